@@ -1,0 +1,201 @@
+/*
+ * The whole difference between instruction sets.  Every call says who calls it, in which CPU state, and what comes
+ * back.  Nothing above this line of the house mentions an architecture, and nothing here calls up: what the
+ * architecture must report goes through the handlers that main attaches.
+ *
+ * Small operations that must be inline are in "arch_inline.h", found in kernel/arch/<isa>/ by the include path:
+ *
+ *   bool  arch_irq_save(void)            interrupts off; true if they were on
+ *   void  arch_irq_restore(bool on)
+ *   bool  arch_irq_enabled(void)
+ *   void  arch_cpu_relax(void)           in every spin loop
+ *   void  arch_halt(void)                called with interrupts off: enables them and waits for one, atomically; returns with them off
+ *   struct cpu *arch_this_cpu(void)      per-CPU data of the calling CPU (GS base, TPIDR_EL1); stable only while not preemptible
+ *   uint64_t arch_ticks(void)            the free-running clock behind arch_clock_ns, monotonic across CPUs, ordered
+ *   uint32_t arch_io_read32(const volatile void *reg), uint64_t arch_io_read64(...): one load of a device register, done
+ *                                before what follows; arch_io_write32, arch_io_write64(reg, v): one store, after what precedes
+ *   void  arch_user_access_begin(void)   lets the kernel touch user pages (STAC / PAN off) ...
+ *   void  arch_user_access_end(void)     ... and forbids it again; used only inside arch/ and the no-fault accessors
+ */
+#pragma once
+#include "kernel/base.h"
+
+struct cpu;       /* kernel/cpu.h: portable per-CPU data, whose first member is struct arch_cpu */
+struct boot_info; /* kernel/boot/boot_info.h */
+
+#include "arch_types.h" /* struct arch_cpu, arch_context, arch_space: embedded, their members private to arch/ */
+#include "arch_inline.h"
+
+#define CPU_MAX 64
+
+/* ---- Layout (both ISAs: 48-bit, upper half is the kernel's) ---- */
+/* All of RAM is mapped writable, never executable, at DIRECT_BASE; the image at KERNEL_BASE with W^X. */
+#define DIRECT_BASE ((vaddr_t)0xffff800000000000)
+#define DEVICE_BASE ((vaddr_t)0xffffc00000000000) /* uncached device mappings  */
+#define VMAP_BASE   ((vaddr_t)0xffffd00000000000) /* kernel stacks with guard pages */
+#define KERNEL_BASE ((vaddr_t)0xffffffff80000000)
+#define USER_MIN    ((vaddr_t)0x0000000000010000)
+#define USER_MAX    ((vaddr_t)0x00007ffffffff000) /* first address beyond user space */
+
+static inline void *phys_to_virt(paddr_t pa)
+{
+    return (void *)(DIRECT_BASE + pa);
+}
+/* Only for addresses inside the direct map. */
+static inline paddr_t virt_to_phys(const void *va)
+{
+    return (vaddr_t)va - DIRECT_BASE;
+}
+
+/* ---- What the architecture reports upward ---- */
+enum arch_ipi {
+    IPI_RESCHED, /* run sched_point() soon                         */
+    IPI_TLB,     /* answer a TLB shootdown                         */
+    IPI_CALL,    /* run the function another CPU queued            */
+    IPI_STOP,    /* panic elsewhere: print own backtrace once asked, then halt for good */
+    IPI_KINDS
+};
+
+enum fault_access { FAULT_READ, FAULT_WRITE, FAULT_EXEC };
+
+enum user_fault {
+    USER_FAULT_MEMORY,     /* the page-fault handler said no    */
+    USER_FAULT_ILLEGAL,    /* undefined instruction             */
+    USER_FAULT_PRIVILEGED, /* privileged instruction, #GP       */
+    USER_FAULT_ARITHMETIC, /* division, floating point          */
+    USER_FAULT_ALIGNMENT,
+    USER_FAULT_BREAKPOINT,
+    USER_FAULT_OTHER
+};
+
+struct arch_frame; /* saved registers of an interrupted context */
+
+struct arch_handlers {
+    /* Interrupts off, on the interrupted thread's kernel stack, in every one but syscall and page_fault. */
+    void (*timer)(void); /* the deadline of arch_timer_arm has passed */
+    void (*ipi)(enum arch_ipi kind);
+    void (*pmu)(struct arch_frame *); /* counter overflow or record buffer         */
+    /* A page fault at va from user mode or from a user copy.  Interrupts as they were.  May sleep when from_user or
+     * when no spinlock is held.  0: retry.  -EFAULT: no such mapping (user: user_fault follows; copy: it fails). */
+    int (*page_fault)(vaddr_t va, enum fault_access access, bool from_user);
+    /* User-mode exception that nobody can repair.  Interrupts on.  Does not return. */
+    NORETURN void (*user_fault)(enum user_fault kind, vaddr_t pc, vaddr_t addr, struct arch_frame *);
+    /* System call.  Interrupts on.  The result goes to the caller's result register. */
+    int64_t (*syscall)(uint64_t number, const uint64_t args[6]);
+    /* Last thing before each return to user mode, interrupts off; may enable them, sleep, and disable them again.
+     * Also called when a spinlock-free kernel interrupt returns to kernel mode?  No: the kernel is not preempted. */
+    void (*user_return)(void);
+};
+
+/* Boot CPU, once, before interrupts are first enabled. */
+void arch_attach(const struct arch_handlers *handlers);
+
+/* ---- Start ---- */
+/*
+ * The ISA's entry code calls, on the boot CPU, interrupts off, on the boot stack, with the image mapped at KERNEL_BASE
+ * and at least the first 4 GB of RAM at DIRECT_BASE:  kernel_main(info).  It lives in kernel/main.c.
+ */
+NORETURN void kernel_main(const struct boot_info *info);
+/* Each other CPU comes here once arch_cpus_start has brought it up: own stack, own per-CPU register, interrupts off. */
+NORETURN void kernel_secondary_main(struct cpu *cpu);
+
+/* First call of kernel_main: descriptor tables, control registers (NX, SMEP, SMAP, WP), per-CPU register of the boot CPU. */
+void arch_init_early(struct cpu *boot_cpu);
+/*
+ * Frames are available, all of them in the first 4 GB until this returns: builds the final kernel page tables (W^X, direct
+ * map of all RAM, guard page below the boot stack) and switches to them.  The frames serve the kernel's tables from now on.
+ */
+struct arch_frames;
+void arch_init_memory(const struct boot_info *info, const struct arch_frames *frames);
+/* After memory: interrupt controller, clock and timer calibration.  0, or -ENODEV with a line saying what is missing. */
+int arch_init_irq(const struct boot_info *info);
+/* Finds the CPUs (ACPI MADT) and their place (CPUID); fills cpus[i].hwid and .place, index order = hardware id order with
+ * the boot CPU first; at most max.  Returns their number, at least 1. */
+unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned max);
+/* Starts cpus[1..n-1]; each gets the kernel stack in cpu->boot_stack_top.  Returns how many run; says which did not. */
+unsigned arch_cpus_start(struct cpu *cpus, unsigned n);
+
+/* ---- Console, end of the run ---- */
+void arch_console_init(void);                     /* callable before everything else */
+void arch_console_write(const char *s, size_t n); /* any context; no lock of its own */
+int arch_console_read(void);                      /* next byte typed, or -1          */
+NORETURN void
+arch_poweroff(unsigned code); /* code 0..127 becomes the exit status of the machine where it has one */
+
+/* ---- Clock and timer ---- */
+uint64_t arch_clock_ns(void); /* since boot; any context; monotonic over all CPUs */
+uint64_t arch_ticks_hz(void); /* frequency of arch_ticks                          */
+bool arch_ticks_user(void);   /* may user mode read the clock itself?             */
+void arch_timer_arm(
+    uint64_t
+        deadline_ns); /* this CPU, one shot; interrupts off; past deadlines fire at once; UINT64_MAX disarms */
+
+/* ---- Inter-processor ---- */
+void arch_ipi_send(struct cpu *target, enum arch_ipi kind); /* any context; not to oneself */
+
+/* Message that raises the PMU interrupt on this CPU: what a device must write where. */
+struct arch_msi {
+    paddr_t address;
+    uint32_t data;
+};
+void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi);
+
+/* ---- Threads ---- */
+/* Prepares ctx so that the first arch_switch to it calls entry(arg) on the given stack, interrupts off. */
+void arch_context_init(struct arch_context *ctx, void *stack_top, void (*entry)(void *), void *arg);
+/* Kernel stack top used by traps from user mode while ctx runs is stack_top given above. */
+/* Saves into out, resumes in; interrupts off; FP state, TLS register and trap stack included.  Returns when out runs again. */
+void arch_switch(struct arch_context *out, struct arch_context *in);
+/* Goes to user mode for the first time in this thread: registers zero but for the argument.  tls goes to the TLS register. */
+NORETURN void arch_user_enter(vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls);
+/* TLS register of the running thread. */
+void arch_tls_set(vaddr_t tls);
+
+/* ---- Address spaces ---- */
+/* PROT_USER alone: the page stays in its place, but every access to it faults, the kernel's copies included. */
+enum arch_prot { PROT_R = 1, PROT_W = 2, PROT_X = 4, PROT_USER = 8, PROT_DEVICE = 16 };
+
+/* Page-table frames come from and go back to the caller: mm hands these in, so arch takes no memory by itself. */
+struct arch_frames {
+    int (*alloc)(paddr_t *out); /* one zeroed frame; 0 or -ENOMEM */
+    void (*free)(paddr_t frame);
+};
+
+/* All: caller holds the space's lock; no TLB work is done here, the caller invalidates. */
+int arch_space_init(struct arch_space *space,
+                    const struct arch_frames *frames); /* upper half is the kernel's */
+void arch_space_destroy(struct arch_space *space);     /* frees tables, not pages     */
+/* Maps one 4 KB page; -ENOMEM, -EEXIST.  space NULL is the kernel's own. */
+int arch_space_map(struct arch_space *space, vaddr_t va, paddr_t pa, unsigned prot);
+/* 0 and the page that was there, or -ENOENT. */
+int arch_space_unmap(struct arch_space *space, vaddr_t va, paddr_t *pa);
+int arch_space_protect(struct arch_space *space, vaddr_t va, unsigned prot);             /* -ENOENT */
+int arch_space_query(struct arch_space *space, vaddr_t va, paddr_t *pa, unsigned *prot); /* -ENOENT */
+/* This CPU runs in space from now on; NULL: kernel only.  Interrupts off. */
+void arch_space_switch(struct arch_space *space);
+/* This CPU, pages from va on; n == 0: everything of the space.  Interrupts off. */
+void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n);
+/* Maps device registers, uncached, for good; size is rounded to pages.  Thread context, at boot.  NULL when out of memory. */
+void *arch_map_device(paddr_t pa, uint64_t size);
+
+/* ---- User memory ---- */
+/* Both: thread context, no spinlock held; may fault and sleep.  0 or -EFAULT (any address is allowed and checked). */
+int arch_copy_from_user(void *dst, vaddr_t src, size_t n);
+int arch_copy_to_user(vaddr_t dst, const void *src, size_t n);
+/* Reads one aligned word without faulting it in: 0, or -EFAULT if it is not resident.  Any context. */
+int arch_peek_user32(vaddr_t src, uint32_t *out);
+
+/* ---- PCI configuration by the ISA's own means, for machines without ECAM ---- */
+/* reg is a multiple of 4.  At boot, or with the caller's own lock.  0, or -ENODEV where there is no such means. */
+int arch_pci_read(unsigned bus, unsigned slot, unsigned function, unsigned reg, uint32_t *v);
+int arch_pci_write(unsigned bus, unsigned slot, unsigned function, unsigned reg, uint32_t v);
+
+/* ---- Looking back ---- */
+/* Calls step for each return address, innermost first, at most 64; frame NULL: from the caller on. */
+void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, void *arg), void *arg);
+void arch_frame_print(const struct arch_frame *frame); /* all registers, by name */
+vaddr_t arch_frame_pc(const struct arch_frame *frame);
+bool arch_frame_user(const struct arch_frame *frame); /* did it interrupt user mode? */
+
+/* Name of the ISA as RESULT lines and the boot line print it: "x86_64", "aarch64". */
+extern const char arch_name[];

@@ -1,0 +1,51 @@
+/*
+ * Page tables, portably: the walker knows trees of 512-entry tables whose levels are described by data; the
+ * format of an entry is an ISA's table of small functions.  It allocates tables through the caller's frames,
+ * does no TLB work and takes no lock: the owner of a tree serialises changes. Tables are reached through the
+ * direct map.
+ */
+#pragma once
+#include "kernel/base.h"
+
+struct arch_frames; /* kernel/arch/arch.h */
+
+#define PT_LEVELS_MAX 5
+#define PT_ENTRIES    512
+
+struct pt_level {
+    uint8_t shift; /* an entry of this level covers 1 << shift bytes */
+    bool leaf;     /* may an entry map memory directly?              */
+};
+
+/* Entry format of one ISA.  All functions are pure but for store. */
+struct pt_format {
+    unsigned levels; /* depth; level 0 is the root, the last one maps pages */
+    struct pt_level level[PT_LEVELS_MAX];
+    uint64_t (*leaf)(paddr_t pa, unsigned prot, unsigned level); /* maps memory               */
+    uint64_t (*table)(paddr_t table, unsigned prot);             /* refers to a lower table   */
+    bool (*present)(uint64_t entry);
+    bool (*is_leaf)(uint64_t entry, unsigned level);
+    paddr_t (*address)(uint64_t entry, unsigned level); /* of the table or the page           */
+    unsigned (*prot)(uint64_t entry);                   /* of a leaf, as PROT_ bits            */
+    void (*store)(uint64_t *slot, uint64_t entry);      /* makes it visible to the page walker */
+};
+
+struct pt {
+    const struct pt_format *format;
+    const struct arch_frames *frames;
+    paddr_t root;
+};
+
+/* Maps [va, va + size) to pa on, all multiples of 4 KB, by the largest pages that fit.  0; -ENOMEM or
+ * -EEXIST, and then the part before the failure stays mapped. */
+int pt_map(struct pt *pt, vaddr_t va, paddr_t pa, uint64_t size, unsigned prot);
+/* One 4 KB page; larger leaves are refused with -EINVAL.  0 and the page that was there, or -ENOENT. */
+int pt_unmap(struct pt *pt, vaddr_t va, paddr_t *pa);
+int pt_protect(struct pt *pt, vaddr_t va, unsigned prot);
+/* Any leaf: pa is that of va's own 4 KB page. */
+int pt_query(const struct pt *pt, vaddr_t va, paddr_t *pa, unsigned *prot);
+/* Makes sure that the root's entry for va refers to a table, so that copies of the root share what is below.
+ */
+int pt_prepare(struct pt *pt, vaddr_t va, unsigned prot);
+/* Frees the tables below the root's entries [first, end), not the pages they map. */
+void pt_free_tables(struct pt *pt, unsigned first, unsigned end);

@@ -1,0 +1,90 @@
+/* The small operations of kernel/arch/arch.h that must be inline, for x86-64. */
+#pragma once
+#include "kernel/base.h"
+
+extern bool x86_smap; /* SMAP is on: STAC and CLAC exist */
+
+static inline bool arch_irq_enabled(void)
+{
+    uint64_t flags;
+    __asm__ volatile("pushfq; popq %0" : "=r"(flags));
+    return flags & 0x200;
+}
+
+static inline bool arch_irq_save(void)
+{
+    uint64_t flags;
+    __asm__ volatile("pushfq; popq %0; cli" : "=r"(flags) : : "memory");
+    return flags & 0x200;
+}
+
+static inline void arch_irq_restore(bool on)
+{
+    if (on)
+        __asm__ volatile("sti" : : : "memory");
+    else
+        __asm__ volatile("cli" : : : "memory");
+}
+
+static inline void arch_cpu_relax(void)
+{
+    __asm__ volatile("pause" : : : "memory");
+}
+
+/* STI takes effect after the following instruction, so no interrupt can slip in before HLT. */
+static inline void arch_halt(void)
+{
+    __asm__ volatile("sti; hlt; cli" : : : "memory");
+}
+
+static inline struct cpu *arch_this_cpu(void)
+{
+    struct cpu *cpu;
+    __asm__ volatile("movq %%gs:0, %0" : "=r"(cpu));
+    return cpu;
+}
+
+/* LFENCE: RDTSC is not ordered by itself (SDM vol. 2B). */
+static inline uint64_t arch_ticks(void)
+{
+    uint32_t lo, hi;
+    __asm__ volatile("lfence; rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+    return lo | (uint64_t)hi << 32;
+}
+
+/* Uncached loads and stores are not reordered with others (SDM vol. 3A, 11.3 "Methods of Caching Available"). */
+static inline uint32_t arch_io_read32(const volatile void *reg)
+{
+    uint32_t v;
+    __asm__ volatile("movl %1, %0" : "=r"(v) : "m"(*(const volatile uint32_t *)reg) : "memory");
+    return v;
+}
+
+static inline uint64_t arch_io_read64(const volatile void *reg)
+{
+    uint64_t v;
+    __asm__ volatile("movq %1, %0" : "=r"(v) : "m"(*(const volatile uint64_t *)reg) : "memory");
+    return v;
+}
+
+static inline void arch_io_write32(volatile void *reg, uint32_t v)
+{
+    __asm__ volatile("movl %1, %0" : "=m"(*(volatile uint32_t *)reg) : "r"(v) : "memory");
+}
+
+static inline void arch_io_write64(volatile void *reg, uint64_t v)
+{
+    __asm__ volatile("movq %1, %0" : "=m"(*(volatile uint64_t *)reg) : "r"(v) : "memory");
+}
+
+static inline void arch_user_access_begin(void)
+{
+    if (x86_smap)
+        __asm__ volatile("stac" : : : "memory");
+}
+
+static inline void arch_user_access_end(void)
+{
+    if (x86_smap)
+        __asm__ volatile("clac" : : : "memory");
+}

@@ -1,0 +1,12 @@
+/* Counters of known frequency that the TSC is measured against. */
+#pragma once
+#include "kernel/base.h"
+
+struct reference {
+    const char *name;
+    bool (*probe)(uint64_t *hz); /* false: not on this machine */
+    uint32_t (*read)(void);      /* counts up, wraps at mask   */
+    uint32_t mask;
+};
+
+extern const struct reference *const references[]; /* the best first; NULL ends */

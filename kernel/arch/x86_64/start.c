@@ -1,0 +1,52 @@
+/*
+ * Where the ways of starting meet: keeps the boot information, makes this_cpu() work, keeps a page for
+ * starting the other CPUs, and calls kernel_main.
+ */
+#include "start.h"
+#include "x86.h"
+#include "kernel/cpu.h"
+
+const char arch_name[] = "x86_64";
+
+static struct boot_info boot_info;
+
+/* Real-mode code below 1 MB must avoid page 0 and what firmware keeps near the top: the lowest usable page
+ * from 32 KB. */
+#define START_PAGE_LOWEST  0x8000
+#define START_PAGE_HIGHEST 0x9f000
+
+static void keep_start_page(struct boot_info *info)
+{
+    if (info->start_page)
+        return;
+    for (paddr_t pa = START_PAGE_LOWEST; pa < START_PAGE_HIGHEST; pa += PAGE_SIZE) {
+        if (boot_mem_type_of(info, pa) != BOOT_MEM_USABLE)
+            continue;
+        if (!boot_mem_add(info, pa, PAGE_SIZE, BOOT_MEM_RESERVED))
+            info->start_page = pa;
+        return;
+    }
+}
+
+void x86_start_fail(const char *reason)
+{
+    static const char prefix[] = "vigil: cannot start: ";
+    size_t n = 0;
+
+    while (reason[n])
+        n++;
+    arch_console_init();
+    arch_console_write(prefix, sizeof(prefix) - 1);
+    arch_console_write(reason, n);
+    arch_console_write("\n", 1);
+    arch_poweroff(1);
+}
+
+void x86_start(const struct boot_info *info)
+{
+    boot_info = *info;
+    keep_start_page(&boot_info);
+    cpus[0].arch.self = &cpus[0];
+    wrmsr(MSR_GS_BASE, (uint64_t)&cpus[0]);
+    kernel_main(&boot_info);
+}

@@ -1,0 +1,39 @@
+/* Copies between kernel and user memory, with every address checked and the access window as small as can be.
+ */
+#include "kernel/arch/arch.h"
+
+int user_copy(void *dst, const void *src, size_t n);
+int peek32(const void *src, uint32_t *out);
+
+static bool user_range(vaddr_t va, size_t n)
+{
+    return va <= USER_MAX && n <= USER_MAX - va;
+}
+
+static int copy(void *dst, const void *src, size_t n)
+{
+    arch_user_access_begin();
+    int err = user_copy(dst, src, n);
+    arch_user_access_end();
+    return err;
+}
+
+int arch_copy_from_user(void *dst, vaddr_t src, size_t n)
+{
+    return user_range(src, n) ? copy(dst, (const void *)src, n) : -EFAULT;
+}
+
+int arch_copy_to_user(vaddr_t dst, const void *src, size_t n)
+{
+    return user_range(dst, n) ? copy((void *)dst, src, n) : -EFAULT;
+}
+
+int arch_peek_user32(vaddr_t src, uint32_t *out)
+{
+    if (!user_range(src, sizeof(*out)) || !IS_ALIGNED(src, sizeof(*out)))
+        return -EFAULT;
+    arch_user_access_begin();
+    int err = peek32((const void *)src, out);
+    arch_user_access_end();
+    return err;
+}

@@ -1,0 +1,31 @@
+/* The memory table of boot_info.h, filled by every way of starting. */
+#include "kernel/boot/boot_info.h"
+
+int boot_mem_add(struct boot_info *info, paddr_t base, uint64_t size, enum boot_mem_type type)
+{
+    if (!size)
+        return 0;
+    if (info->mem_count == BOOT_MEM_MAX)
+        return -ENOSPC;
+    size_t at = info->mem_count++;
+    for (; at > 0 && info->mem[at - 1].base > base; at--)
+        info->mem[at] = info->mem[at - 1];
+    info->mem[at] = (struct boot_mem){.base = base, .size = size, .type = type};
+    return 0;
+}
+
+enum boot_mem_type boot_mem_type_of(const struct boot_info *info, paddr_t pa)
+{
+    paddr_t page = ALIGN_DOWN(pa, PAGE_SIZE);
+    bool found = false;
+    enum boot_mem_type type = BOOT_MEM_USABLE;
+
+    for (size_t i = 0; i < info->mem_count; i++) {
+        const struct boot_mem *m = &info->mem[i];
+        if (page + PAGE_SIZE <= m->base || page >= m->base + m->size)
+            continue;
+        found = true;
+        type = MAX(type, m->type);
+    }
+    return found ? type : BOOT_MEM_RESERVED;
+}

@@ -1,0 +1,41 @@
+/*
+ * What every way of starting hands to the kernel: the UEFI loader, PVH, and (on AArch64) the Image header all
+ * end in this one structure.  All addresses are physical.  The strings and tables it points at stay untouched
+ * because their memory is listed as BOOT_MEM_RESERVED or BOOT_MEM_KERNEL.
+ */
+#pragma once
+#include "kernel/base.h"
+
+enum boot_mem_type { BOOT_MEM_USABLE, BOOT_MEM_RESERVED, BOOT_MEM_ACPI, BOOT_MEM_KERNEL };
+
+struct boot_mem {
+    paddr_t base;
+    uint64_t size;           /* bytes                          */
+    enum boot_mem_type type; /* where ranges overlap, the highest type wins */
+};
+
+struct boot_framebuffer {
+    paddr_t base; /* 0: there is none */
+    uint32_t width, height, stride_pixels;
+};
+
+#define BOOT_MEM_MAX     256
+#define BOOT_CMDLINE_MAX 2048
+
+struct boot_info {
+    const char *protocol; /* "pvh", "uefi", ...: for the boot line */
+    paddr_t kernel_base;  /* where the image's first byte lies     */
+    uint64_t kernel_size; /* bytes, .bss included                  */
+    paddr_t acpi_rsdp;    /* 0: none found                         */
+    paddr_t dtb;          /* 0: none (always on x86-64)            */
+    paddr_t start_page;   /* x86-64: a page below 1 MB kept for starting CPUs; 0: none */
+    struct boot_framebuffer fb;
+    size_t mem_count;
+    struct boot_mem mem[BOOT_MEM_MAX]; /* sorted by base */
+    char cmdline[BOOT_CMDLINE_MAX];    /* NUL-terminated; a longer one is refused by the starter */
+};
+
+/* Adds a range in its place by base.  0, or -ENOSPC when the table is full.  Empty ranges are ignored. */
+int boot_mem_add(struct boot_info *info, paddr_t base, uint64_t size, enum boot_mem_type type);
+/* Type of the page that holds pa; memory that nothing mentions is reserved. */
+enum boot_mem_type boot_mem_type_of(const struct boot_info *info, paddr_t pa);

@@ -1,0 +1,247 @@
+/*
+ * The UEFI loader (UEFI Specification 2.10): one EFI application with the kernel, and in it the applications, inside.
+ * It loads the kernel's segments, gathers boot_info, leaves boot services and enters the kernel.  Everything that can
+ * fail happens before that, and says on the console what failed.
+ */
+#include "efi_arch.h"
+#include "efi_cmdline.h"
+
+#define PT_LOAD       1
+#define KERNEL_ALIGN  (2 * MIB)
+#define MAX_BELOW_4GB UINT32_MAX
+#define EXIT_TRIES    8
+#define MAP_SLACK     (16 * sizeof(EFI_MEMORY_DESCRIPTOR)) /* the map grows by being asked for */
+
+struct elf_header {
+    uint8_t ident[16];
+    uint16_t type, machine;
+    uint32_t version;
+    uint64_t entry, phoff, shoff;
+    uint32_t flags;
+    uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
+};
+
+struct elf_segment {
+    uint32_t type, flags;
+    uint64_t offset, vaddr, paddr, filesz, memsz, align;
+};
+
+struct memory_map {
+    EFI_MEMORY_DESCRIPTOR *descriptors;
+    UINTN capacity, size, key, descriptor_size;
+};
+
+extern const uint8_t kernel_file[], kernel_file_end[]; /* the ELF image, by .incbin */
+
+static EFI_STATUS fail(EFI_STATUS status, const CHAR16 *what)
+{
+    Print(L"vigil: %s: %r\n", what, status);
+    return status;
+}
+
+/* The ELF file is our own build product: what is checked is that it is one, and whole. */
+static const struct elf_segment *kernel_segments(unsigned *n)
+{
+    const struct elf_header *h = (const struct elf_header *)kernel_file;
+    uint64_t size = (uint64_t)(kernel_file_end - kernel_file);
+
+    if (size < sizeof(*h) || CompareMem(h->ident, "\177ELF\2\1\1", 7) || h->machine != efi_arch_elf_machine ||
+        h->phentsize != sizeof(struct elf_segment) || h->phoff + (uint64_t)h->phnum * h->phentsize > size)
+        return NULL;
+    const struct elf_segment *s = (const struct elf_segment *)(kernel_file + h->phoff);
+    for (unsigned i = 0; i < h->phnum; i++) {
+        if (s[i].offset > size || s[i].filesz > size - s[i].offset || s[i].filesz > s[i].memsz)
+            return NULL;
+    }
+    *n = h->phnum;
+    return s;
+}
+
+/* A block of pages at a multiple of 2 MB; what was taken to get it there goes back. */
+static EFI_STATUS allocate_aligned(uint64_t size, uint64_t *base)
+{
+    UINTN pages = size / PAGE_SIZE, spare = KERNEL_ALIGN / PAGE_SIZE;
+    EFI_PHYSICAL_ADDRESS at = MAX_BELOW_4GB;
+    EFI_STATUS status = BS->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages + spare, &at);
+
+    if (EFI_ERROR(status))
+        return status;
+    *base = ALIGN_UP(at, KERNEL_ALIGN);
+    UINTN before = (*base - at) / PAGE_SIZE;
+    if (before)
+        BS->FreePages(at, before);
+    if (spare > before)
+        BS->FreePages(*base + size, spare - before);
+    return EFI_SUCCESS;
+}
+
+static EFI_STATUS load_kernel(struct boot_info *info)
+{
+    unsigned n;
+    const struct elf_segment *s = kernel_segments(&n);
+    uint64_t first = UINT64_MAX, end = 0;
+
+    if (!s)
+        return fail(EFI_LOAD_ERROR, L"the kernel inside this file is broken");
+    for (unsigned i = 0; i < n; i++) {
+        if (s[i].type != PT_LOAD)
+            continue;
+        first = MIN(first, s[i].paddr);
+        end = MAX(end, s[i].paddr + s[i].memsz);
+    }
+    info->kernel_size = ALIGN_UP(end - first, PAGE_SIZE);
+    EFI_STATUS status = allocate_aligned(info->kernel_size, &info->kernel_base);
+    if (EFI_ERROR(status))
+        return fail(status, L"no memory below 4 GB for the kernel");
+    memset((void *)info->kernel_base, 0, info->kernel_size);
+    for (unsigned i = 0; i < n; i++) {
+        if (s[i].type == PT_LOAD)
+            memcpy((void *)(info->kernel_base + (s[i].paddr - first)), kernel_file + s[i].offset,
+                   s[i].filesz);
+    }
+    return boot_mem_add(info, info->kernel_base, info->kernel_size, BOOT_MEM_KERNEL) ? EFI_BUFFER_TOO_SMALL
+                                                                                     : EFI_SUCCESS;
+}
+
+static void find_acpi(struct boot_info *info)
+{
+    static EFI_GUID acpi2 = ACPI_20_TABLE_GUID, acpi1 = ACPI_TABLE_GUID;
+
+    for (UINTN i = 0; i < ST->NumberOfTableEntries; i++) {
+        EFI_CONFIGURATION_TABLE *t = &ST->ConfigurationTable[i];
+        if (!CompareGuid(&t->VendorGuid, &acpi2) ||
+            (!info->acpi_rsdp && !CompareGuid(&t->VendorGuid, &acpi1)))
+            info->acpi_rsdp = (uint64_t)t->VendorTable;
+    }
+}
+
+static void find_framebuffer(struct boot_info *info)
+{
+    static EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
+    EFI_GRAPHICS_OUTPUT_PROTOCOL *gop;
+
+    if (EFI_ERROR(BS->LocateProtocol(&guid, NULL, (void **)&gop)) || !gop->Mode ||
+        gop->Mode->Info->PixelFormat == PixelBltOnly)
+        return;
+    info->fb = (struct boot_framebuffer){
+        .base = gop->Mode->FrameBufferBase,
+        .width = gop->Mode->Info->HorizontalResolution,
+        .height = gop->Mode->Info->VerticalResolution,
+        .stride_pixels = gop->Mode->Info->PixelsPerScanLine,
+    };
+}
+
+static enum boot_mem_type type_of(const EFI_MEMORY_DESCRIPTOR *d)
+{
+    switch (d->Type) {
+    case EfiConventionalMemory:
+    case EfiLoaderCode:
+    case EfiLoaderData:
+    case EfiBootServicesCode:
+    case EfiBootServicesData:
+        return d->Attribute & EFI_MEMORY_WB ? BOOT_MEM_USABLE : BOOT_MEM_RESERVED;
+    case EfiACPIReclaimMemory:
+    case EfiACPIMemoryNVS:
+        return BOOT_MEM_ACPI;
+    default:
+        return BOOT_MEM_RESERVED;
+    }
+}
+
+/* Neighbours of one type become one range: firmware has hundreds of them. */
+static EFI_STATUS take_memory(struct boot_info *info, const struct memory_map *map)
+{
+    struct boot_mem run = {0};
+    int err = 0;
+
+    for (UINTN at = 0; at + map->descriptor_size <= map->size; at += map->descriptor_size) {
+        const EFI_MEMORY_DESCRIPTOR *d =
+            (const EFI_MEMORY_DESCRIPTOR *)((const uint8_t *)map->descriptors + at);
+        uint64_t size = d->NumberOfPages * PAGE_SIZE;
+        if (run.size && run.type == type_of(d) && run.base + run.size == d->PhysicalStart) {
+            run.size += size;
+            continue;
+        }
+        err |= boot_mem_add(info, run.base, run.size, run.type);
+        run = (struct boot_mem){.base = d->PhysicalStart, .size = size, .type = type_of(d)};
+    }
+    err |= boot_mem_add(info, run.base, run.size, run.type);
+    return err ? EFI_BUFFER_TOO_SMALL : EFI_SUCCESS;
+}
+
+static EFI_STATUS get_map(struct memory_map *map)
+{
+    UINT32 version;
+
+    map->size = map->capacity;
+    return BS->GetMemoryMap(&map->size, map->descriptors, &map->key, &map->descriptor_size, &version);
+}
+
+static EFI_STATUS allocate_map(struct memory_map *map)
+{
+    EFI_STATUS status = get_map(map);
+
+    if (status != EFI_BUFFER_TOO_SMALL)
+        return EFI_ERROR(status) ? status : EFI_DEVICE_ERROR;
+    map->capacity = map->size + MAP_SLACK;
+    return BS->AllocatePool(EfiLoaderData, map->capacity, (void **)&map->descriptors);
+}
+
+/* The map may change between being read and being handed back, by an event of the firmware; then it is read again.
+ * Nothing may be allocated or printed in between, and nothing may fail afterwards. */
+static EFI_STATUS leave_boot_services(EFI_HANDLE image, struct boot_info *info)
+{
+    struct memory_map map = {0};
+    EFI_STATUS status = allocate_map(&map);
+    size_t own = info->mem_count;
+
+    if (EFI_ERROR(status))
+        return fail(status, L"no memory map");
+    struct boot_mem *ours = AllocatePool(own * sizeof(*ours));
+    if (!ours)
+        return fail(EFI_OUT_OF_RESOURCES, L"no memory");
+    CopyMem(ours, info->mem, own * sizeof(*ours));
+    for (unsigned i = 0; i < EXIT_TRIES; i++) {
+        CopyMem(info->mem, ours, own * sizeof(*ours));
+        info->mem_count = own;
+        status = get_map(&map);
+        if (EFI_ERROR(status))
+            return fail(status, L"no memory map");
+        status = take_memory(info, &map);
+        if (EFI_ERROR(status))
+            return fail(status, L"too many memory ranges");
+        status = BS->ExitBootServices(image, map.key);
+        if (!EFI_ERROR(status))
+            return EFI_SUCCESS;
+    }
+    return fail(status, L"the firmware does not let go");
+}
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
+{
+    EFI_PHYSICAL_ADDRESS at = MAX_BELOW_4GB;
+
+    InitializeLib(image, table);
+    EFI_STATUS status = BS->AllocatePages(AllocateMaxAddress, EfiLoaderData,
+                                          ALIGN_UP(sizeof(struct boot_info), PAGE_SIZE) / PAGE_SIZE, &at);
+    if (EFI_ERROR(status))
+        return fail(status, L"no memory below 4 GB");
+    struct boot_info *info = (struct boot_info *)at;
+    memset(info, 0, sizeof(*info));
+    info->protocol = "uefi";
+    status = efi_cmdline(image, info->cmdline);
+    if (EFI_ERROR(status))
+        return status;
+    status = load_kernel(info);
+    if (EFI_ERROR(status))
+        return status;
+    find_acpi(info);
+    find_framebuffer(info);
+    status = efi_arch_prepare(info);
+    if (EFI_ERROR(status))
+        return status;
+    status = leave_boot_services(image, info);
+    if (EFI_ERROR(status))
+        return status;
+    efi_arch_enter(((const struct elf_header *)kernel_file)->entry, info);
+}

@@ -1,0 +1,93 @@
+/*
+ * From the firmware's address space into the kernel's, on x86-64.  The tables map the first 4 GB at 0 and DIRECT_BASE,
+ * and the image at KERNEL_BASE wherever it was loaded.
+ */
+#include "efi_arch.h"
+
+#define EM_X86_64    62
+#define TABLES       8
+#define ENTRIES      512
+#define LARGE_PAGE   (2 * MIB)
+#define PTE_TABLE    0x003
+#define PTE_LARGE    0x083
+#define DIRECT_SLOT  256 /* of DIRECT_BASE in the root            */
+#define KERNEL_SLOT  511 /* of KERNEL_BASE in the root            */
+#define KERNEL_SLOT2 510 /* and in the table below                */
+#define DIRECT_BASE  0xffff800000000000
+#define LOW_MEMORY   0x9ffff
+#define CR4_LA57     ((uint64_t)1 << 12)
+
+const unsigned short efi_arch_elf_machine = EM_X86_64;
+
+static uint64_t tables_pa;
+static uint64_t start_page_pa;
+
+/* mov %rdi, %cr3; mov %rdx, %rdi; jmp *%rsi: runs in the start page, which lies at its own address in both worlds. */
+static const uint8_t enter_code[] = {0x0f, 0x22, 0xdf, 0x48, 0x89, 0xd7, 0xff, 0xe6};
+
+static void fill_tables(uint64_t kernel_base)
+{
+    uint64_t(*t)[ENTRIES] = (uint64_t(*)[ENTRIES])tables_pa;
+    enum { ROOT, LOW, KERNEL, KERNEL_PD, PDS };
+
+    memset(t, 0, TABLES * PAGE_SIZE);
+    t[ROOT][0] = t[ROOT][DIRECT_SLOT] = (uint64_t)t[LOW] | PTE_TABLE;
+    t[ROOT][KERNEL_SLOT] = (uint64_t)t[KERNEL] | PTE_TABLE;
+    t[KERNEL][KERNEL_SLOT2] = (uint64_t)t[KERNEL_PD] | PTE_TABLE;
+    for (unsigned i = 0; i < 4; i++)
+        t[LOW][i] = (uint64_t)t[PDS + i] | PTE_TABLE;
+    for (uint64_t i = 0; i < 4 * ENTRIES; i++)
+        t[PDS][i] = i * LARGE_PAGE | PTE_LARGE;
+    /* The image is linked 2 MB above KERNEL_BASE. */
+    for (uint64_t i = 1; i < ENTRIES; i++)
+        t[KERNEL_PD][i] = (kernel_base + (i - 1) * LARGE_PAGE) | PTE_LARGE;
+}
+
+static bool five_levels(void)
+{
+    uint64_t cr4;
+
+    __asm__ volatile("mov %%cr4, %0" : "=r"(cr4));
+    return cr4 & CR4_LA57;
+}
+
+EFI_STATUS efi_arch_prepare(struct boot_info *info)
+{
+    EFI_STATUS status;
+
+    if (five_levels()) {
+        Print(L"vigil: the firmware uses 5-level page tables; switch them off in its set-up\n");
+        return EFI_UNSUPPORTED;
+    }
+    tables_pa = UINT32_MAX;
+    status = BS->AllocatePages(AllocateMaxAddress, EfiLoaderData, TABLES, &tables_pa);
+    if (EFI_ERROR(status)) {
+        Print(L"vigil: no memory below 4 GB for page tables: %r\n", status);
+        return status;
+    }
+    start_page_pa = LOW_MEMORY;
+    status = BS->AllocatePages(AllocateMaxAddress, EfiLoaderCode, 1, &start_page_pa);
+    if (EFI_ERROR(status)) {
+        Print(L"vigil: no memory below 1 MB to start processors with: %r\n", status);
+        return status;
+    }
+    memcpy((void *)start_page_pa, enter_code, sizeof(enter_code));
+    fill_tables(info->kernel_base);
+    info->start_page = start_page_pa;
+    if (boot_mem_add(info, tables_pa, TABLES * PAGE_SIZE, BOOT_MEM_RESERVED) ||
+        boot_mem_add(info, start_page_pa, PAGE_SIZE, BOOT_MEM_RESERVED)) {
+        Print(L"vigil: too many memory ranges\n");
+        return EFI_BUFFER_TOO_SMALL;
+    }
+    return EFI_SUCCESS;
+}
+
+void efi_arch_enter(uint64_t entry, const struct boot_info *info)
+{
+    __asm__ volatile("cli\n\t"
+                     "jmp *%%rax"
+                     :
+                     : "a"(start_page_pa), "D"(tables_pa), "S"(entry), "d"(DIRECT_BASE + (uint64_t)info)
+                     : "memory");
+    __builtin_unreachable();
+}

@@ -1,0 +1,448 @@
+/*
+ * Boot arguments and the list of applications: text in, checked values out.  Grammar in cmdline.h.
+ *
+ * Pure but for the values that the tables point at, and those are written only once the whole text has been
+ * accepted. The text comes from outside: every byte of it is checked, and nothing here may rely on its form.
+ */
+#include "kernel/cmdline.h"
+
+/* Bounded text; what does not fit is cut off. */
+struct text {
+    char *at;
+    size_t left; /* the final NUL included */
+};
+
+static void put(struct text *t, const char *s)
+{
+    for (; *s && t->left > 1; s++, t->left--)
+        *t->at++ = *s;
+    if (t->left)
+        *t->at = '\0';
+}
+
+/* A part of the input inside a message: never more than a line's worth, nothing unprintable. */
+static void put_quoted(struct text *t, const char *s, size_t n)
+{
+    put(t, "'");
+    for (size_t i = 0; i < n && s[i] && i < 40; i++)
+        put(t, s[i] >= ' ' && s[i] <= '~' ? (char[]){s[i], '\0'} : "?");
+    put(t, n > 40 ? "...'" : "'");
+}
+
+static void put_u64(struct text *t, uint64_t v)
+{
+    char digits[21];
+    char *d = digits + sizeof(digits) - 1;
+
+    *d = '\0';
+    do
+        *--d = (char)('0' + v % 10);
+    while (v /= 10);
+    put(t, d);
+}
+
+static void put_bytes(struct text *t, uint64_t v)
+{
+    static const char suffix[] = {'G', 'M', 'K'};
+    for (unsigned i = 0; i < ARRAY_SIZE(suffix); i++) {
+        uint64_t unit = GIB >> (10 * i);
+        if (v && v % unit == 0) {
+            put_u64(t, v / unit);
+            put(t, (char[]){suffix[i], '\0'});
+            return;
+        }
+    }
+    put_u64(t, v);
+}
+
+static size_t length(const char *s)
+{
+    size_t n = 0;
+    while (s[n])
+        n++;
+    return n;
+}
+
+static bool same(const char *name, const char *s, size_t n)
+{
+    return length(name) == n && !memcmp(name, s, n);
+}
+
+/* Length of the key in front of '=', or of the whole word. */
+static size_t key_length(const char *word)
+{
+    size_t n = 0;
+    while (word[n] && word[n] != '=')
+        n++;
+    return n;
+}
+
+const struct arg *cmdline_find(const char *assign, const struct arg *const *tables)
+{
+    size_t n = key_length(assign);
+    for (; *tables; tables++)
+        for (const struct arg *a = *tables; a->name; a++)
+            if (same(a->name, assign, n))
+                return a;
+    return NULL;
+}
+
+const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size_t size)
+{
+    struct text t = {buf, size};
+
+    put(&t, "");
+    switch (arg->type) {
+    case ARG_BOOL:
+        put(&t, value ? "on" : "off");
+        break;
+    case ARG_CHOICE:
+        put(&t, arg->choices[value]);
+        break;
+    case ARG_BYTES:
+        put_bytes(&t, value);
+        break;
+    case ARG_U64:
+        put_u64(&t, value);
+        break;
+    }
+    return buf;
+}
+
+static void put_accepts(struct text *t, const struct arg *a)
+{
+    switch (a->type) {
+    case ARG_BOOL:
+        put(t, "on or off");
+        break;
+    case ARG_CHOICE:
+        put(t, "one of");
+        for (const char *const *c = a->choices; *c; c++) {
+            put(t, " ");
+            put(t, *c);
+        }
+        break;
+    case ARG_BYTES:
+        put(t, "bytes, with K M or G behind the number, from ");
+        put_bytes(t, a->min);
+        put(t, " to ");
+        put_bytes(t, a->max);
+        break;
+    case ARG_U64:
+        put(t, "a number from ");
+        put_u64(t, a->min);
+        put(t, " to ");
+        put_u64(t, a->max);
+        break;
+    }
+}
+
+const char *cmdline_accepts(const struct arg *arg, char *buf, size_t size)
+{
+    struct text t = {buf, size};
+
+    put(&t, "");
+    put_accepts(&t, arg);
+    return buf;
+}
+
+static int digit(char c, unsigned base)
+{
+    int d = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+    return d >= 0 && (unsigned)d < base ? d : -1;
+}
+
+/* Decimal or 0x hexadecimal, all of *s up to what follows the digits. */
+static bool parse_number(const char **s, uint64_t *out)
+{
+    unsigned base = (*s)[0] == '0' && ((*s)[1] | 32) == 'x' ? 16 : 10;
+    const char *p = base == 16 ? *s + 2 : *s;
+    uint64_t v = 0;
+
+    if (digit(*p, base) < 0)
+        return false;
+    for (; digit(*p, base) >= 0; p++)
+        if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, (uint64_t)digit(*p, base), &v))
+            return false;
+    *s = p;
+    *out = v;
+    return true;
+}
+
+static bool parse_bytes(const char **s, uint64_t *out)
+{
+    if (!parse_number(s, out))
+        return false;
+    unsigned shift = 0;
+    switch (**s | 32) {
+    case 'k':
+        shift = 10;
+        break;
+    case 'm':
+        shift = 20;
+        break;
+    case 'g':
+        shift = 30;
+        break;
+    default:
+        return true;
+    }
+    (*s)++;
+    return !__builtin_mul_overflow(*out, (uint64_t)1 << shift, out);
+}
+
+static bool parse_choice(const struct arg *a, const char *s, uint64_t *out)
+{
+    for (uint64_t i = 0; a->choices[i]; i++) {
+        if (same(a->choices[i], s, length(s))) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_bool(const char *s, uint64_t *out)
+{
+    static const char *const words[][2] = {{"off", "on"}, {"0", "1"}, {"no", "yes"}, {"false", "true"}};
+    for (unsigned i = 0; i < ARRAY_SIZE(words); i++) {
+        for (uint64_t v = 0; v < 2; v++) {
+            if (same(words[i][v], s, length(s))) {
+                *out = v;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool parse_value(const struct arg *a, const char *s, uint64_t *out)
+{
+    if (a->type == ARG_CHOICE)
+        return parse_choice(a, s, out);
+    if (a->type == ARG_BOOL)
+        return parse_bool(s, out);
+    if (!(a->type == ARG_BYTES ? parse_bytes(&s, out) : parse_number(&s, out)))
+        return false;
+    return !*s && *out >= a->min && *out <= a->max;
+}
+
+/* Checks one key=value completely; the value is for the caller to store. */
+static int check(const char *assign, const struct arg *const *tables, bool run_only, const struct arg **arg,
+                 uint64_t *value, struct text *err)
+{
+    size_t n = key_length(assign);
+    const struct arg *a = cmdline_find(assign, tables);
+
+    if (!a || !n) {
+        put(err, "unknown argument ");
+        put_quoted(err, assign, n);
+        put(err, "; 'help' lists the known ones");
+        return -EINVAL;
+    }
+    if (run_only && !a->run) {
+        put(err, "argument ");
+        put_quoted(err, assign, n);
+        put(err, " holds for the whole boot: it must stand in front of '--'");
+        return -EINVAL;
+    }
+    if (!assign[n] || !parse_value(a, assign + n + 1, value)) {
+        put(err, "argument ");
+        put_quoted(err, assign, n);
+        if (assign[n]) {
+            put(err, " does not accept ");
+            put_quoted(err, assign + n + 1, length(assign + n + 1));
+        } else {
+            put(err, " needs a value");
+        }
+        put(err, "; accepted: ");
+        put_accepts(err, a);
+        return -EINVAL;
+    }
+    *arg = a;
+    return 0;
+}
+
+int cmdline_set(const char *assign, const struct arg *const *tables, bool run_only, char *err,
+                size_t err_size)
+{
+    struct text t = {err, err_size};
+    const struct arg *a = NULL;
+    uint64_t value = 0;
+
+    int r = check(assign, tables, run_only, &a, &value, &t);
+    if (!r)
+        *a->value = value;
+    return r;
+}
+
+/* ---- Words ---- */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool is_separator(char c)
+{
+    return c == ';' || c == '&';
+}
+
+/*
+ * Cuts the next word off *at and ends it with NUL.  Since that may overwrite the separator behind it, the
+ * separator is returned through *end: ';', '&', or '\0' when none follows directly.  NULL: no word in front
+ * of the next separator.
+ */
+static char *next_word(char **at, char *end)
+{
+    char *p = *at;
+
+    while (is_space(*p))
+        p++;
+    char *word = p;
+    while (*p && !is_space(*p) && !is_separator(*p))
+        p++;
+    char *word_end = p;
+    while (is_space(*p))
+        p++;
+    *end = is_separator(*p) ? *p++ : '\0';
+    *at = p;
+    if (word == word_end)
+        return NULL;
+    *word_end = '\0';
+    return word;
+}
+
+/* Applies, or only checks, every word in front of "--".  text is left behind the "--", or at the end. */
+struct parser {
+    const struct arg *const *tables;
+    struct cmdline *out;
+    struct text err;
+};
+
+static int boot_word(struct parser *p, const char *word)
+{
+    const struct arg *a;
+    uint64_t value;
+
+    if (same("help", word, length(word))) {
+        p->out->help = true;
+        return 0;
+    }
+    return check(word, p->tables, false, &a, &value, &p->err);
+}
+
+static int fail(struct parser *p, const char *what, const char *word)
+{
+    put(&p->err, what);
+    if (word) {
+        put(&p->err, " ");
+        put_quoted(&p->err, word, length(word));
+    }
+    return -EINVAL;
+}
+
+static int command_word(struct parser *p, struct command *c, const char *word)
+{
+    if (!c->argc && word[key_length(word)] == '=') {
+        const struct arg *a;
+        uint64_t value;
+        if (c->assign_count == CMD_ARGS_MAX)
+            return fail(p, "too many assignments in front of an application:", word);
+        c->assign[c->assign_count++] = word;
+        return check(word, p->tables, true, &a, &value, &p->err);
+    }
+    if (c->argc == CMD_ARGS_MAX)
+        return fail(p, "too many arguments for application", c->argv[0]);
+    c->argv[c->argc++] = word;
+    return 0;
+}
+
+static int parse_commands(struct parser *p, char *at)
+{
+    char end = '\0';
+    struct command *c = NULL;
+
+    while (*at) {
+        char *word = next_word(&at, &end);
+        if (!c) {
+            if (!word && !end)
+                break; /* only blanks were left */
+            if (p->out->count == CMD_MAX)
+                return fail(p, "too many applications on one line", NULL);
+            c = &p->out->commands[p->out->count++];
+        }
+        int r = word ? command_word(p, c, word) : 0;
+        if (r)
+            return r;
+        if (end || !*at) {
+            if (!c->argc)
+                return fail(
+                    p, c->assign_count ? "no application behind" : "no application in front of ';' or '&'",
+                    c->assign_count ? c->assign[c->assign_count - 1] : NULL);
+            c->background = end == '&';
+            c = NULL;
+        }
+    }
+    return 0;
+}
+
+static int parse_boot(struct parser *p, char **at, char **first, unsigned *count)
+{
+    char end = '\0';
+
+    *first = *at;
+    *count = 0;
+    while (**at) {
+        char *word = next_word(at, &end);
+        if (word && same("--", word, length(word)) && !end)
+            return 0;
+        if (end)
+            return fail(p, "';' and '&' separate applications, which stand behind '--'", NULL);
+        if (!word)
+            continue;
+        int r = boot_word(p, word);
+        if (r)
+            return r;
+        (*count)++;
+    }
+    return 0;
+}
+
+/* Every word was accepted before, so this cannot fail half-way. */
+static void apply(const struct parser *p, const char *word, unsigned count)
+{
+    while (count--) {
+        const struct arg *a = cmdline_find(word, p->tables);
+        if (a) /* help has no entry */
+            parse_value(a, word + key_length(word) + 1, a->value);
+        word += length(word) + 1;
+        while (count && is_space(*word))
+            word++;
+    }
+}
+
+int cmdline_parse(char *text, const struct arg *const *tables, struct cmdline *out, char *err,
+                  size_t err_size)
+{
+    struct parser p = {tables, out, {err, err_size}};
+    char *at = text, *first;
+    unsigned count;
+
+    put(&p.err, "");
+    memset(out, 0, sizeof(*out));
+    for (const char *c = text; *c; c++)
+        if ((*c < ' ' || *c > '~') && !is_space(*c))
+            return fail(&p, "the command line holds an unprintable character behind", text);
+    int r = parse_boot(&p, &at, &first, &count);
+    if (!r)
+        r = parse_commands(&p, at);
+    if (r) {
+        out->count = 0;
+        return r;
+    }
+    while (is_space(*first))
+        first++;
+    apply(&p, first, count);
+    return 0;
+}

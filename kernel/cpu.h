@@ -1,0 +1,43 @@
+/*
+ * Per-CPU data.  One array for the whole machine; this_cpu() is the caller's entry.  A subsystem's part is a pointer it
+ * owns or a small struct it embeds, and only its own files touch it.
+ */
+#pragma once
+#include "kernel/base.h"
+#include "kernel/arch/arch.h"
+
+/* Where a CPU sits.  Numbers are dense from 0; cores are numbered within the chip, threads within the core. */
+struct cpu_place {
+    uint16_t chip, core, thread;
+    uint16_t node; /* memory node */
+};
+
+struct thread;
+
+struct cpu {
+    struct arch_cpu arch; /* first: arch/ finds struct cpu from its register      */
+    unsigned index;       /* 0..cpu_count()-1                                       */
+    uint64_t hwid;        /* APIC id, MPIDR affinity                                */
+    struct cpu_place place;
+    void *boot_stack_top;
+    struct thread *current;   /* running thread; written by the scheduler, irqs off  */
+    struct thread *idle;      /* its idle thread                                     */
+    struct runqueue *rq;      /* sched/runqueue.c                                    */
+    struct hpm_cpu *hpm;      /* hpm/hpm.c                                           */
+    struct arch_space *space; /* loaded address space, NULL = kernel only            */
+    unsigned spin_depth;      /* spinlocks held: must be 0 when sleeping             */
+    bool online;              /* has reached its idle loop                           */
+    bool resched;             /* run sched_point() before the next return to user    */
+} ALIGNED(CACHE_LINE);
+
+extern struct cpu cpus[CPU_MAX];
+
+unsigned cpu_count(void);       /* CPUs that run, fixed once all are started; 1 until then */
+void cpu_count_set(unsigned n); /* main, once, when all are started */
+
+static inline struct cpu *this_cpu(void)
+{
+    return arch_this_cpu();
+}
+
+#define cpu_for_each(c) for (struct cpu *c = cpus; c < cpus + cpu_count(); c++)

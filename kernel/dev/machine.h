@@ -1,0 +1,262 @@
+/*
+ * The registers of the simulated multiprocessor (test/machine), as a guest sees them and as the machine
+ * itself lays them out.  They are the memory of an ivshmem-plain PCI device: BAR 2, MACHINE_BYTES long.  A
+ * plain QEMU has no such device, or one whose first page lacks MACHINE_MAGIC.
+ *
+ *   page 0                          struct machine_id: who and what this is, costs, topology, the mark
+ * register MACHINE_CPU_OFFSET  + n * 4096  struct machine_cpu: performance monitor of CPU n
+ *   MACHINE_PATH_OFFSET + n * 4096  page-access tracker of CPU n: reserved, absent unless MACHINE_CAP_PATH
+ *   MACHINE_DISK_OFFSET             disk in model time: reserved, absent unless MACHINE_CAP_DISK
+ *
+ * CPU n is the n-th in the order of APIC ids (affinity on AArch64), boot CPU first.  A CPU uses its own page
+ * only: a store to another CPU's page has no effect on the machine.
+ *
+ * The register pages are uncached: every load and store costs machine_id.register_cycles, whatever its size,
+ * except where a field says "free".  A store to a command register acts at once: the answer is in the page at
+ * the next load. Fields are little-endian, naturally aligned, and are to be accessed with one access of their
+ * own size. "guest writes" means the machine only reads the field, and the other way round.
+ */
+#pragma once
+#include "kernel/base.h"
+
+#define MACHINE_PCI_VENDOR 0x1af4
+#define MACHINE_PCI_DEVICE 0x1110
+#define MACHINE_PCI_BAR    2
+
+#define MACHINE_MAGIC   0x3168634d6c676956ull /* "ViglMch1" in memory */
+#define MACHINE_VERSION 1
+
+#define MACHINE_CPUS        64
+#define MACHINE_CPU_OFFSET  0x10000
+#define MACHINE_PATH_OFFSET 0x50000
+#define MACHINE_DISK_OFFSET 0x90000
+#define MACHINE_BYTES       0x100000
+
+/* ---- What can be counted ---------------------------------------------------------------------------------
+ */
+
+/* Where a data access was served from.  A load or a read-for-ownership counts once. */
+enum machine_source {
+    MACHINE_L1, /* not a miss */
+    MACHINE_LOCAL_L2,
+    MACHINE_LOCAL_L3,
+    MACHINE_REMOTE_L2, /* a cache of another chip; also an upgrade that had to invalidate copies there */
+    MACHINE_REMOTE_L3,
+    MACHINE_LOCAL_MEMORY,
+    MACHINE_REMOTE_MEMORY,
+    MACHINE_SOURCES
+};
+
+/*
+ * Event codes.  CYCLES = COMPLETION + the five STALL_* causes, always; DCACHE = the sum of its sources; none
+ * of them runs while the CPU is halted, IDLE only then.
+ */
+enum machine_event {
+    MACHINE_EVENT_NONE,
+    MACHINE_EVENT_CYCLES,
+    MACHINE_EVENT_INSTRUCTIONS,
+    MACHINE_EVENT_LOADS, /* data loads; an atomic read-modify-write is a store only */
+    MACHINE_EVENT_STORES,
+    MACHINE_EVENT_L1D_MISSES, /* loads, stores, atomics that L1D could not serve: the sum of SERVED_* */
+    MACHINE_EVENT_L1I_MISSES,
+    MACHINE_EVENT_MISPREDICTS,
+    MACHINE_EVENT_TLB_MISSES,      /* data and instructions */
+    MACHINE_EVENT_SERVED_LOCAL_L2, /* the six SERVED_*: in the order of enum machine_source */
+    MACHINE_EVENT_SERVED_LOCAL_L3,
+    MACHINE_EVENT_SERVED_REMOTE_L2,
+    MACHINE_EVENT_SERVED_REMOTE_L3,
+    MACHINE_EVENT_SERVED_LOCAL_MEMORY,
+    MACHINE_EVENT_SERVED_REMOTE_MEMORY,
+    MACHINE_EVENT_COMPLETION,   /* cycles in which instructions completed */
+    MACHINE_EVENT_STALL_ICACHE, /* cycles, by cause */
+    MACHINE_EVENT_STALL_BRANCH,
+    MACHINE_EVENT_STALL_DCACHE,
+    MACHINE_EVENT_STALL_TLB,
+    MACHINE_EVENT_STALL_OTHER,     /* store buffer, exceptions, register and device accesses, pauses */
+    MACHINE_EVENT_DCACHE_LOCAL_L2, /* the six DCACHE_*: parts of STALL_DCACHE, in the order of enum
+                                      machine_source */
+    MACHINE_EVENT_DCACHE_LOCAL_L3,
+    MACHINE_EVENT_DCACHE_REMOTE_L2,
+    MACHINE_EVENT_DCACHE_REMOTE_L3,
+    MACHINE_EVENT_DCACHE_LOCAL_MEMORY,
+    MACHINE_EVENT_DCACHE_REMOTE_MEMORY,
+    MACHINE_EVENT_IDLE,       /* cycles halted; no privilege filter */
+    MACHINE_EVENT_EXCEPTIONS, /* taken: interrupts, faults, system calls */
+    MACHINE_EVENTS
+};
+
+/* ---- Page 0 ----------------------------------------------------------------------------------------------
+ */
+
+#define MACHINE_CAP_PMU  (1u << 0)
+#define MACHINE_CAP_PATH (1u << 1)
+#define MACHINE_CAP_DISK (1u << 2)
+
+struct machine_place {
+    uint8_t chip, core, thread; /* from 0; cores within the chip, threads within the core */
+    uint8_t reserved;
+};
+
+struct machine_id {
+    /* The machine writes everything here before the first instruction, except the last block. */
+    uint64_t magic;     /* MACHINE_MAGIC */
+    uint32_t version;   /* MACHINE_VERSION */
+    uint32_t caps;      /* MACHINE_CAP_* */
+    char name[32];      /* of the topology, NUL-terminated: "openpower720" */
+    uint64_t cycles_hz; /* model cycles in a second of guest time: 10^9, so 1 cycle = 1 ns = 1 TSC tick */
+    uint32_t clock_mhz; /* of the processor that the latencies were published for; for information */
+    uint32_t cpus;      /* entries of place[], CPU pages in use */
+    uint32_t chips, cores_per_chip, threads_per_core;
+    uint32_t line_bytes;            /* coherence line */
+    uint64_t home_block_bytes;      /* memory at address a belongs to chip (a / home_block_bytes) mod chips */
+    uint32_t l1d_bytes, l1d_ways;   /* per core */
+    uint32_t l1i_bytes, l1i_ways;   /* per core */
+    uint32_t l2_bytes, l2_ways;     /* per chip */
+    uint32_t l3_bytes, l3_ways;     /* per chip, victims of the L2; 0 0: there is none */
+    uint32_t tlb_entries, tlb_ways; /* per thread, 4 KB pages, data and instructions */
+    uint32_t latency[8];            /* cycles, by enum machine_source */
+
+    /* Fixed costs in cycles. */
+    uint32_t walk_cycles; /* a TLB miss */
+    uint32_t mispredict_cycles;
+    uint32_t exception_entry_cycles;
+    uint32_t exception_return_cycles;
+    uint32_t register_cycles; /* one access to a register page or to another device */
+    uint32_t ipi_cycles;      /* to send one; it arrives as long after that */
+    uint32_t tlb_invalidate_cycles;
+    uint32_t context_sync_cycles;
+    uint32_t record_cycles;      /* one precise record, beside the store of its line */
+    uint32_t completion_cpi_256; /* completion cycles per instruction, in 1/256 */
+    uint32_t smt_factor_256;     /* completion time while another thread of the core runs, in 1/256 */
+    uint32_t pause_cycles;       /* one PAUSE, YIELD, WFE */
+
+    /* Which of the six counters can count an event: bit c of counter_mask[event]. */
+    uint8_t counter_mask[64];
+    uint32_t sample_sources; /* 1 << enum machine_source that can be sampled */
+    uint32_t ring_records_max;
+
+    struct machine_place place[MACHINE_CPUS];
+
+    /*
+     * Ground truth, an instrument and not hardware: free, and nothing in the guest may depend on it.  A store
+     * to mark writes all true counts to the truth file under mark_label.  Any CPU; the guest serialises.
+     */
+    char mark_label[48]; /* guest writes: NUL-terminated, no blanks */
+    uint32_t mark;       /* guest writes any value, after the label */
+    uint32_t reserved;
+};
+
+/* ---- A CPU's performance monitor --------------------------------------------------------------------------
+ */
+
+/*
+ * Counters 0 to 3 count what they are told, within machine_id.counter_mask; 4 counts instructions and 5
+ * cycles, and nothing else.  All are 64 bits wide and count up.
+ */
+#define MACHINE_COUNTERS             6
+#define MACHINE_COUNTER_INSTRUCTIONS 4
+#define MACHINE_COUNTER_CYCLES       5
+
+#define MACHINE_COUNT_USER \
+    (1u << 0) /* while the program counter is in the lower half of the address space \
+                                      */
+#define MACHINE_COUNT_KERNEL (1u << 1) /* ... in the upper half */
+#define MACHINE_COUNT_IRQ    (1u << 2) /* overflow raises the interrupt */
+#define MACHINE_COUNT_SAMPLE (1u << 3) /* overflow writes a record; SERVED_* and L1D_MISSES only */
+
+struct machine_counter {
+    uint32_t event;  /* guest writes, taken by CONFIGURE: enum machine_event, NONE = off */
+    uint32_t flags;  /* guest writes, taken by CONFIGURE: MACHINE_COUNT_* */
+    uint64_t period; /* guest writes, taken by CONFIGURE: an overflow after every so many events; 0: none */
+    uint64_t
+        left; /* events until the next overflow: written by READ, taken by WRITE; 0 there: a whole period */
+    uint64_t value; /* written by READ, taken by WRITE */
+};
+
+/* Store one of these to machine_cpu.command. */
+enum machine_command {
+    MACHINE_CMD_NONE,
+    /* Takes event, flags and period of all counters; values stay, overflows restart with whole periods and
+     * those pending are forgotten.  -22 and bad_counter: an event the counter cannot count, an unknown flag.
+     */
+    MACHINE_CMD_CONFIGURE,
+    MACHINE_CMD_START, /* the counters count */
+    MACHINE_CMD_STOP,  /* the counters hold */
+    MACHINE_CMD_READ,  /* value and left of all counters, time and data_address into the page */
+    MACHINE_CMD_WRITE, /* value and left of all counters from the page */
+    /* Forgets the overflows of which the bit is set in ack, and lets the next interrupt through. */
+    MACHINE_CMD_ACK,
+    /* Takes the sample_* and ring_* fields that the guest writes; head, tail and lost restart at 0.
+     * -22: a source that cannot be sampled, a ring that is not a power of two or not aligned. */
+    MACHINE_CMD_SAMPLE,
+    MACHINE_COMMANDS
+};
+
+#define MACHINE_STATUS_RING (1u << 31) /* in overflow: ring_irq_at records are waiting */
+
+/* One sampled access, MACHINE_RECORD_BYTES in the ring. */
+#define MACHINE_RECORD_USER     (1u << 0)
+#define MACHINE_RECORD_STORE    (1u << 1)
+#define MACHINE_RECORD_ATOMIC   (1u << 2)
+#define MACHINE_RECORD_MODIFIED (1u << 3) /* the cache that served it had it newer than memory */
+
+struct machine_record {
+    uint64_t time;      /* model cycles, as the CPU's own clock */
+    uint64_t pc;        /* of the instruction that made the access */
+    uint64_t data;      /* virtual address */
+    uint64_t data_phys; /* physical address */
+    uint32_t latency;   /* cycles */
+    uint8_t source;     /* enum machine_source */
+    uint8_t flags;      /* MACHINE_RECORD_* */
+    uint16_t cpu;
+    uint64_t reserved[3];
+};
+#define MACHINE_RECORD_BYTES 64
+
+struct machine_cpu {
+    uint32_t command;     /* guest writes: enum machine_command, acts at once */
+    int32_t result;       /* machine writes: of the last command, 0 or a negative errno */
+    uint32_t bad_counter; /* machine writes: which counter CONFIGURE refused */
+    uint32_t running;     /* machine writes: START was given */
+
+    uint64_t time; /* machine writes at READ: this CPU's clock, model cycles since power-on, idle included */
+    uint64_t
+        data_address; /* machine writes at READ and at an overflow: virtual address of the last L1D miss */
+
+    /* Interrupt: when a bit of overflow becomes set whose counter has MACHINE_COUNT_IRQ, or the ring's bit,
+     * the machine writes irq_data to irq_address (an MSI), once until ACK.  irq_address 0: never. */
+    uint64_t irq_address; /* guest writes */
+    uint32_t irq_data;    /* guest writes */
+    uint32_t overflow;    /* machine writes: bit per counter, and MACHINE_STATUS_RING */
+    uint32_t ack;         /* guest writes, taken by ACK */
+    uint32_t reserved0;
+
+    /* Precise records: every so-many-th access served by one of the sources goes to the ring, without an
+     * interrupt. */
+    uint32_t sample_sources; /* guest writes: mask of 1 << enum machine_source; 0: off */
+    uint32_t sample_flags;   /* guest writes: MACHINE_COUNT_USER, MACHINE_COUNT_KERNEL */
+    uint32_t sample_period;  /* guest writes: N, at least 1 */
+    uint32_t sample_jitter;  /* guest writes: each distance is N + r - (jitter + 1) / 2 with r random in
+                                0..jitter;  jitter is a power of two minus 1, less than N; 0: exactly N */
+    uint64_t ring_base;      /* guest writes: physical address, aligned to MACHINE_RECORD_BYTES, in RAM */
+    uint32_t ring_records; /* guest writes: a power of two, at most machine_id.ring_records_max; 0: no ring */
+    uint32_t ring_irq_at;  /* guest writes: interrupt when so many records wait; 0: never */
+    uint64_t ring_head;    /* machine writes: records ever written; record i is at i mod ring_records */
+    uint64_t ring_tail;    /* guest writes: records ever taken out */
+    uint64_t ring_lost;    /* machine writes: records dropped because the ring was full */
+
+    struct machine_counter counter[MACHINE_COUNTERS];
+
+    /* Ground truth, an instrument and not hardware: free.  The kernel stores the id of the thread that runs
+     * from now on, 0 for idle; true counts are kept for each. */
+    uint32_t tag; /* guest writes */
+    uint32_t reserved1;
+};
+
+_Static_assert(sizeof(struct machine_id) <= 4096, "page 0");
+_Static_assert(sizeof(struct machine_cpu) <= 4096, "a CPU's page");
+_Static_assert(sizeof(struct machine_record) == MACHINE_RECORD_BYTES, "a record");
+_Static_assert(sizeof(struct machine_counter) == 32, "no padding");
+_Static_assert(offsetof(struct machine_cpu, counter) % 8 == 0, "aligned");
+_Static_assert(MACHINE_EVENTS <= 64, "counter_mask");
+_Static_assert(MACHINE_CPU_OFFSET + MACHINE_CPUS * 4096 <= MACHINE_PATH_OFFSET, "pages");

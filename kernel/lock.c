@@ -1,0 +1,135 @@
+/*
+ * Spinlocks whose word is their owner: whoever swaps 0 for its own number has it.  Not first come first served on
+ * purpose: under a hypervisor the CPU whose turn it is may not be running, and every other one would wait for it.
+ * Waiters look without writing and back off.  In debug builds each CPU remembers the locks it holds: taking them out of order, or waiting
+ * for one longer than SPIN_TIMEOUT_S, panics and names the locks and the CPUs concerned.
+ */
+#include "kernel/lock.h"
+#include "kernel/cpu.h"
+
+void spin_init(struct spinlock *l, enum lock_rank rank, const char *name)
+{
+    *l = (struct spinlock)SPINLOCK(rank, name);
+}
+
+bool spin_held(const struct spinlock *l)
+{
+    return __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == this_cpu()->index + 1;
+}
+
+#ifdef DEBUG
+#define HELD_MAX       8
+#define SPIN_TIMEOUT_S 10
+
+/* Written by its own CPU alone, interrupts off. */
+struct held {
+    unsigned n;
+    struct spinlock *lock[HELD_MAX];
+} ALIGNED(CACHE_LINE);
+static struct held held[CPU_MAX];
+
+static void check_order(const struct spinlock *l)
+{
+    const struct held *h = &held[this_cpu()->index];
+
+    if (spin_held(l))
+        panic("lock %s: taken again by the CPU that holds it", l->name);
+    for (unsigned i = 0; i < h->n; i++) {
+        const struct spinlock *other = h->lock[i];
+        if (other->rank > l->rank || (other->rank == l->rank && other > l))
+            panic("lock order: %s (rank %d) wanted while holding %s (rank %d)", l->name, (int)l->rank,
+                  other->name, (int)other->rank);
+    }
+    if (h->n == HELD_MAX)
+        panic("lock %s: %d locks are held already", l->name, HELD_MAX);
+}
+
+static void note_taken(struct spinlock *l)
+{
+    struct held *h = &held[this_cpu()->index];
+
+    h->lock[h->n++] = l;
+}
+
+static void note_released(const struct spinlock *l)
+{
+    struct held *h = &held[this_cpu()->index];
+    unsigned i = h->n;
+
+    while (i > 0 && h->lock[i - 1] != l)
+        i--;
+    if (!i)
+        panic("lock %s: released by CPU %u, which does not hold it", l->name, this_cpu()->index);
+    for (h->n--; i <= h->n; i++)
+        h->lock[i - 1] = h->lock[i];
+}
+
+static void check_timeout(const struct spinlock *l, uint64_t *since_ns)
+{
+    uint64_t now_ns = arch_clock_ns();
+
+    if (!*since_ns)
+        *since_ns = now_ns;
+    if (now_ns - *since_ns < SPIN_TIMEOUT_S * NS_PER_S)
+        return;
+    const struct held *h = &held[this_cpu()->index];
+    panic("lock %s: CPU %u waits for %d s, CPU %d holds it; the waiter's innermost lock is %s", l->name,
+          this_cpu()->index, SPIN_TIMEOUT_S, (int)__atomic_load_n(&l->owner, __ATOMIC_RELAXED) - 1,
+          h->n ? h->lock[h->n - 1]->name : "none");
+}
+#else
+static void check_order(UNUSED const struct spinlock *l)
+{
+}
+static void note_taken(UNUSED struct spinlock *l)
+{
+}
+static void note_released(UNUSED const struct spinlock *l)
+{
+}
+static void check_timeout(UNUSED const struct spinlock *l, UNUSED uint64_t *since_ns)
+{
+}
+#endif
+
+#define BACKOFF_MAX 32 /* pauses between two looks */
+
+void spin_lock_irqoff(struct spinlock *l)
+{
+    uint64_t me = this_cpu()->index + 1, unowned = 0, since_ns = 0;
+    unsigned pauses = 1;
+
+    check_order(l);
+    while (!__atomic_compare_exchange_n(&l->owner, &unowned, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        do {
+            for (unsigned i = 0; i < pauses; i++)
+                arch_cpu_relax();
+            pauses = MIN(2 * pauses, (unsigned)BACKOFF_MAX);
+            check_timeout(l, &since_ns);
+        } while (__atomic_load_n(&l->owner, __ATOMIC_RELAXED));
+        unowned = 0;
+    }
+    this_cpu()->spin_depth++;
+    note_taken(l);
+}
+
+void spin_unlock_irqoff(struct spinlock *l)
+{
+    note_released(l);
+    this_cpu()->spin_depth--;
+    __atomic_store_n(&l->owner, 0, __ATOMIC_RELEASE);
+}
+
+bool spin_lock(struct spinlock *l)
+{
+    bool irq = arch_irq_save();
+
+    spin_lock_irqoff(l);
+    return irq;
+}
+
+void spin_unlock(struct spinlock *l, bool irq)
+{
+    spin_unlock_irqoff(l);
+    arch_irq_restore(irq);
+}

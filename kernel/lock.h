@@ -1,0 +1,43 @@
+/*
+ * Spinlocks, taken with interrupts off so that an interrupt handler may take the same lock.  Nobody sleeps,
+ * copies user memory or sends a TLB shootdown while holding one (cpu->spin_depth says how many are held).
+ * Debug builds check the order: a lock may only be taken while all held ones have a lower rank.
+ */
+#pragma once
+#include "kernel/base.h"
+
+/* Outermost first.  Two locks of one rank are taken in address order. */
+enum lock_rank {
+    LOCK_SPACE = 1, /* mm: an address space's regions and page tables */
+    LOCK_PROC,      /* proc: process table, a process's threads       */
+    LOCK_FUTEX,     /* proc: futex buckets                            */
+    LOCK_SHARING,   /* sched: sharing detector                        */
+    LOCK_THREAD,    /* sched: wait queues of kernel threads           */
+    LOCK_TIMER,     /* timers of a CPU: held while a sleeper is woken */
+    LOCK_RUNQUEUE,  /* sched: a run queue                             */
+    LOCK_HPM,       /* hpm: contexts, buffers                         */
+    LOCK_VMAP,      /* mm: kernel page tables                         */
+    LOCK_HEAP,      /* mm: heap size classes                          */
+    LOCK_FRAME,     /* mm: buddy allocator                            */
+    LOCK_CONSOLE,   /* console output                                 */
+};
+
+struct spinlock {
+    uint64_t owner; /* the lock: index of the CPU that has it + 1, 0 when free */
+    enum lock_rank rank;
+    const char *name;
+};
+
+#define SPINLOCK(rank_, name_)           \
+    {                                    \
+        .rank = (rank_), .name = (name_) \
+    }
+
+void spin_init(struct spinlock *l, enum lock_rank rank, const char *name);
+/* Interrupts go off; the returned state goes back to spin_unlock. */
+bool spin_lock(struct spinlock *l);
+void spin_unlock(struct spinlock *l, bool irq);
+/* For use where interrupts are off already. */
+void spin_lock_irqoff(struct spinlock *l);
+void spin_unlock_irqoff(struct spinlock *l);
+bool spin_held(const struct spinlock *l); /* by this CPU */

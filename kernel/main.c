@@ -1,0 +1,215 @@
+/*
+ * The start of the kernel, in order, on one screen: kernel_main() until there are threads, then init() in the first of them.
+ * Here is also what ties the subsystems together: the handlers the architecture reports to, and the boot arguments' tables.
+ */
+#include "hpm/hpm.h"
+#include "kernel/boot/boot_info.h"
+#include "kernel/cmdline.h"
+#include "kernel/cpu.h"
+#include "kernel/dev/machine_find.h"
+#include "kernel/dev/pci.h"
+#include "kernel/monitor.h"
+#include "kernel/panic.h"
+#include "kernel/printf.h"
+#include "kernel/proc/process.h"
+#include "kernel/run.h"
+#include "mm/mm.h"
+#include "sched/sched.h"
+
+#define VERSION              "0.1"
+#define EXIT_BAD_ARGUMENT    2
+#define STATUS_MAX           127 /* the largest exit status of a run */
+#define SECONDARY_STACK_SIZE KSTACK_SIZE
+#define EARLY_LIMIT          (4 * GIB) /* memory the start-up tables map */
+#define MEM_LIMIT_MIN        (32 * MIB)
+
+static uint64_t cpus_limit = CPU_MAX, mem_limit = EARLY_LIMIT;
+
+static const struct arg kernel_args[] = {
+    {"cpus", ARG_U64, &cpus_limit, 1, CPU_MAX, NULL, false, "use at most this many CPUs"},
+    {"mem.limit", ARG_BYTES, &mem_limit, MEM_LIMIT_MIN, EARLY_LIMIT, NULL, false,
+     "use no memory above this address; the largest value: no limit"},
+    {0},
+};
+const struct arg *const arg_tables[] = {kernel_args, sched_args, sharing_args, hpm_args, NULL};
+
+static char cmdline_text[BOOT_CMDLINE_MAX];
+static struct cmdline cmdline;
+static unsigned cpus_found;
+
+/* ---- What the architecture reports ---- */
+
+static void handle_ipi(enum arch_ipi kind)
+{
+    switch (kind) {
+    case IPI_RESCHED: /* cpu->resched is set; the way out of this interrupt or the idle loop looks at it */
+        break;
+    case IPI_TLB:
+        tlb_ipi();
+        break;
+    case IPI_STOP:
+        panic_stopped();
+    default:
+        panic("unexpected inter-processor interrupt %d", (int)kind);
+    }
+}
+
+static void handle_user_return(void)
+{
+    sched_point();
+    process_user_return();
+}
+
+static const struct arch_handlers handlers = {
+    .timer = sched_timer,
+    .ipi = handle_ipi,
+    .pmu = hpm_interrupt,
+    .page_fault = process_page_fault,
+    .user_fault = process_user_fault,
+    .syscall = syscall_dispatch,
+    .user_return = handle_user_return,
+};
+
+/* ---- Boot arguments ---- */
+
+static void print_help(void)
+{
+    char value[32], accepts[160];
+
+    kprintf("usage: argument=value ... -- [argument=value ...] application arguments ; application & "
+            "application ...\n");
+    for (const struct arg *const *table = arg_tables; *table; table++) {
+        for (const struct arg *a = *table; a->name; a++) {
+            kprintf("  %-20s %s\n", a->name, a->help);
+            kprintf("  %-20s   %s; default %s%s\n", "", cmdline_accepts(a, accepts, sizeof(accepts)),
+                    cmdline_value(a, *a->value, value, sizeof(value)),
+                    a->run ? "; also per application" : "");
+        }
+    }
+    for (const struct sched_policy *const *p = sched_policies; *p; p++)
+        kprintf("  sched.policy=%-10s %s\n", sched_policy_name(*p), sched_policy_help(*p));
+    process_list_applications();
+}
+
+static void read_arguments(const struct boot_info *info)
+{
+    char err[256];
+
+    memcpy(cmdline_text, info->cmdline, sizeof(cmdline_text));
+    cmdline_text[sizeof(cmdline_text) - 1] = '\0';
+    if (cmdline_parse(cmdline_text, arg_tables, &cmdline, err, sizeof(err))) {
+        kprintf("boot arguments: %s\n", err);
+        arch_poweroff(EXIT_BAD_ARGUMENT);
+    }
+    if (cmdline.help) {
+        print_help();
+        arch_poweroff(0);
+    }
+}
+
+/* ---- Start ---- */
+
+static void start_memory(const struct boot_info *info)
+{
+    frame_init(info, mem_limit);
+    arch_init_memory(info, &frame_page_tables);
+    if (mem_limit == EARLY_LIMIT)
+        frame_init_rest(info);
+}
+
+static void print_memory(void)
+{
+    struct frame_stats stats;
+
+    frame_stats(&stats);
+    kprintf("memory: %llu MB, %llu MB free\n", (unsigned long long)(stats.total_pages * PAGE_SIZE / MIB),
+            (unsigned long long)(stats.free_pages * PAGE_SIZE / MIB));
+}
+
+static void print_cpus(void)
+{
+    const struct sched_topology *t = sched_topology();
+
+    kprintf("cpus: %u on %u chips of %u cores of %u threads\n", t->cpus, t->chips, t->cores_per_chip,
+            t->threads_per_core);
+    for (unsigned chip = 0; chip < t->chips; chip++) {
+        char line[512];
+        size_t n = 0;
+        unsigned core = CPU_MAX;
+        for (unsigned i = 0; i < t->cpus && n < sizeof(line); i++) {
+            if (t->of[i].chip != chip)
+                continue;
+            n += ksnprintf(line + n, sizeof(line) - n, "%s %u", t->of[i].core == core ? "" : "  |", i);
+            core = t->of[i].core;
+        }
+        kprintf("  chip %u%s\n", chip, line);
+    }
+}
+
+static void start_cpus(void)
+{
+    for (unsigned i = 1; i < cpus_found; i++) {
+        char *stack = kstack_alloc(SECONDARY_STACK_SIZE);
+        if (!stack) {
+            kprintf("cpus: no memory for the stack of CPU %u\n", i);
+            cpus_found = i;
+            break;
+        }
+        cpus[i].boot_stack_top = stack + SECONDARY_STACK_SIZE;
+        sched_init_cpu(&cpus[i]);
+    }
+    unsigned running = arch_cpus_start(cpus, cpus_found);
+    sched_topology_init(running);
+    cpu_count_set(running);
+    print_cpus();
+}
+
+/* The first thread. */
+static void init(UNUSED void *arg)
+{
+    start_cpus();
+    process_init();
+    sharing_start();
+    monitor_start();
+    if (!cmdline.count) {
+        kprintf("no application given: name one behind '--' on the command line; 'help' explains\n");
+        process_list_applications();
+    }
+    unsigned status = run_commands(&cmdline);
+    arch_poweroff(MIN(status, (unsigned)STATUS_MAX));
+}
+
+NORETURN void kernel_main(const struct boot_info *info)
+{
+    struct thread *first;
+
+    arch_console_init();
+    arch_init_early(&cpus[0]);
+    kprintf("\nVigil " VERSION " %s, started by %s\n", arch_name, info->protocol);
+    read_arguments(info);
+    start_memory(info);
+    print_memory();
+    arch_attach(&handlers);
+    if (arch_init_irq(info))
+        panic("no usable interrupt controller, clock or timer");
+    if (!pci_init())
+        machine_init();
+    cpus_found = arch_cpus_find(info, cpus, (unsigned)cpus_limit);
+    sched_topology_init(1);
+    hpm_init();
+    hpm_cpu_init(&cpus[0]);
+    sched_init_cpu(&cpus[0]);
+    if (thread_create(
+            &(struct thread_params){.name = "init", .entry = init, .prio = PRIO_KERNEL, .group = GROUP_NONE},
+            &first))
+        panic("no memory for the first thread");
+    thread_start(first);
+    thread_put(first);
+    sched_start();
+}
+
+NORETURN void kernel_secondary_main(struct cpu *cpu)
+{
+    hpm_cpu_init(cpu);
+    sched_start();
+}

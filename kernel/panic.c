@@ -1,0 +1,163 @@
+/*
+ * A readable end: message, registers, a backtrace with names on every CPU, and a run that fails.
+ * The first CPU to panic owns the console; the others are stopped and print in turn.  A panic within the
+ * panic ends at once.
+ */
+#include "kernel/panic.h"
+#include "kernel/printf.h"
+#include "kernel/cpu.h"
+
+#define EXIT_CODE_PANIC 101
+#define STOP_WAIT_NS    (2 * NS_PER_S)
+/* For a panic before the clock is calibrated, when arch_clock_ns stands still. */
+#define STOP_SPINS_MAX 200000000u
+
+extern const uint64_t symbol_count;
+extern const struct {
+    uint32_t offset, name;
+} symbol_table[];
+extern const char symbol_names[], image_start[], text_end[];
+
+static unsigned owner; /* index + 1 of the CPU that panics   */
+static unsigned turn;  /* index + 1 of the CPU that may print */
+
+const char *panic_symbol(vaddr_t pc, uint64_t *offset)
+{
+    uint64_t low = 0, high = symbol_count;
+
+    if (pc < (vaddr_t)image_start || pc >= (vaddr_t)text_end)
+        return NULL;
+    uint64_t at = pc - (vaddr_t)image_start;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (symbol_table[middle].offset <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low)
+        return NULL;
+    *offset = at - symbol_table[low - 1].offset;
+    return symbol_names + symbol_table[low - 1].name;
+}
+
+struct trace {
+    vaddr_t last;
+    unsigned again; /* times the last one was repeated: deep recursion is one line */
+};
+
+static void print_again(struct trace *trace)
+{
+    if (trace->again)
+        kprintf("    ... %u times more\n", trace->again);
+    trace->again = 0;
+}
+
+static void print_step(vaddr_t pc, void *arg)
+{
+    struct trace *trace = arg;
+    uint64_t offset = 0;
+    const char *name = panic_symbol(pc, &offset);
+
+    if (pc == trace->last) {
+        trace->again++;
+        return;
+    }
+    print_again(trace);
+    trace->last = pc;
+    if (name)
+        kprintf("    %016llx %s+%#llx\n", (unsigned long long)pc, name, (unsigned long long)offset);
+    else
+        kprintf("    %016llx\n", (unsigned long long)pc);
+}
+
+void panic_backtrace(const struct arch_frame *frame)
+{
+    struct trace trace = {0};
+
+    kprintf("  backtrace, CPU %u:\n", this_cpu()->index);
+    arch_backtrace(frame, print_step, &trace);
+    print_again(&trace);
+}
+
+/* Gives a CPU that was told to stop its turn and waits until it hands it back; one that never answers is
+ * named. */
+static void let_print(struct cpu *cpu)
+{
+    uint64_t since_ns = arch_clock_ns();
+
+    __atomic_store_n(&turn, cpu->index + 1, __ATOMIC_RELEASE);
+    for (unsigned spins = 0; __atomic_load_n(&turn, __ATOMIC_ACQUIRE); spins++) {
+        arch_cpu_relax();
+        if (spins == STOP_SPINS_MAX || arch_clock_ns() - since_ns > STOP_WAIT_NS) {
+            kprintf("  CPU %u does not answer\n", cpu->index);
+            return;
+        }
+    }
+}
+
+/* Only one CPU gets past here; returns in it alone. */
+static void become_owner(void)
+{
+    unsigned nobody = 0, me = this_cpu()->index + 1;
+
+    arch_irq_save();
+    if (__atomic_compare_exchange_n(&owner, &nobody, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return;
+    if (nobody == me) {
+        static const char again[] = "panic within panic\r\n";
+        arch_console_write(again, sizeof(again) - 1);
+        arch_poweroff(EXIT_CODE_PANIC);
+    }
+    panic_stopped();
+}
+
+static NORETURN void panic_all(const struct arch_frame *frame, const char *fmt, va_list args)
+{
+    become_owner();
+    kprintf_panic_mode();
+    cpu_for_each (cpu) {
+        if (cpu != this_cpu())
+            arch_ipi_send(cpu, IPI_STOP);
+    }
+    kprintf("\npanic: CPU %u: ", this_cpu()->index);
+    kvprintf(fmt, args);
+    kprintf("\n");
+    if (frame)
+        arch_frame_print(frame);
+    panic_backtrace(frame);
+    cpu_for_each (cpu) {
+        if (cpu != this_cpu())
+            let_print(cpu);
+    }
+    arch_poweroff(EXIT_CODE_PANIC);
+}
+
+void panic(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    panic_all(NULL, fmt, args);
+}
+
+void panic_frame(const struct arch_frame *frame, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    panic_all(frame, fmt, args);
+}
+
+void panic_stopped(void)
+{
+    unsigned me = this_cpu()->index + 1;
+
+    arch_irq_save();
+    while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != me)
+        arch_cpu_relax();
+    panic_backtrace(NULL);
+    __atomic_store_n(&turn, 0, __ATOMIC_RELEASE);
+    for (;;)
+        arch_cpu_relax();
+}

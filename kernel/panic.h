@@ -1,0 +1,17 @@
+/*
+ * The end after a broken invariant.  panic() itself is declared in kernel/base.h.
+ */
+#pragma once
+#include "kernel/base.h"
+
+struct arch_frame;
+
+/* As panic, for an exception in the kernel: its registers are shown, the backtrace starts there.  Interrupts
+ * off. */
+NORETURN void panic_frame(const struct arch_frame *frame, const char *fmt, ...) PRINTF(2, 3);
+/* What IPI_STOP calls: prints this CPU's backtrace when its turn comes, then halts for good. */
+NORETURN void panic_stopped(void);
+/* Name of the function that contains pc, and how far into it; NULL when it is none of the kernel's. */
+const char *panic_symbol(vaddr_t pc, uint64_t *offset);
+/* A backtrace of the caller on the console, for watchdogs. */
+void panic_backtrace(const struct arch_frame *frame);

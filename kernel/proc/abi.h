@@ -1,0 +1,71 @@
+/*
+ * The system-call interface, shared by the kernel and apps/libc.  Every call returns 0 or a value >= 0, or -Exxx.
+ * Every pointer and every number is checked by the kernel; a bad one costs the caller an error, nobody else anything.
+ * Convention: number and up to six arguments in the ISA's system-call registers (x86-64: rax; rdi rsi rdx r10 r8 r9;
+ * result in rax; rcx and r11 are lost.  AArch64: x8; x0-x5; result in x0).
+ */
+#pragma once
+#include <stdint.h>
+
+enum sys_number {
+    SYS_EXIT,          /* (status) ends the process; 0..255                                              */
+    SYS_WRITE,         /* (fd, buf, len) fd 1 and 2: the console.  Bytes written; -EBADF -EFAULT         */
+    SYS_READ,          /* (fd, buf, len) fd 0: console line.  Bytes, 0 at its end                        */
+    SYS_MMAP,          /* (len, prot, name) memory; name may be 0.  Address; -ENOMEM -EINVAL; -EACCES: W+X */
+    SYS_MUNMAP,        /* (addr, len) holes are fine; -EINVAL -ENOMEM                                    */
+    SYS_MPROTECT,      /* (addr, len, prot) -EINVAL; -ENOMEM: a hole; -EACCES: W+X                       */
+    SYS_THREAD_CREATE, /* (struct sys_thread *) tid; -EINVAL -EFAULT -ENOMEM -EAGAIN                     */
+    SYS_THREAD_EXIT,   /* (uint32_t *clear) stores 0 there, if not 0, wakes its futex, ends the thread   */
+    SYS_FUTEX_WAIT,    /* (addr, expected, timeout_ns) -EAGAIN: differs; -ETIMEDOUT; timeout -1: none    */
+    SYS_FUTEX_WAKE,    /* (addr, count) number woken                                                     */
+    SYS_YIELD,         /* ()                                                                             */
+    SYS_SLEEP,         /* (ns)                                                                           */
+    SYS_CLOCK,         /* () ns since boot                                                               */
+    SYS_GETPID,        /* ()                                                                             */
+    SYS_GETTID,        /* ()                                                                             */
+    SYS_GETCPU,        /* () index of the CPU the caller runs on                                         */
+    SYS_SET_TLS,       /* (addr) thread pointer of the caller                                            */
+    SYS_SET_AFFINITY,  /* (tid, mask *, bytes) tid 0: the caller; threads of the own process only        */
+    SYS_GET_AFFINITY,  /* (tid, mask *, bytes)                                                           */
+    SYS_SET_PRIORITY,  /* (tid, prio) 1..3                                                               */
+    SYS_SYSINFO,       /* (struct sys_info *, bytes)                                                     */
+    SYS_GROUP,         /* (group) the caller's sharing group, as policy "hand" uses it; 0..65535         */
+    SYS_MARK,          /* (label) a labelled point for the ground truth of a simulated machine           */
+    SYS_HPM_READ,      /* (scope, id, struct sys_breakdown *, bytes) SYS_SCOPE_; id 0: the own one       */
+    SYS_HPM_PRINT,     /* (scope, id) prints the stall breakdown on the console                          */
+    SYS_COUNT
+};
+
+enum { SYS_PROT_READ = 1, SYS_PROT_WRITE = 2, SYS_PROT_EXEC = 4 };
+enum { SYS_SCOPE_THREAD, SYS_SCOPE_PROCESS, SYS_SCOPE_MACHINE };
+
+struct sys_thread {
+    uint64_t entry; /* called as entry(arg) with sp = stack_top                     */
+    uint64_t arg;
+    uint64_t stack_top; /* 16-byte aligned                                              */
+    uint64_t tls;
+    uint64_t tid_addr; /* 32-bit word that gets the tid before the thread runs, or 0    */
+};
+
+struct sys_info {
+    uint32_t cpus, chips, cores_per_chip, threads_per_core;
+    uint32_t line_bytes;
+    uint32_t pmu; /* 1: there is one                                      */
+    uint64_t memory_bytes, free_bytes;
+    uint64_t ticks_hz;   /* of the clock user mode can read, 0: it can not       */
+    uint64_t ticks_base; /* ticks at clock 0: ns = (ticks - base) * 10^9 / hz    */
+};
+
+/* struct hpm_breakdown for user mode: same order, see hpm/hpm.h. */
+struct sys_breakdown {
+    uint64_t cycles, instructions, idle_cycles;
+    uint64_t stall[5];
+    uint64_t dcache[7];
+    uint64_t served[7];
+    uint64_t seen_permille;
+};
+
+/*
+ * Start of a process: entry point with sp 16-byte aligned, pointing at: uint64 argc, argc pointers, 0, then 0 (no environment).
+ * The first argument register also holds that address.
+ */

@@ -1,0 +1,137 @@
+/* See elf.h. */
+#include "kernel/proc/elf.h"
+
+struct ehdr {
+    uint8_t ident[16];
+    uint16_t type, machine;
+    uint32_t version;
+    uint64_t entry, phoff, shoff;
+    uint32_t flags;
+    uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
+};
+struct phdr {
+    uint32_t type, flags;
+    uint64_t offset, vaddr, paddr, filesz, memsz, align;
+};
+
+enum { EI_CLASS = 4, EI_DATA = 5, EI_VERSION = 6 };
+enum { ELFCLASS64 = 2, ELFDATA2LSB = 1, EV_CURRENT = 1, ET_EXEC = 2, ET_DYN = 3 };
+enum { PT_LOAD = 1, PT_DYNAMIC = 2, PT_INTERP = 3 };
+#define PHNUM_MAX 64
+
+static const char *check_header(const struct ehdr *h, uint64_t size, const struct elf_limits *limits)
+{
+    if (memcmp(h->ident, "\177ELF", 4) != 0)
+        return "not an ELF file";
+    if (h->ident[EI_CLASS] != ELFCLASS64)
+        return "not a 64-bit ELF file";
+    if (h->ident[EI_DATA] != ELFDATA2LSB)
+        return "not little-endian";
+    if (h->ident[EI_VERSION] != EV_CURRENT || h->version != EV_CURRENT)
+        return "unknown ELF version";
+    if (h->machine != limits->machine)
+        return "for another machine";
+    if (h->type == ET_DYN)
+        return "position-independent or shared, only static programs are loaded";
+    if (h->type != ET_EXEC)
+        return "not an executable";
+    if (h->ehsize != sizeof(*h))
+        return "ELF header of a wrong size";
+    if (h->phentsize != sizeof(struct phdr))
+        return "program headers of a wrong size";
+    if (!h->phnum)
+        return "no program headers";
+    if (h->phnum > PHNUM_MAX)
+        return "too many program headers";
+    if (h->phoff > size || h->phnum * sizeof(struct phdr) > size - h->phoff)
+        return "program headers beyond the end of the file";
+    return NULL;
+}
+
+static const char *check_segment(const struct phdr *p, uint64_t size, const struct elf_limits *limits)
+{
+    if (p->offset > size || p->filesz > size - p->offset)
+        return "segment beyond the end of the file";
+    if (p->filesz > p->memsz)
+        return "segment larger in the file than in memory";
+    if (p->memsz > limits->memory_size_max)
+        return "segment too large";
+    if (p->vaddr < limits->low || p->vaddr >= limits->high || p->memsz > limits->high - p->vaddr)
+        return "segment outside user space";
+    if (p->flags & ~(uint32_t)(ELF_R | ELF_W | ELF_X))
+        return "segment with unknown flags";
+    if (!(p->flags & (ELF_R | ELF_W | ELF_X)))
+        return "segment without any access";
+    if ((p->flags & ELF_W) && (p->flags & ELF_X))
+        return "segment both writable and executable";
+    if (p->align > 1 && (!is_pow2(p->align) || (p->vaddr ^ p->offset) & (p->align - 1)))
+        return "segment badly aligned";
+    return NULL;
+}
+
+static const char *add_segment(struct elf_plan *plan, const struct phdr *p)
+{
+    if (plan->count == ELF_SEGMENTS_MAX)
+        return "too many segments";
+    if (plan->count) {
+        const struct elf_segment *last = &plan->segments[plan->count - 1];
+        if (ALIGN_DOWN(p->vaddr, PAGE_SIZE) < ALIGN_UP(last->va + last->memory_size, PAGE_SIZE))
+            return "segments overlap, share a page or are out of order";
+    }
+    plan->segments[plan->count++] = (struct elf_segment){
+        .va = p->vaddr,
+        .memory_size = p->memsz,
+        .file_offset = p->offset,
+        .file_size = p->filesz,
+        .flags = p->flags,
+    };
+    return NULL;
+}
+
+static const char *plan_segments(const uint8_t *file, uint64_t size, const struct ehdr *h,
+                                 const struct elf_limits *limits, struct elf_plan *plan)
+{
+    for (unsigned i = 0; i < h->phnum; i++) {
+        struct phdr p;
+        const char *why = NULL;
+        memcpy(&p, file + h->phoff + i * sizeof(p), sizeof(p));
+        if (p.type == PT_DYNAMIC || p.type == PT_INTERP)
+            return "dynamically linked, only static programs are loaded";
+        if (p.type != PT_LOAD || !p.memsz)
+            continue;
+        why = check_segment(&p, size, limits);
+        if (!why)
+            why = add_segment(plan, &p);
+        if (why)
+            return why;
+    }
+    return plan->count ? NULL : "nothing to load";
+}
+
+static const char *check_entry(const struct elf_plan *plan)
+{
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct elf_segment *s = &plan->segments[i];
+        if ((s->flags & ELF_X) && plan->entry >= s->va && plan->entry - s->va < s->memory_size)
+            return NULL;
+    }
+    return "entry point outside the code";
+}
+
+int elf_plan(const void *file, uint64_t size, const struct elf_limits *limits, struct elf_plan *out,
+             const char **why)
+{
+    struct ehdr h;
+
+    *why = "shorter than an ELF header";
+    if (size < sizeof(h))
+        return -ENOEXEC;
+    memcpy(&h, file, sizeof(h));
+    *out = (struct elf_plan){.entry = h.entry};
+    *why = check_header(&h, size, limits);
+    if (!*why)
+        *why = plan_segments(file, size, &h, limits, out);
+    if (!*why)
+        *why = check_entry(out);
+    return *why ? -ENOEXEC : 0;
+}

@@ -1,0 +1,71 @@
+/*
+ * The inside of a process, for the files of kernel/proc only.
+ * Locking: [P] = its lock, [L] = its line lock, [-] = fixed after creation, [A] = atomic.
+ */
+#pragma once
+#include "kernel/proc/process.h"
+#include "kernel/list.h"
+#include "mm/mm.h"
+#include "sched/sched.h"
+
+#define PROCESS_LINE_MAX 256
+
+struct process {
+    uint32_t pid;                /* [-] from 1, never reused           */
+    char name[PROCESS_NAME_MAX]; /* [-] */
+    struct space *space;         /* [-] until the last thread frees it */
+    struct spinlock lock;
+    struct list threads;       /* [P] thread->siblings               */
+    unsigned thread_count;     /* [P] those being made included      */
+    bool ending;               /* [P] written, [A] read              */
+    bool ended;                /* [P] memory is free                 */
+    int status;                /* [P] */
+    struct wait_queue waiters; /* [P] for ended                      */
+    struct hpm_breakdown past; /* [P] of threads that have gone      */
+    struct list all;           /* process.c: table                   */
+    uint32_t refs;             /* [A] the table's and process_start's caller's */
+    struct spinlock line_lock;
+    char line[PROCESS_LINE_MAX]; /* [L] output not yet written       */
+    unsigned line_length;        /* [L] */
+};
+
+static inline bool process_ending(const struct process *p)
+{
+    return __atomic_load_n(&p->ending, __ATOMIC_ACQUIRE);
+}
+
+/* process.c: the process with this id, referenced, or NULL. */
+struct process *process_find(uint32_t pid);
+/* process.c: the one with most resident memory, referenced, or NULL. */
+struct process *process_largest(void);
+/* process.c: how often a process's memory has begun and finished being freed.  While they differ, or have changed since a page
+ * could not be had, there is hope without ending anybody. */
+struct process_reaps {
+    uint32_t begun, finished;
+};
+struct process_reaps process_reaps(void);
+/* process.c: its last thread has gone. */
+void process_reap(struct process *p);
+
+/* load.c: an address space with the program and its arguments.  0, or an error with a line on the console. */
+int load_program(struct process *p, const char *const *argv, unsigned argc, vaddr_t *entry, vaddr_t *sp);
+
+/* uthread.c: a thread of p that starts in user mode; inherits affinity and priority of like, if not NULL.
+ * Puts its tid at tid_addr, if not 0, before it runs.  0; -EAGAIN too many or p is ending; -ENOMEM; -EFAULT
+ * tid_addr. */
+struct uthread_start {
+    vaddr_t pc, sp, arg, tls;
+};
+int uthread_create(struct process *p, const struct uthread_start *start, const struct thread *like,
+                   vaddr_t tid_addr, uint32_t *tid);
+/* uthread.c: end of the calling thread; of its process too if it is the last. */
+NORETURN void uthread_exit(void);
+/* uthread.c: lock of p held. */
+struct thread *uthread_find_locked(struct process *p, uint32_t tid);
+
+/* stdio.c: text of the program; whole lines go to the console at once. */
+void stdio_put(struct process *p, const char *text, size_t n);
+/* stdio.c: what is still waiting for the end of its line. */
+void stdio_flush(struct process *p);
+/* stdio.c: one line typed, at most n bytes of it.  Their number, 0 at the end of input, -EINTR. */
+int stdio_get(struct process *p, char *text, size_t n);

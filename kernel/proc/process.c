@@ -1,0 +1,224 @@
+/* See process.h: the table of processes, their start and their end. */
+#include "kernel/proc/internal.h"
+#include "kernel/proc/bundle.h"
+#include "kernel/proc/futex.h"
+#include "kernel/printf.h"
+
+extern const char bundle_start[], bundle_end[];
+
+static struct spinlock table_lock = SPINLOCK(LOCK_PROC, "process table");
+static struct list table = {&table, &table}; /* table_lock: those whose memory is not free yet */
+static uint32_t last_pid;                    /* table_lock */
+
+void process_list_applications(void)
+{
+    struct bundle_file file;
+    uint64_t cursor = 0;
+    const char *why;
+
+    kprintf("applications:");
+    while (bundle_next(bundle_start, bundle_end - bundle_start, &cursor, &file, &why) == 0)
+        kprintf(" %s", file.name);
+    kprintf("\n");
+}
+
+void process_init(void)
+{
+    struct bundle_file file;
+    uint64_t cursor = 0;
+    const char *why;
+    int err;
+
+    futex_init();
+    do
+        err = bundle_next(bundle_start, bundle_end - bundle_start, &cursor, &file, &why);
+    while (!err);
+    if (err != -ENOENT)
+        panic("bundle: broken at byte %llu: %s", (unsigned long long)cursor, why);
+}
+
+static void get(struct process *p)
+{
+    __atomic_fetch_add(&p->refs, 1, __ATOMIC_RELAXED);
+}
+
+void process_put(struct process *p)
+{
+    if (__atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        kfree(p);
+}
+
+static struct process *create(const char *name)
+{
+    struct process *p = kmalloc(sizeof(*p));
+
+    if (!p)
+        return NULL;
+    if (space_create(&p->space)) {
+        kfree(p);
+        return NULL;
+    }
+    ksnprintf(p->name, sizeof(p->name), "%s", name);
+    spin_init(&p->lock, LOCK_PROC, "process");
+    spin_init(&p->line_lock, LOCK_PROC, "process line");
+    list_init(&p->threads);
+    wait_init(&p->waiters);
+    p->refs = 2;
+    bool irq = spin_lock(&table_lock);
+    p->pid = ++last_pid;
+    list_push_back(&table, &p->all);
+    spin_unlock(&table_lock, irq);
+    return p;
+}
+
+int process_start(const char *const *argv, unsigned argc, struct process **out)
+{
+    struct uthread_start start = {0};
+    uint32_t tid;
+
+    ASSERT(argc > 0);
+    struct process *p = create(argv[0]);
+    if (!p) {
+        kprintf("%s: out of memory\n", argv[0]);
+        return -ENOMEM;
+    }
+    int err = load_program(p, argv, argc, &start.pc, &start.sp);
+    if (!err) {
+        start.arg = start.sp;
+        err = uthread_create(p, &start, NULL, 0, &tid);
+        if (err)
+            kprintf("%s: cannot start its first thread: %s\n", argv[0],
+                    err == -EAGAIN ? "too many threads" : "out of memory");
+    }
+    if (err) {
+        process_reap(p);
+        process_put(p);
+        return err;
+    }
+    *out = p;
+    return 0;
+}
+
+static struct process_reaps reaps; /* atomic */
+
+struct process_reaps process_reaps(void)
+{
+    uint32_t finished = __atomic_load_n(&reaps.finished, __ATOMIC_ACQUIRE);
+
+    return (struct process_reaps){__atomic_load_n(&reaps.begun, __ATOMIC_ACQUIRE), finished};
+}
+
+/* Out of the table first: whoever finds a process there may look at its space. */
+void process_reap(struct process *p)
+{
+    __atomic_fetch_add(&reaps.begun, 1, __ATOMIC_ACQ_REL);
+    bool irq = spin_lock(&table_lock);
+    list_remove(&p->all);
+    spin_unlock(&table_lock, irq);
+    stdio_flush(p);
+    space_destroy(p->space);
+    __atomic_fetch_add(&reaps.finished, 1, __ATOMIC_ACQ_REL);
+    irq = spin_lock(&p->lock);
+    p->space = NULL;
+    p->ended = true;
+    wait_wake(&p->waiters, ~0u);
+    spin_unlock(&p->lock, irq);
+    process_put(p);
+}
+
+int process_wait(struct process *p)
+{
+    bool irq = spin_lock(&p->lock);
+
+    while (!p->ended)
+        wait_sleep(&p->waiters, &p->lock, &irq, UINT64_MAX);
+    int status = p->status;
+    spin_unlock(&p->lock, irq);
+    return status;
+}
+
+bool process_ended(struct process *p)
+{
+    bool irq = spin_lock(&p->lock);
+    bool ended = p->ended;
+
+    spin_unlock(&p->lock, irq);
+    return ended;
+}
+
+bool process_end(struct process *p, int status)
+{
+    bool irq = spin_lock(&p->lock);
+    bool first = !p->ending;
+
+    if (first) {
+        p->status = status;
+        __atomic_store_n(&p->ending, true, __ATOMIC_RELEASE);
+        list_for_each (it, &p->threads) {
+            struct thread *t = container_of(it, struct thread, siblings);
+            if (t != thread_current())
+                sched_interrupt_thread(t);
+        }
+    }
+    spin_unlock(&p->lock, irq);
+    return first;
+}
+
+uint32_t process_pid(const struct process *p)
+{
+    return p->pid;
+}
+
+const char *process_name(const struct process *p)
+{
+    return p->name;
+}
+
+struct process *process_find(uint32_t pid)
+{
+    struct process *found = NULL;
+    bool irq = spin_lock(&table_lock);
+
+    list_for_each (it, &table) {
+        struct process *p = container_of(it, struct process, all);
+        if (p->pid == pid)
+            found = p;
+    }
+    if (found)
+        get(found);
+    spin_unlock(&table_lock, irq);
+    return found;
+}
+
+struct process *process_largest(void)
+{
+    struct process *largest = NULL;
+    uint64_t most = 0;
+    bool irq = spin_lock(&table_lock);
+
+    list_for_each (it, &table) {
+        struct process *p = container_of(it, struct process, all);
+        uint64_t pages = space_resident_pages(p->space);
+        if (pages > most) {
+            most = pages;
+            largest = p;
+        }
+    }
+    if (largest)
+        get(largest);
+    spin_unlock(&table_lock, irq);
+    return largest;
+}
+
+void process_hpm(struct process *p, struct hpm_breakdown *out)
+{
+    bool irq = spin_lock(&p->lock);
+
+    *out = p->past;
+    list_for_each (it, &p->threads) {
+        struct hpm_breakdown part;
+        hpm_read_thread(&container_of(it, struct thread, siblings)->hpm, &part);
+        hpm_breakdown_add(out, &part);
+    }
+    spin_unlock(&p->lock, irq);
+}

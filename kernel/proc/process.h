@@ -1,0 +1,51 @@
+/*
+ * Processes: programs of the bundle, each in an address space of its own, with threads 1:1 on kernel threads.
+ *
+ * A process ends when its last thread has: by SYS_EXIT, a fault, a lack of memory or process_end.  "Ending"
+ * is then set, sleeping threads are woken with -EINTR, running ones interrupted, and each leaves on its next
+ * way to user mode.  The last one frees the memory and tells the waiters.
+ */
+#pragma once
+#include "kernel/base.h"
+#include "kernel/arch/arch.h"
+#include "hpm/hpm.h"
+
+struct process;
+struct thread;
+
+#define PROCESS_NAME_MAX    24
+#define PROCESS_THREADS_MAX 1024 /* of one process  */
+#define THREADS_MAX         4096 /* of all together */
+#define PROCESS_ARGS_MAX    32
+#define PROCESS_ARGS_BYTES  2048 /* all strings of one, NULs included */
+
+/* Exit statuses the kernel gives; programs give 0..255. */
+#define STATUS_FAULT     139
+#define STATUS_NO_MEMORY 137
+
+/* Boot CPU, thread context.  Checks the bundle; a broken one is the image's fault and panics. */
+void process_init(void);
+/* Starts the application argv[0] of the bundle.  0; -ENOENT no such application, -ENOEXEC broken program,
+ * -E2BIG arguments too long, -ENOMEM, -EAGAIN too many threads: each with a line on the console that names
+ * the thing. Thread context; *out holds a reference. */
+int process_start(const char *const *argv, unsigned argc, struct process **out);
+/* Sleeps until it has ended and its memory is free; its exit status. */
+int process_wait(struct process *p);
+bool process_ended(struct process *p); /* any context */
+void process_put(struct process *p);   /* drops a reference */
+/* Ends a process from anywhere; false when it was ending already: the first status counts.  Thread context, no
+ * spinlock held. */
+bool process_end(struct process *p, int status);
+
+uint32_t process_pid(const struct process *p);
+const char *process_name(const struct process *p);
+/* Where the cycles of all its threads went, past and present. */
+void process_hpm(struct process *p, struct hpm_breakdown *out);
+/* Names of the bundled applications on the console. */
+void process_list_applications(void);
+
+/* ---- Handlers for arch_attach ---- */
+int process_page_fault(vaddr_t va, enum fault_access access, bool from_user);
+NORETURN void process_user_fault(enum user_fault kind, vaddr_t pc, vaddr_t addr, struct arch_frame *frame);
+void process_user_return(void); /* interrupts off; does not return in a process that is ending */
+int64_t syscall_dispatch(uint64_t number, const uint64_t args[6]);

@@ -1,0 +1,352 @@
+/*
+ * The system calls of abi.h.  Each handler checks its arguments before it does anything; pointers go through
+ * the user copies, which check every address.  Handlers run in thread context, interrupts on; a process that
+ * is ending is noticed on the way back to user mode, so a handler only has to come to its end.
+ */
+#include "kernel/proc/internal.h"
+#include "kernel/proc/abi.h"
+#include "kernel/proc/futex.h"
+#include "kernel/proc/sysinfo.h"
+#include "kernel/proc/user.h"
+#include "kernel/cpu.h"
+
+#define AFFINITY_BYTES_MAX 1024 /* as large as any libc's cpu_set_t */
+#define GROUP_MAX          65535
+
+typedef int64_t handler(struct process *p, const uint64_t a[6]);
+
+/* A moment ns from now that does not wrap around. */
+static uint64_t deadline_after(uint64_t ns)
+{
+    uint64_t now = arch_clock_ns();
+
+    return ns > UINT64_MAX - now ? UINT64_MAX : now + ns;
+}
+
+/* ---- Life ---- */
+
+static int64_t sys_exit(struct process *p, const uint64_t a[6])
+{
+    process_end(p, a[0] & 0xff);
+    return 0;
+}
+
+static int64_t sys_thread_create(struct process *p, const uint64_t a[6])
+{
+    struct sys_thread args;
+    uint32_t tid;
+
+    if (arch_copy_from_user(&args, a[0], sizeof(args)))
+        return -EFAULT;
+    if (args.entry >= USER_MAX || args.stack_top >= USER_MAX || !IS_ALIGNED(args.stack_top, 16) ||
+        args.tls >= USER_MAX)
+        return -EINVAL;
+    struct uthread_start start = {args.entry, args.stack_top, args.arg, args.tls};
+    int err = uthread_create(p, &start, thread_current(), args.tid_addr, &tid);
+    return err ? err : (int64_t)tid;
+}
+
+static int64_t sys_thread_exit(struct process *p, const uint64_t a[6])
+{
+    const uint32_t zero = 0;
+
+    if (a[0]) {
+        if (!IS_ALIGNED(a[0], sizeof(zero)))
+            return -EINVAL;
+        if (arch_copy_to_user(a[0], &zero, sizeof(zero)))
+            return -EFAULT;
+        futex_wake(p->space, a[0], UINT32_MAX);
+    }
+    uthread_exit();
+}
+
+static int64_t sys_getpid(struct process *p, UNUSED const uint64_t a[6])
+{
+    return p->pid;
+}
+
+static int64_t sys_gettid(UNUSED struct process *p, UNUSED const uint64_t a[6])
+{
+    return thread_current()->tid;
+}
+
+static int64_t sys_set_tls(UNUSED struct process *p, const uint64_t a[6])
+{
+    if (a[0] >= USER_MAX)
+        return -EINVAL;
+    arch_tls_set(a[0]);
+    return 0;
+}
+
+/* ---- Console ---- */
+
+static int64_t sys_write(struct process *p, const uint64_t a[6])
+{
+    char part[128];
+    uint64_t done = 0;
+
+    if (a[0] != 1 && a[0] != 2)
+        return -EBADF;
+    if (a[2] > INT64_MAX)
+        return -EINVAL;
+    while (done < a[2] && !process_ending(p)) {
+        uint64_t n = MIN(a[2] - done, (uint64_t)sizeof(part));
+        if (arch_copy_from_user(part, a[1] + done, n))
+            return done ? (int64_t)done : -EFAULT;
+        stdio_put(p, part, n);
+        done += n;
+        sched_point();
+    }
+    return (int64_t)done;
+}
+
+static int64_t sys_read(struct process *p, const uint64_t a[6])
+{
+    char text[PROCESS_LINE_MAX];
+
+    if (a[0] != 0)
+        return -EBADF;
+    if (!a[2])
+        return 0;
+    /* A bad buffer is refused before somebody types a line for it. */
+    if (arch_copy_to_user(a[1], "", 1))
+        return -EFAULT;
+    int n = stdio_get(p, text, MIN(a[2], (uint64_t)sizeof(text)));
+    if (n > 0 && arch_copy_to_user(a[1], text, n))
+        return -EFAULT;
+    return n;
+}
+
+/* ---- Memory ---- */
+
+static int user_prot(uint64_t bits, unsigned *prot)
+{
+    if (bits & ~(uint64_t)(SYS_PROT_READ | SYS_PROT_WRITE | SYS_PROT_EXEC))
+        return -EINVAL;
+    *prot = (bits & SYS_PROT_READ ? PROT_R : 0) | (bits & SYS_PROT_WRITE ? PROT_W : 0) |
+            (bits & SYS_PROT_EXEC ? PROT_X : 0);
+    return 0;
+}
+
+static int64_t sys_mmap(struct process *p, const uint64_t a[6])
+{
+    char name[REGION_NAME_MAX] = "memory";
+    unsigned prot;
+    vaddr_t va;
+    int err = user_prot(a[1], &prot);
+
+    if (!err && a[2])
+        err = user_copy_string(name, sizeof(name), a[2]);
+    if (!err)
+        err = space_map(p->space, 0, a[0], prot, REGION_ANON, name, &va);
+    return err ? err : (int64_t)va;
+}
+
+static int64_t sys_munmap(struct process *p, const uint64_t a[6])
+{
+    return space_unmap(p->space, a[0], a[1]);
+}
+
+static int64_t sys_mprotect(struct process *p, const uint64_t a[6])
+{
+    unsigned prot;
+    int err = user_prot(a[2], &prot);
+
+    return err ? err : space_protect(p->space, a[0], a[1], prot);
+}
+
+/* ---- Waiting, time ---- */
+
+static int64_t sys_futex_wait(struct process *p, const uint64_t a[6])
+{
+    return futex_wait(p->space, a[0], (uint32_t)a[1], deadline_after(a[2]));
+}
+
+static int64_t sys_futex_wake(struct process *p, const uint64_t a[6])
+{
+    return futex_wake(p->space, a[0], (uint32_t)MIN(a[1], (uint64_t)UINT32_MAX));
+}
+
+static int64_t sys_yield(UNUSED struct process *p, UNUSED const uint64_t a[6])
+{
+    sched_yield();
+    return 0;
+}
+
+static int64_t sys_sleep(UNUSED struct process *p, const uint64_t a[6])
+{
+    sched_sleep_until(deadline_after(a[0]));
+    return 0;
+}
+
+static int64_t sys_clock(UNUSED struct process *p, UNUSED const uint64_t a[6])
+{
+    return (int64_t)arch_clock_ns();
+}
+
+/* ---- Placement ---- */
+
+static int64_t sys_getcpu(UNUSED struct process *p, UNUSED const uint64_t a[6])
+{
+    return this_cpu()->index;
+}
+
+/* The own thread with this id, 0 being the caller; lock of p held. */
+static struct thread *own_thread_locked(struct process *p, uint64_t tid)
+{
+    if (tid > UINT32_MAX)
+        return NULL;
+    return tid ? uthread_find_locked(p, (uint32_t)tid) : thread_current();
+}
+
+static int64_t sys_set_affinity(struct process *p, const uint64_t a[6])
+{
+    struct cpuset set = {0};
+
+    if (!a[2] || a[2] > AFFINITY_BYTES_MAX)
+        return -EINVAL;
+    if (arch_copy_from_user(&set, a[1], MIN(a[2], (uint64_t)sizeof(set))))
+        return -EFAULT;
+    bool irq = spin_lock(&p->lock);
+    struct thread *t = own_thread_locked(p, a[0]);
+    int err = t ? sched_set_affinity(t, &set) : -ESRCH;
+    spin_unlock(&p->lock, irq);
+    sched_point();
+    return err;
+}
+
+static int64_t sys_get_affinity(struct process *p, const uint64_t a[6])
+{
+    struct cpuset set = {0};
+
+    if (!a[2] || a[2] > AFFINITY_BYTES_MAX)
+        return -EINVAL;
+    bool irq = spin_lock(&p->lock);
+    const struct thread *t = own_thread_locked(p, a[0]);
+    if (t)
+        set = t->affinity;
+    spin_unlock(&p->lock, irq);
+    return t ? user_put_struct(a[1], a[2], &set, sizeof(set)) : -ESRCH;
+}
+
+static int64_t sys_set_priority(struct process *p, const uint64_t a[6])
+{
+    if (a[1] < PRIO_LOW || a[1] > PRIO_HIGH)
+        return -EINVAL;
+    bool irq = spin_lock(&p->lock);
+    struct thread *t = own_thread_locked(p, a[0]);
+    if (t)
+        sched_set_priority(t, (uint8_t)a[1]);
+    spin_unlock(&p->lock, irq);
+    return t ? 0 : -ESRCH;
+}
+
+static int64_t sys_group(UNUSED struct process *p, const uint64_t a[6])
+{
+    if (a[0] > GROUP_MAX)
+        return -EINVAL;
+    sharing_group_stated(thread_current(), (int)a[0]);
+    return 0;
+}
+
+/* ---- The machine and its counters ---- */
+
+static int64_t sys_sysinfo(UNUSED struct process *p, const uint64_t a[6])
+{
+    struct sys_info info;
+
+    sysinfo_read(&info);
+    return user_put_struct(a[0], a[1], &info, sizeof(info));
+}
+
+static int64_t sys_mark(UNUSED struct process *p, const uint64_t a[6])
+{
+    char label[64];
+    int err = user_copy_string(label, sizeof(label), a[0]);
+
+    if (!err)
+        hpm_mark(label);
+    return err;
+}
+
+static int read_breakdown(struct process *p, uint64_t scope, uint64_t id, struct hpm_breakdown *out)
+{
+    if (scope == SYS_SCOPE_MACHINE && !id) {
+        hpm_read_machine(out);
+        return 0;
+    }
+    if (scope == SYS_SCOPE_THREAD) {
+        bool irq = spin_lock(&p->lock);
+        const struct thread *t = own_thread_locked(p, id);
+        if (t)
+            hpm_read_thread(&t->hpm, out);
+        spin_unlock(&p->lock, irq);
+        return t ? 0 : -ESRCH;
+    }
+    if (scope != SYS_SCOPE_PROCESS)
+        return -EINVAL;
+    struct process *other = id > UINT32_MAX ? NULL : process_find(id ? (uint32_t)id : p->pid);
+    if (!other)
+        return -ESRCH;
+    process_hpm(other, out);
+    process_put(other);
+    return 0;
+}
+
+static int64_t sys_hpm_read(struct process *p, const uint64_t a[6])
+{
+    struct hpm_breakdown b;
+    struct sys_breakdown result;
+    int err = read_breakdown(p, a[0], a[1], &b);
+
+    if (err)
+        return err;
+    sysinfo_breakdown(&b, &result);
+    return user_put_struct(a[2], a[3], &result, sizeof(result));
+}
+
+static int64_t sys_hpm_print(struct process *p, const uint64_t a[6])
+{
+    static const char *const titles[] = {"thread", "process", "machine"};
+    struct hpm_breakdown b;
+    int err = read_breakdown(p, a[0], a[1], &b);
+
+    if (!err)
+        hpm_breakdown_print(titles[a[0]], &b);
+    return err;
+}
+
+static handler *const handlers[SYS_COUNT] = {
+    [SYS_EXIT] = sys_exit,
+    [SYS_WRITE] = sys_write,
+    [SYS_READ] = sys_read,
+    [SYS_MMAP] = sys_mmap,
+    [SYS_MUNMAP] = sys_munmap,
+    [SYS_MPROTECT] = sys_mprotect,
+    [SYS_THREAD_CREATE] = sys_thread_create,
+    [SYS_THREAD_EXIT] = sys_thread_exit,
+    [SYS_FUTEX_WAIT] = sys_futex_wait,
+    [SYS_FUTEX_WAKE] = sys_futex_wake,
+    [SYS_YIELD] = sys_yield,
+    [SYS_SLEEP] = sys_sleep,
+    [SYS_CLOCK] = sys_clock,
+    [SYS_GETPID] = sys_getpid,
+    [SYS_GETTID] = sys_gettid,
+    [SYS_GETCPU] = sys_getcpu,
+    [SYS_SET_TLS] = sys_set_tls,
+    [SYS_SET_AFFINITY] = sys_set_affinity,
+    [SYS_GET_AFFINITY] = sys_get_affinity,
+    [SYS_SET_PRIORITY] = sys_set_priority,
+    [SYS_SYSINFO] = sys_sysinfo,
+    [SYS_GROUP] = sys_group,
+    [SYS_MARK] = sys_mark,
+    [SYS_HPM_READ] = sys_hpm_read,
+    [SYS_HPM_PRINT] = sys_hpm_print,
+};
+
+int64_t syscall_dispatch(uint64_t number, const uint64_t args[6])
+{
+    if (number >= SYS_COUNT)
+        return -ENOSYS;
+    return handlers[number](thread_current()->process, args);
+}

@@ -1,0 +1,62 @@
+/* See sysinfo.h. */
+#include "kernel/proc/sysinfo.h"
+#include "kernel/cpu.h"
+#include "mm/mm.h"
+#include "sched/sched.h"
+
+/* Ticks that ns take at hz, without a product that overflows. */
+static uint64_t ticks_of(uint64_t ns, uint64_t hz)
+{
+    return ns / NS_PER_S * hz + ns % NS_PER_S * hz / NS_PER_S;
+}
+
+/* Read twice around the clock, so that an interrupt in between shows as a longer way and is tried again. */
+static uint64_t ticks_base(uint64_t hz)
+{
+    uint64_t best = UINT64_MAX, base = 0;
+
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t before = arch_ticks(), ns = arch_clock_ns(), after = arch_ticks();
+        if (after - before < best) {
+            best = after - before;
+            base = before + best / 2 - ticks_of(ns, hz);
+        }
+    }
+    return base;
+}
+
+void sysinfo_read(struct sys_info *out)
+{
+    const struct hpm_caps *caps = hpm_caps();
+    const struct sched_topology *topology = sched_topology();
+    struct frame_stats frames;
+
+    frame_stats(&frames);
+    *out = (struct sys_info){
+        .cpus = cpu_count(),
+        .chips = topology->chips,
+        .cores_per_chip = topology->cores_per_chip,
+        .threads_per_core = topology->threads_per_core,
+        .line_bytes = caps->present ? caps->line_bytes : CACHE_LINE,
+        .pmu = caps->present,
+        .memory_bytes = frames.total_pages * PAGE_SIZE,
+        .free_bytes = frames.free_pages * PAGE_SIZE,
+    };
+    if (arch_ticks_user()) {
+        out->ticks_hz = arch_ticks_hz();
+        out->ticks_base = ticks_base(out->ticks_hz);
+    }
+}
+
+void sysinfo_breakdown(const struct hpm_breakdown *from, struct sys_breakdown *to)
+{
+    _Static_assert(sizeof(to->stall) == sizeof(from->stall), "causes as in abi.h");
+    _Static_assert(sizeof(to->dcache) == sizeof(from->dcache), "sources as in abi.h");
+    to->cycles = from->cycles;
+    to->instructions = from->instructions;
+    to->idle_cycles = from->idle_cycles;
+    memcpy(to->stall, from->stall, sizeof(to->stall));
+    memcpy(to->dcache, from->dcache, sizeof(to->dcache));
+    memcpy(to->served, from->served, sizeof(to->served));
+    to->seen_permille = from->seen_permille;
+}

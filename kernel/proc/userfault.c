@@ -1,0 +1,91 @@
+/*
+ * What a program did wrong, in one readable message, and its end.  Memory exhausted: the process that holds
+ * most of it ends, and whoever else needed a page waits for that.
+ */
+#include "kernel/proc/internal.h"
+#include "kernel/printf.h"
+
+#define OOM_WAIT_NS (10 * NS_PER_MS)
+
+static const char *const kind_names[] = {
+    [USER_FAULT_MEMORY] = "invalid memory access",
+    [USER_FAULT_ILLEGAL] = "illegal instruction",
+    [USER_FAULT_PRIVILEGED] = "privileged instruction or impossible address",
+    [USER_FAULT_ARITHMETIC] = "arithmetic error",
+    [USER_FAULT_ALIGNMENT] = "misaligned access",
+    [USER_FAULT_BREAKPOINT] = "breakpoint",
+    [USER_FAULT_OTHER] = "exception",
+};
+
+static void end_for_memory(struct process *p)
+{
+    if (!process_end(p, STATUS_NO_MEMORY))
+        return;
+    stdio_flush(p);
+    kprintf("process %u %s: out of memory: ended\n", p->pid, p->name);
+}
+
+/* Ends the process that holds most memory; false when that is p, or nobody is known to hold any. */
+static bool end_largest_but(struct process *p)
+{
+    struct process *victim = process_largest();
+
+    if (!victim || victim == p)
+        end_for_memory(p);
+    else
+        end_for_memory(victim);
+    bool other = victim && victim != p;
+    if (victim)
+        process_put(victim);
+    return other;
+}
+
+/* A process has been giving its memory back since before. */
+static bool memory_is_coming(struct process_reaps before)
+{
+    return before.begun != before.finished || process_reaps().finished != before.finished;
+}
+
+int process_page_fault(vaddr_t va, enum fault_access access, UNUSED bool from_user)
+{
+    struct process *p = thread_current()->process;
+
+    if (!p)
+        return -EFAULT;
+    for (;;) {
+        struct process_reaps before = process_reaps();
+        int err = space_fault(p->space, va, access);
+        if (err != -ENOMEM)
+            return err;
+        if (process_ending(p) || (!memory_is_coming(before) && !end_largest_but(p)))
+            return -EFAULT;
+        sched_sleep_until(arch_clock_ns() + OOM_WAIT_NS);
+    }
+}
+
+static void report(struct process *p, enum user_fault kind, vaddr_t pc, vaddr_t addr,
+                   const struct arch_frame *frame)
+{
+    char code[64], data[64];
+
+    space_describe(p->space, pc, code, sizeof(code));
+    space_describe(p->space, addr, data, sizeof(data));
+    stdio_flush(p);
+    if (kind == USER_FAULT_MEMORY)
+        kprintf("process %u %s, thread %u: %s at %#llx (%s), pc %#llx (%s): ended\n", p->pid, p->name,
+                thread_current()->tid, kind_names[kind], (unsigned long long)addr, data,
+                (unsigned long long)pc, code);
+    else
+        kprintf("process %u %s, thread %u: %s, pc %#llx (%s): ended\n", p->pid, p->name,
+                thread_current()->tid, kind_names[kind], (unsigned long long)pc, code);
+    arch_frame_print(frame);
+}
+
+void process_user_fault(enum user_fault kind, vaddr_t pc, vaddr_t addr, struct arch_frame *frame)
+{
+    struct process *p = thread_current()->process;
+
+    if (process_end(p, STATUS_FAULT))
+        report(p, kind, pc, addr, frame);
+    uthread_exit();
+}

@@ -1,0 +1,135 @@
+/* User threads: their start in the kernel, their way to user mode, their end. */
+#include "kernel/proc/internal.h"
+
+/* Handed from the creator to the new thread, which frees it. */
+struct launch {
+    struct uthread_start start;
+    bool cancelled;
+};
+
+static uint32_t threads_alive; /* atomic; of all processes */
+
+static bool cancelled(const struct launch *l, const struct process *p)
+{
+    return l->cancelled || process_ending(p);
+}
+
+static void enter(void *arg)
+{
+    struct launch l = *(struct launch *)arg;
+
+    kfree(arg);
+    if (cancelled(&l, thread_current()->process))
+        uthread_exit();
+    arch_user_enter(l.start.pc, l.start.sp, l.start.arg, l.start.tls);
+}
+
+static int reserve_slot(struct process *p)
+{
+    if (__atomic_add_fetch(&threads_alive, 1, __ATOMIC_RELAXED) > THREADS_MAX) {
+        __atomic_sub_fetch(&threads_alive, 1, __ATOMIC_RELAXED);
+        return -EAGAIN;
+    }
+    bool irq = spin_lock(&p->lock);
+    bool refused = p->ending || p->thread_count == PROCESS_THREADS_MAX;
+    if (!refused)
+        p->thread_count++;
+    spin_unlock(&p->lock, irq);
+    if (refused)
+        __atomic_sub_fetch(&threads_alive, 1, __ATOMIC_RELAXED);
+    return refused ? -EAGAIN : 0;
+}
+
+/* True when it was the last of its process. */
+static bool release_slot(struct process *p)
+{
+    __atomic_sub_fetch(&threads_alive, 1, __ATOMIC_RELAXED);
+    bool irq = spin_lock(&p->lock);
+    bool last = --p->thread_count == 0;
+    spin_unlock(&p->lock, irq);
+    return last;
+}
+
+static int make_thread(struct process *p, struct launch *l, const struct thread *like, struct thread **out)
+{
+    struct thread_params params = {
+        .name = p->name,
+        .entry = enter,
+        .arg = l,
+        .process = p,
+        .pid = p->pid,
+        .space = space_arch(p->space),
+        .affinity = like ? &like->affinity : NULL,
+        .prio = like ? like->prio : PRIO_NORMAL,
+        .group = GROUP_NONE,
+    };
+
+    return thread_create(&params, out);
+}
+
+int uthread_create(struct process *p, const struct uthread_start *start, const struct thread *like,
+                   vaddr_t tid_addr, uint32_t *tid)
+{
+    struct thread *t;
+    int err = reserve_slot(p);
+
+    if (err)
+        return err;
+    struct launch *l = kmalloc(sizeof(*l));
+    err = l ? make_thread(p, l, like, &t) : -ENOMEM;
+    if (err) {
+        kfree(l);
+        release_slot(p);
+        return err;
+    }
+    l->start = *start;
+    *tid = t->tid;
+    if (tid_addr)
+        err = arch_copy_to_user(tid_addr, tid, sizeof(*tid));
+    l->cancelled = err;
+    bool irq = spin_lock(&p->lock);
+    list_push_back(&p->threads, &t->siblings);
+    spin_unlock(&p->lock, irq);
+    sharing_thread_added(t);
+    thread_start(t);
+    thread_put(t);
+    return err;
+}
+
+struct thread *uthread_find_locked(struct process *p, uint32_t tid)
+{
+    list_for_each (it, &p->threads) {
+        struct thread *t = container_of(it, struct thread, siblings);
+        if (t->tid == tid)
+            return t;
+    }
+    return NULL;
+}
+
+void uthread_exit(void)
+{
+    struct thread *self = thread_current();
+    struct process *p = self->process;
+    struct hpm_breakdown mine;
+
+    sharing_thread_removed(self);
+    thread_leave_space();
+    hpm_read_thread(&self->hpm, &mine);
+    bool irq = spin_lock(&p->lock);
+    list_remove(&self->siblings);
+    hpm_breakdown_add(&p->past, &mine);
+    spin_unlock(&p->lock, irq);
+    if (release_slot(p))
+        process_reap(p);
+    thread_exit();
+}
+
+void process_user_return(void)
+{
+    const struct process *p = thread_current()->process;
+
+    if (p && process_ending(p)) {
+        arch_irq_restore(true);
+        uthread_exit();
+    }
+}

@@ -1,0 +1,107 @@
+/*
+ * Commands joined by '&' form a group: they run side by side, and the next group starts when all have ended.  Assignments
+ * in front of them take effect as each is started and hold for the whole group; after it the values are what they were.
+ */
+#include "kernel/run.h"
+#include "kernel/arch/arch.h"
+#include "kernel/printf.h"
+#include "kernel/proc/process.h"
+
+#define STATUS_NOT_STARTED 127
+
+struct saved {
+    const struct arg *arg;
+    uint64_t value;
+};
+
+struct group {
+    struct process *process[CMD_MAX]; /* NULL: not started */
+    struct saved saved[CMD_MAX * CMD_ARGS_MAX];
+    unsigned saved_count;
+};
+
+static struct group group; /* too large for a stack; only the init thread runs groups */
+
+/* The assignments were checked with the rest of the command line. */
+static void assign(const struct command *c)
+{
+    char err[128];
+
+    for (unsigned i = 0; i < c->assign_count; i++) {
+        const struct arg *a = cmdline_find(c->assign[i], arg_tables);
+        group.saved[group.saved_count++] = (struct saved){a, *a->value};
+        if (cmdline_set(c->assign[i], arg_tables, true, err, sizeof(err)))
+            panic("run: %s", err);
+    }
+}
+
+/* In reverse order: an argument that was set twice gets its first value back. */
+static void restore(void)
+{
+    while (group.saved_count) {
+        const struct saved *s = &group.saved[--group.saved_count];
+        *s->arg->value = s->value;
+    }
+}
+
+static void announce(const struct command *c)
+{
+    char line[256];
+    size_t n = 0;
+
+    for (unsigned i = 0; i < c->assign_count && n < sizeof(line); i++)
+        n += ksnprintf(line + n, sizeof(line) - n, " %s", c->assign[i]);
+    for (unsigned i = 0; i < c->argc && n < sizeof(line); i++)
+        n += ksnprintf(line + n, sizeof(line) - n, " %s", c->argv[i]);
+    kprintf("run:%s\n", line);
+}
+
+static struct process *start(const struct command *c)
+{
+    struct process *p = NULL;
+
+    assign(c);
+    announce(c);
+    return process_start(c->argv, c->argc, &p) ? NULL : p; /* which has said why */
+}
+
+static unsigned finish(const struct command *c, struct process *p, uint64_t since_ns)
+{
+    unsigned status = STATUS_NOT_STARTED;
+
+    if (p) {
+        status = (unsigned)process_wait(p);
+        process_put(p);
+    }
+    kprintf("exit: %s %u after %llu ms\n", c->argv[0], status,
+            (unsigned long long)((arch_clock_ns() - since_ns) / NS_PER_MS));
+    return status;
+}
+
+static unsigned run_group(const struct command *c, unsigned n)
+{
+    uint64_t since_ns = arch_clock_ns();
+    unsigned first = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        group.process[i] = start(&c[i]);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned status = finish(&c[i], group.process[i], since_ns);
+        first = first ? first : status;
+    }
+    restore();
+    return first;
+}
+
+unsigned run_commands(const struct cmdline *line)
+{
+    unsigned first = 0;
+
+    for (unsigned i = 0, n; i < line->count; i += n) {
+        for (n = 1; i + n < line->count && line->commands[i + n - 1].background; n++)
+            ;
+        unsigned status = run_group(&line->commands[i], n);
+        first = first ? first : status;
+    }
+    return first;
+}
