@@ -1,0 +1,16 @@
+/*
+ * Which memory the starter left to us.  Its table may be unsorted, overlap and start at odd addresses: where
+ * entries overlap the strictest type wins, what no entry covers is not memory, and only whole pages count.
+ * Pure.
+ */
+#pragma once
+#include "kernel/base.h"
+#include "kernel/boot/boot_info.h"
+
+struct bootmem_range {
+    paddr_t base, end; /* whole pages, end exclusive */
+};
+
+/* The next run of usable pages that starts at or after *cursor (0 at first), below 2^52; false when there is
+ * none. */
+bool bootmem_next(const struct boot_info *info, paddr_t *cursor, struct bootmem_range *out);

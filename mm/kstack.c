@@ -1,0 +1,136 @@
+/*
+ * Kernel stacks: each in a slot of its own in the VMAP area, with an unmapped page below it, so that an overflow faults at
+ * once.  A few freed stacks stay mapped for the next threads; what is beyond that is unmapped and its frames go back.
+ */
+#include "mm/mm.h"
+#include "kernel/lock.h"
+
+#define SLOT_SIZE  (64 * KIB) /* of addresses: guard page and stack */
+#define SLOTS_MAX  8192
+#define SPARES_MAX 32
+
+#define STACK_PAGES_MAX (SLOT_SIZE / PAGE_SIZE - 1)
+
+/* Lies at the bottom of an unused stack. */
+struct spare {
+    struct spare *next;
+    size_t size;
+};
+
+static struct spinlock lock = SPINLOCK(LOCK_VMAP, "vmap");
+static struct spare *spares;                       /* lock */
+static unsigned spare_count;                       /* lock */
+static uint16_t free_slots[SLOTS_MAX], free_count; /* lock: used before and empty again */
+static unsigned next_slot;                         /* lock: from here on never used      */
+
+static void *spare_take_locked(size_t size)
+{
+    for (struct spare **at = &spares; *at; at = &(*at)->next) {
+        struct spare *found = *at;
+        if (found->size == size) {
+            *at = found->next;
+            spare_count--;
+            return found;
+        }
+    }
+    return NULL;
+}
+
+static bool spare_give_locked(void *stack, size_t size)
+{
+    struct spare *spare = stack;
+
+    if (spare_count == SPARES_MAX)
+        return false;
+    *spare = (struct spare){.next = spares, .size = size};
+    spares = spare;
+    spare_count++;
+    return true;
+}
+
+static int slot_take_locked(unsigned *slot)
+{
+    if (free_count)
+        *slot = free_slots[--free_count];
+    else if (next_slot < SLOTS_MAX)
+        *slot = next_slot++;
+    else
+        return -ENOMEM;
+    return 0;
+}
+
+static unsigned unmap_locked(vaddr_t base, size_t size, paddr_t *frames)
+{
+    unsigned n = 0;
+
+    for (vaddr_t va = base; va < base + size; va += PAGE_SIZE)
+        if (arch_space_unmap(NULL, va, &frames[n]) == 0)
+            n++;
+    return n;
+}
+
+static void free_frames(const paddr_t *frames, unsigned n)
+{
+    while (n)
+        frame_free(frames[--n], 0);
+}
+
+static int map_page_locked(vaddr_t va)
+{
+    paddr_t pa;
+    int err = frame_alloc(0, &pa);
+
+    if (err)
+        return err;
+    err = arch_space_map(NULL, va, pa, PROT_R | PROT_W);
+    if (err)
+        frame_free(pa, 0);
+    return err;
+}
+
+static void *map_locked(size_t size)
+{
+    paddr_t frames[STACK_PAGES_MAX];
+    unsigned slot;
+
+    if (slot_take_locked(&slot))
+        return NULL;
+    vaddr_t base = VMAP_BASE + slot * SLOT_SIZE + PAGE_SIZE, va = base;
+    while (va < base + size && map_page_locked(va) == 0)
+        va += PAGE_SIZE;
+    if (va == base + size)
+        return (void *)base;
+    /* Nobody has touched these pages yet, so no TLB knows them. */
+    free_frames(frames, unmap_locked(base, va - base, frames));
+    free_slots[free_count++] = slot;
+    return NULL;
+}
+
+void *kstack_alloc(size_t size)
+{
+    ASSERT(size && IS_ALIGNED(size, PAGE_SIZE) && size <= STACK_PAGES_MAX * PAGE_SIZE);
+    bool irq = spin_lock(&lock);
+    void *stack = spare_take_locked(size);
+    if (!stack)
+        stack = map_locked(size);
+    spin_unlock(&lock, irq);
+    return stack;
+}
+
+void kstack_free(void *stack, size_t size)
+{
+    paddr_t frames[STACK_PAGES_MAX];
+    unsigned n;
+
+    bool irq = spin_lock(&lock);
+    bool kept = spare_give_locked(stack, size);
+    n = kept ? 0 : unmap_locked((vaddr_t)stack, size, frames);
+    spin_unlock(&lock, irq);
+    if (kept)
+        return;
+    tlb_shootdown(NULL, (vaddr_t)stack, n);
+    free_frames(frames, n);
+    irq = spin_lock(&lock);
+    free_slots[free_count++] = ((vaddr_t)stack - VMAP_BASE) / SLOT_SIZE;
+    spin_unlock(&lock, irq);
+}

@@ -1,0 +1,63 @@
+/*
+ * Memory, as the other folders see it: frames, the kernel heap, address spaces.
+ * Frames sit below everything but arch; address spaces sit above the scheduler (a fault may sleep).
+ */
+#pragma once
+#include "kernel/base.h"
+#include "kernel/arch/arch.h"
+#include "kernel/boot/boot_info.h"
+
+/* ---- Frames (frame.c): buddy allocator with per-CPU caches ---- */
+#define FRAME_ORDER_MAX 10                                    /* 4 MB blocks */
+void frame_init(const struct boot_info *info, paddr_t limit); /* usable memory below limit          */
+void frame_init_rest(const struct boot_info *info);           /* and the rest, once it is mapped    */
+int frame_alloc(unsigned order, paddr_t *out); /* contents undefined; 0 or -ENOMEM; any context */
+int frame_alloc_zeroed(paddr_t *out);          /* one page                           */
+void frame_free(paddr_t pa, unsigned order);
+struct frame_stats {
+    uint64_t total_pages, free_pages;
+};
+void frame_stats(struct frame_stats *out);
+extern const struct arch_frames frame_page_tables; /* for arch_space_init */
+
+/* ---- Kernel heap (heap.c): size classes over frames ---- */
+void *kmalloc(size_t size); /* zeroed; NULL when out of memory; any context but interrupts */
+void kfree(void *p);
+/* A kernel stack of size bytes, at most 60 KB, with an unmapped page below it; returns its lowest usable byte, NULL: no
+ * memory.  kstack_free: interrupts on, no spinlock held, nobody uses the stack. */
+void *kstack_alloc(size_t size);
+void kstack_free(void *stack, size_t size);
+
+/* ---- TLB shootdown (tlb.c) ---- */
+/* Pages of space are gone or less permitted: every CPU that runs in it forgets them before this returns.
+ * Interrupts on, no spinlock held.  n == 0: everything. */
+void tlb_shootdown(struct arch_space *space, vaddr_t va, size_t n);
+void tlb_ipi(void); /* IPI_TLB */
+
+/* ---- Address spaces (space.c, fault.c) ---- */
+struct space; /* a process's memory: regions and page tables */
+#define REGION_NAME_MAX 16
+enum region_kind { REGION_ANON, REGION_IMAGE, REGION_STACK };
+
+int space_create(struct space **out);
+void space_destroy(struct space *s); /* nobody runs in it any more */
+struct arch_space *space_arch(struct space *s);
+/* Reserves len bytes (rounded up to pages): at va if not 0 (-EEXIST if taken, -EINVAL outside user space or
+ * unaligned), else anywhere.  Demand-zero.  name is for people.  -ENOMEM. */
+int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum region_kind kind,
+              const char *name, vaddr_t *out);
+int space_unmap(struct space *s, vaddr_t va, uint64_t len); /* -EINVAL; holes are fine */
+int space_protect(struct space *s, vaddr_t va, uint64_t len,
+                  unsigned prot); /* -ENOMEM where nothing is mapped; W+X: -EACCES */
+/* Writes initial contents into a mapped region whatever its protection (ELF loading).  -ENOMEM, -EFAULT. */
+int space_fill(struct space *s, vaddr_t va, const void *src, size_t n);
+/* Page fault in thread context: 0 repaired, -EFAULT no mapping or not allowed, -ENOMEM. */
+int space_fault(struct space *s, vaddr_t va, enum fault_access access);
+/* Name and offset of the region an address lies in, for messages; "unmapped" if none. */
+void space_describe(struct space *s, vaddr_t va, char *buf, size_t n);
+struct space_stats {
+    uint64_t mapped_pages, resident_pages, faults;
+};
+void space_stats(struct space *s, struct space_stats *out);
+uint64_t space_resident_pages(const struct space *s); /* any context; may be out of date */
+void space_check(struct space *s);                    /* panics on a broken invariant */

@@ -1,0 +1,44 @@
+/*
+ * The regions of one address space: what is mapped where, with which rights.  An array sorted by address,
+ * searched by halving; the caller provides its storage and serialises access. Invariants (regions_check):
+ * sorted, not empty, page-aligned, no two overlap, all inside [USER_MIN, USER_MAX). Pure: knows no page
+ * tables.
+ */
+#pragma once
+#include "kernel/base.h"
+
+#define REGION_NAME_SIZE 16
+
+struct region {
+    vaddr_t start, end;             /* end exclusive                                               */
+    vaddr_t touched_lo, touched_hi; /* all resident pages lie in here; lo == hi: none               */
+    uint8_t prot;                   /* PROT_R, PROT_W, PROT_X; 0: no access                        */
+    uint8_t kind;                   /* enum region_kind                                            */
+    const void *dying; /* NULL, or who is unmapping it: it takes its place until all its pages are gone */
+    char name[REGION_NAME_SIZE];
+};
+
+struct regions {
+    struct region *items;
+    uint32_t count, capacity;
+};
+
+/* The region that contains va, or NULL. */
+struct region *regions_find(const struct regions *r, vaddr_t va);
+/* Index of the first region that ends above va; count when there is none. */
+uint32_t regions_index(const struct regions *r, vaddr_t va);
+/* 0; -EEXIST when it overlaps one; -ENOSPC when the storage is full. */
+int regions_insert(struct regions *r, const struct region *region);
+/* The lowest place for len bytes in [low, high) with an unmapped page on both sides.  0 or -ENOMEM. */
+int regions_find_gap(const struct regions *r, uint64_t len, vaddr_t low, vaddr_t high, vaddr_t *out);
+/* Makes va a boundary if it lies inside a region.  0 or -ENOSPC. */
+int regions_split(struct regions *r, vaddr_t va);
+void regions_remove(struct regions *r, uint32_t index);
+/* Is all of [start, end) mapped, by regions that are not dying? */
+bool regions_cover(const struct regions *r, vaddr_t start, vaddr_t end);
+/* Joins neighbours that differ in nothing, where they touch [start, end]. */
+void regions_merge(struct regions *r, vaddr_t start, vaddr_t end);
+/* Notes that the page at va, inside region, is resident. */
+void region_touch(struct region *region, vaddr_t va);
+/* Panics on a broken invariant. */
+void regions_check(const struct regions *r, vaddr_t low, vaddr_t high);

@@ -1,0 +1,412 @@
+/*
+ * Address spaces: regions over page tables.  Memory is demand-zero (fault.c).  No region is writable and
+ * executable.
+ *
+ * Unmapping: the region is marked dying first.  It then admits no fault and nobody else maps, changes or
+ * unmaps it, so its pages can be taken away in batches: out of the tables under the lock, out of the TLBs
+ * without it, and only then back to the frames.
+ */
+#include "mm/space.h"
+#include "mm/frame.h"
+#include "kernel/printf.h"
+#include "sched/sched.h"
+
+#define MMAP_BASE         ((vaddr_t)0x200000000000)
+#define REGIONS_FIRST     32
+#define REGIONS_MAX       8192
+#define MAPPED_PAGES_MAX  ((64 * GIB) >> PAGE_SHIFT)
+#define BATCH_FRAMES      64         /* freed together after one shootdown             */
+#define BATCH_STEPS       2048       /* pages looked at in one stretch under the lock  */
+#define OVERFLOW_DISTANCE (64 * KIB) /* this far below a stack an access is an overflow of it */
+
+_Static_assert(REGION_NAME_MAX == REGION_NAME_SIZE, "one length of region names");
+
+/* ---- Life ---- */
+
+int space_create(struct space **out)
+{
+    struct space *s = kmalloc(sizeof(*s));
+
+    if (!s)
+        return -ENOMEM;
+    spin_init(&s->lock, LOCK_SPACE, "space");
+    s->regions.items = kmalloc(REGIONS_FIRST * sizeof(struct region));
+    s->regions.capacity = REGIONS_FIRST;
+    int err = s->regions.items ? arch_space_init(&s->arch, &frame_page_tables) : -ENOMEM;
+    if (err) {
+        kfree(s->regions.items);
+        kfree(s);
+        return err;
+    }
+    *out = s;
+    return 0;
+}
+
+struct arch_space *space_arch(struct space *s)
+{
+    return &s->arch;
+}
+
+/* Room for more further regions. */
+static int reserve_regions_locked(struct space *s, unsigned more)
+{
+    struct regions *r = &s->regions;
+
+    if (r->count + more <= r->capacity)
+        return 0;
+    if (r->capacity >= REGIONS_MAX)
+        return -ENOMEM;
+    struct region *items = kmalloc(2 * r->capacity * sizeof(*items));
+    if (!items)
+        return -ENOMEM;
+    memcpy(items, r->items, r->count * sizeof(*items));
+    kfree(r->items);
+    r->items = items;
+    r->capacity *= 2;
+    return 0;
+}
+
+/* ---- Mapping ---- */
+
+static bool in_user_space(vaddr_t va, uint64_t len)
+{
+    return va >= USER_MIN && va < USER_MAX && len <= USER_MAX - va;
+}
+
+static int check_prot(unsigned prot)
+{
+    if (prot & ~(unsigned)(PROT_R | PROT_W | PROT_X))
+        return -EINVAL;
+    return (prot & PROT_W) && (prot & PROT_X) ? -EACCES : 0;
+}
+
+static void name_region(struct region *region, const char *name)
+{
+    ksnprintf(region->name, sizeof(region->name), "%s", name);
+}
+
+static int map_locked(struct space *s, struct region *region, vaddr_t va)
+{
+    uint64_t len = region->end;
+    int err = reserve_regions_locked(s, 1);
+
+    if (err || s->mapped_pages + (len >> PAGE_SHIFT) > MAPPED_PAGES_MAX)
+        return -ENOMEM;
+    if (!va) {
+        err = regions_find_gap(&s->regions, len, MMAP_BASE, USER_MAX, &va);
+        if (err)
+            return err;
+    }
+    region->start = region->touched_lo = region->touched_hi = va;
+    region->end = va + len;
+    err = regions_insert(&s->regions, region);
+    if (!err)
+        s->mapped_pages += len >> PAGE_SHIFT;
+    return err;
+}
+
+int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum region_kind kind,
+              const char *name, vaddr_t *out)
+{
+    int err = check_prot(prot);
+
+    if (err)
+        return err;
+    if (!len || !IS_ALIGNED(va, PAGE_SIZE) || len > USER_MAX ||
+        (va && !in_user_space(va, ALIGN_UP(len, PAGE_SIZE))))
+        return -EINVAL;
+    struct region region = {.end = ALIGN_UP(len, PAGE_SIZE), .prot = prot, .kind = kind};
+    name_region(&region, name);
+    bool irq = spin_lock(&s->lock);
+    err = map_locked(s, &region, va);
+    spin_unlock(&s->lock, irq);
+    *out = region.start;
+    return err;
+}
+
+/* ---- Taking pages away ---- */
+
+struct batch {
+    paddr_t frames[BATCH_FRAMES];
+    unsigned n;
+};
+
+/* Takes pages of [va, end) out of the tables until the batch is full or the stretch long enough; how far it
+ * came. */
+static vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end, struct batch *b)
+{
+    b->n = 0;
+    for (unsigned steps = 0; va < end && steps < BATCH_STEPS && b->n < BATCH_FRAMES; va += PAGE_SIZE, steps++)
+        if (arch_space_unmap(&s->arch, va, &b->frames[b->n]) == 0)
+            b->n++;
+    s->resident_pages -= b->n;
+    return va;
+}
+
+/* All pages of [va, end), where no fault can bring new ones. */
+static void drop_pages(struct space *s, vaddr_t va, vaddr_t end)
+{
+    struct batch b;
+
+    while (va < end) {
+        bool irq = spin_lock(&s->lock);
+        vaddr_t next = collect_locked(s, va, end, &b);
+        spin_unlock(&s->lock, irq);
+        if (b.n)
+            tlb_shootdown(&s->arch, va, (next - va) >> PAGE_SHIFT);
+        for (unsigned i = 0; i < b.n; i++)
+            frame_free(b.frames[i], 0);
+        va = next;
+        sched_point();
+    }
+}
+
+/* The end of a process is a good moment to look whether everything is in order. */
+#ifdef DEBUG
+static void check_everything(struct space *s)
+{
+    space_check(s);
+    heap_check();
+    frame_check();
+}
+#else
+static void check_everything(UNUSED struct space *s)
+{
+}
+#endif
+
+void space_destroy(struct space *s)
+{
+    check_everything(s);
+    for (uint32_t i = 0; i < s->regions.count; i++)
+        drop_pages(s, s->regions.items[i].touched_lo, s->regions.items[i].touched_hi);
+    ASSERT(s->resident_pages == 0);
+    arch_space_destroy(&s->arch);
+    kfree(s->regions.items);
+    kfree(s);
+}
+
+/* Boundaries at both ends, so that a change concerns whole regions.  0 or -ENOMEM. */
+static int cut_locked(struct space *s, vaddr_t va, vaddr_t end)
+{
+    int err = reserve_regions_locked(s, 2);
+
+    if (err)
+        return err;
+    regions_split(&s->regions, va);
+    regions_split(&s->regions, end);
+    return 0;
+}
+
+/* All regions of [va, end) that nobody is unmapping yet, cut to size, become the caller's to unmap.  0 or -ENOMEM. */
+static int condemn_locked(struct space *s, vaddr_t va, vaddr_t end, const void *who)
+{
+    struct regions *r = &s->regions;
+    int err = cut_locked(s, va, end);
+
+    for (uint32_t i = regions_index(r, va); !err && i < r->count && r->items[i].start < end; i++)
+        if (!r->items[i].dying)
+            r->items[i].dying = who;
+    return err;
+}
+
+/* The first of those; false when none is left.  Meanwhile others may map what is free again between them. */
+static bool next_condemned(struct space *s, vaddr_t va, vaddr_t end, const void *who, struct region *out)
+{
+    const struct regions *r = &s->regions;
+    bool irq = spin_lock(&s->lock);
+    uint32_t i = regions_index(r, va);
+
+    while (i < r->count && r->items[i].start < end && r->items[i].dying != who)
+        i++;
+    bool found = i < r->count && r->items[i].start < end;
+    if (found)
+        *out = r->items[i];
+    spin_unlock(&s->lock, irq);
+    return found;
+}
+
+static void bury(struct space *s, const struct region *dead)
+{
+    bool irq = spin_lock(&s->lock);
+    uint32_t i = regions_index(&s->regions, dead->start);
+    const struct region *r = &s->regions.items[i];
+
+    ASSERT(r->start == dead->start && r->dying == dead->dying);
+    /* Another unmapping may have cut it since: the other parts are found as condemned ones of their own. */
+    s->mapped_pages -= (r->end - r->start) >> PAGE_SHIFT;
+    regions_remove(&s->regions, i);
+    spin_unlock(&s->lock, irq);
+}
+
+static int check_range(vaddr_t va, uint64_t len)
+{
+    if (!len || !IS_ALIGNED(va, PAGE_SIZE) || len > USER_MAX)
+        return -EINVAL;
+    return in_user_space(va, ALIGN_UP(len, PAGE_SIZE)) ? 0 : -EINVAL;
+}
+
+int space_unmap(struct space *s, vaddr_t va, uint64_t len)
+{
+    vaddr_t end = va + ALIGN_UP(len, PAGE_SIZE);
+    int err = check_range(va, len);
+
+    if (err)
+        return err;
+    struct region dying;
+    bool irq = spin_lock(&s->lock);
+    err = condemn_locked(s, va, end, &dying);
+    spin_unlock(&s->lock, irq);
+    while (!err && next_condemned(s, va, end, &dying, &dying)) {
+        drop_pages(s, dying.touched_lo, dying.touched_hi);
+        bury(s, &dying);
+    }
+    return err;
+}
+
+/* ---- Protection ---- */
+
+/* Gives the pages of [va, end) the rights their region has now; how far it came, and how many were there. */
+static vaddr_t apply_prot_locked(struct space *s, vaddr_t va, vaddr_t end, unsigned *changed)
+{
+    for (unsigned steps = 0; va < end && steps < BATCH_STEPS; steps++) {
+        const struct region *r = regions_find(&s->regions, va);
+        if (r && va < r->touched_lo)
+            va = r->touched_lo;
+        else if (!r || va >= r->touched_hi)
+            va = r ? r->end : va + PAGE_SIZE;
+        else {
+            *changed += arch_space_protect(&s->arch, va, space_page_prot(r->prot)) == 0;
+            va += PAGE_SIZE;
+        }
+    }
+    return va;
+}
+
+static void apply_prot(struct space *s, vaddr_t va, vaddr_t end)
+{
+    while (va < end) {
+        unsigned changed = 0;
+        bool irq = spin_lock(&s->lock);
+        vaddr_t next = apply_prot_locked(s, va, end, &changed);
+        spin_unlock(&s->lock, irq);
+        if (changed)
+            tlb_shootdown(&s->arch, va, (MIN(next, end) - va) >> PAGE_SHIFT);
+        va = next;
+        sched_point();
+    }
+}
+
+static int set_prot_locked(struct space *s, vaddr_t va, vaddr_t end, unsigned prot)
+{
+    struct regions *r = &s->regions;
+
+    if (!regions_cover(r, va, end) || cut_locked(s, va, end))
+        return -ENOMEM;
+    for (uint32_t i = regions_index(r, va); i < r->count && r->items[i].start < end; i++)
+        r->items[i].prot = prot;
+    regions_merge(r, va, end);
+    return 0;
+}
+
+int space_protect(struct space *s, vaddr_t va, uint64_t len, unsigned prot)
+{
+    vaddr_t end = va + ALIGN_UP(len, PAGE_SIZE);
+    int err = check_range(va, len);
+
+    if (!err)
+        err = check_prot(prot);
+    if (err)
+        return err;
+    bool irq = spin_lock(&s->lock);
+    err = set_prot_locked(s, va, end, prot);
+    spin_unlock(&s->lock, irq);
+    if (!err)
+        apply_prot(s, va, end);
+    return err;
+}
+
+/* ---- For people ---- */
+
+/* The guard page of a stack is the lower part of its mapping, without rights. */
+static bool is_guard(const struct regions *r, uint32_t i)
+{
+    const struct region *x = &r->items[i];
+
+    return !x->prot && i + 1 < r->count && x[1].start == x->end &&
+           memcmp(x->name, x[1].name, sizeof(x->name)) == 0;
+}
+
+static void describe_region(const struct region *r, vaddr_t va, char *buf, size_t n)
+{
+    ksnprintf(buf, n, "%s+%#llx, %s%s%s%s", r->name, (unsigned long long)(va - r->start),
+              r->prot ? "" : "no access", r->prot & PROT_R ? "r" : "", r->prot & PROT_W ? "w" : "",
+              r->prot & PROT_X ? "x" : "");
+}
+
+static void describe_locked(struct space *s, vaddr_t va, char *buf, size_t n)
+{
+    const struct regions *r = &s->regions;
+    uint32_t i = regions_index(r, va);
+    const struct region *next = i < r->count ? &r->items[i] : NULL;
+    const struct region *last = i > 0 ? &r->items[i - 1] : NULL;
+
+    if (next && next->start <= va && is_guard(r, i))
+        ksnprintf(buf, n, "guard page of %s: stack overflow", next->name);
+    else if (next && next->start <= va)
+        describe_region(next, va, buf, n);
+    else if (next && next->kind == REGION_STACK && next->start - va <= OVERFLOW_DISTANCE)
+        ksnprintf(buf, n, "%llu bytes below %s: stack overflow", (unsigned long long)(next->start - va),
+                  next->name);
+    else if (va < USER_MIN)
+        ksnprintf(buf, n, "null pointer");
+    else if (va >= USER_MAX)
+        ksnprintf(buf, n, "not user memory");
+    else if (next && next->start - va <= OVERFLOW_DISTANCE)
+        ksnprintf(buf, n, "unmapped, %llu bytes below %s", (unsigned long long)(next->start - va),
+                  next->name);
+    else if (last && va - last->end <= OVERFLOW_DISTANCE)
+        ksnprintf(buf, n, "unmapped, %llu bytes behind %s", (unsigned long long)(va - last->end), last->name);
+    else
+        ksnprintf(buf, n, "unmapped");
+}
+
+void space_describe(struct space *s, vaddr_t va, char *buf, size_t n)
+{
+    bool irq = spin_lock(&s->lock);
+
+    describe_locked(s, va, buf, n);
+    spin_unlock(&s->lock, irq);
+}
+
+void space_stats(struct space *s, struct space_stats *out)
+{
+    bool irq = spin_lock(&s->lock);
+
+    *out = (struct space_stats){s->mapped_pages, s->resident_pages, s->faults};
+    spin_unlock(&s->lock, irq);
+}
+
+uint64_t space_resident_pages(const struct space *s)
+{
+    return __atomic_load_n(&s->resident_pages, __ATOMIC_RELAXED);
+}
+
+void space_check(struct space *s)
+{
+    uint64_t mapped = 0, resident = 0;
+    bool irq = spin_lock(&s->lock);
+
+    regions_check(&s->regions, USER_MIN, USER_MAX);
+    for (uint32_t i = 0; i < s->regions.count; i++) {
+        const struct region *r = &s->regions.items[i];
+        mapped += (r->end - r->start) >> PAGE_SHIFT;
+        for (vaddr_t va = r->touched_lo; va < r->touched_hi; va += PAGE_SIZE) {
+            paddr_t pa;
+            unsigned prot;
+            resident += arch_space_query(&s->arch, va, &pa, &prot) == 0;
+        }
+    }
+    ASSERT(mapped == s->mapped_pages && resident == s->resident_pages);
+    spin_unlock(&s->lock, irq);
+}
