@@ -1,0 +1,138 @@
+/*
+ * Hardware performance monitoring, as the other folders see it: who ran which counts up, where cycles go, and which
+ * accesses were served from where.  One PMU backend (hpm/pmu/) is chosen at boot; without one every call below still
+ * works and says -ENODEV or zero counts with hpm_caps()->present == false.
+ */
+#pragma once
+#include "kernel/base.h"
+#include "kernel/cmdline.h"
+
+struct cpu;
+struct arch_frame;
+
+extern const struct arg hpm_args[]; /* boot arguments hpm.* */
+extern uint64_t hpm_print_ms;       /* the machine's breakdown is to be printed this often; 0: never */
+
+/* What a load or a read-for-ownership was served by. */
+enum hpm_source {
+    SOURCE_L1,
+    SOURCE_LOCAL_L2,
+    SOURCE_LOCAL_L3,
+    SOURCE_REMOTE_L2,
+    SOURCE_REMOTE_L3,
+    SOURCE_LOCAL_MEMORY,
+    SOURCE_REMOTE_MEMORY,
+    SOURCE_COUNT
+};
+#define SOURCES_REMOTE_CACHE ((1u << SOURCE_REMOTE_L2) | (1u << SOURCE_REMOTE_L3))
+
+/* Why no instruction completed.  Completion cycles are the rest ([A] 2.5). */
+enum hpm_stall { STALL_ICACHE, STALL_BRANCH, STALL_DCACHE, STALL_TLB, STALL_OTHER, STALL_COUNT };
+
+/* Where cycles went, cumulative; subtract two readings.  Cycles and instructions are exact; what shared a counter with
+ * others is scaled from the part of the cycles it was counted in ("seen") to all of them. */
+struct hpm_breakdown {
+    uint64_t cycles;       /* not idle                      */
+    uint64_t instructions; /* not idle                      */
+    uint64_t idle_cycles;
+    uint64_t stall[STALL_COUNT];
+    uint64_t dcache[SOURCE_COUNT]; /* stall[STALL_DCACHE] by source: measured */
+    uint64_t served[SOURCE_COUNT]; /* accesses by source                      */
+    uint64_t seen_cycles;          /* during which the least seen figure was counted */
+    uint32_t seen_permille;        /* of the cycles: seen_cycles / cycles     */
+};
+
+/* The events behind the figures above that need programmable counters, in one row: causes of stalls, data-cache stalls by
+ * source, accesses by source, loads and stores. */
+#define HPM_EVENTS       (STALL_COUNT + 2 * SOURCE_COUNT + 2)
+#define HPM_COUNTERS_MAX 8
+#define HPM_GROUPS_MAX   12
+
+/* Counts of one thread, or of one CPU; see hpm/context.h. */
+struct hpm_context {
+    uint32_t sequence; /* odd while it is being written */
+    uint64_t cycles, instructions;
+    uint64_t closed_cycles, seen_cycles; /* of the finished rounds                    */
+    uint64_t open_cycles;                /* of the round of groups that is under way  */
+    struct hpm_open {
+        uint64_t cycles; /* this group was counting */
+        uint64_t count[HPM_COUNTERS_MAX];
+    } open[HPM_GROUPS_MAX];
+    uint64_t total[HPM_EVENTS];  /* of finished rounds, scaled       */
+    uint64_t latest[HPM_EVENTS]; /* of the latest of them alone ...  */
+    uint64_t latest_cycles;      /* ... which had so many cycles     */
+};
+
+struct hpm_caps {
+    bool present;                   /* is there a PMU at all?                       */
+    bool can_sample;                /* precise records with data source             */
+    const char *name;               /* backend                                      */
+    unsigned counters;              /* programmable ones                            */
+    unsigned line_bytes;            /* coherence line                               */
+    uint32_t latency[SOURCE_COUNT]; /* cycles, documented by the machine; 0 unknown */
+};
+
+/* One sampled access. */
+struct hpm_sample {
+    uint64_t time; /* cycles                                          */
+    vaddr_t pc;
+    vaddr_t data;      /* virtual address of the access                   */
+    paddr_t data_phys; /* 0: unknown                                      */
+    uint32_t tid, pid; /* who was running, 0: idle or the kernel itself   */
+    uint16_t cpu;
+    uint16_t latency; /* cycles                                          */
+    uint8_t source;   /* enum hpm_source                                 */
+    bool user, store;
+};
+
+/* Part of struct thread; only hpm touches it. */
+struct hpm_thread {
+    struct hpm_context counts;
+    uint32_t tid, pid;
+    uint64_t samples;
+};
+
+/* Boot CPU, before other CPUs start: probes the backends in order, prints one line. */
+void hpm_init(void);
+/* Each CPU, interrupts off, before its first thread. */
+void hpm_cpu_init(struct cpu *cpu);
+const struct hpm_caps *hpm_caps(void);
+
+void hpm_thread_init(struct hpm_thread *t, uint32_t tid, uint32_t pid);
+/* Scheduler, interrupts off: out stops, in starts; NULL is the idle thread.  One hardware read serves both sides. */
+void hpm_switch(struct hpm_thread *out, struct hpm_thread *in);
+/* PMU interrupt, interrupts off. */
+void hpm_interrupt(struct arch_frame *frame);
+/* Timer tick, interrupts off: brings the running thread's counts up to date, rotates the groups if that is due. */
+void hpm_tick(void);
+
+/* Whole machine, all CPUs, until now.  Thread context. */
+void hpm_read_machine(struct hpm_breakdown *out);
+/* What monitoring itself took since boot, all CPUs: cycles of clock and of instruction-less hardware work. */
+uint64_t hpm_own_cycles(void);
+/* One thread, including its present stretch up to its CPU's last switch or tick. */
+void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out);
+void hpm_breakdown_add(struct hpm_breakdown *sum, const struct hpm_breakdown *part);
+/* What the earlier reading had and this one has not counts as 0: estimates of the round under way may fall a little. */
+void hpm_breakdown_sub(struct hpm_breakdown *from, const struct hpm_breakdown *earlier);
+/* Table on the console: cause, source, estimate (latency x accesses) beside measurement, error ([A] Table 2.7). */
+void hpm_breakdown_print(const char *title, const struct hpm_breakdown *b);
+
+struct hpm_sampling {
+    uint32_t sources;  /* mask of 1 << enum hpm_source                     */
+    uint32_t period;   /* one access in this many, on average; 1..2^20     */
+    uint32_t jitter;   /* uniform +-, less than period                     */
+    bool user, kernel; /* modes sampled                                    */
+};
+struct hpm_sample_account {
+    uint64_t taken, delivered, lost_hardware, lost_buffer; /* taken = delivered + lost_* + pending, always */
+    uint64_t cycles;                                       /* spent in interrupts and drains */
+};
+/* All CPUs.  -ENODEV, -EINVAL (names the field on the console), -EBUSY.  Thread context. */
+int hpm_sampling_start(const struct hpm_sampling *config);
+void hpm_sampling_stop(void);
+/* Takes up to max attributed samples of all CPUs, each CPU's in order of time.  Thread context. */
+size_t hpm_sampling_take(struct hpm_sample *out, size_t max);
+void hpm_sampling_account(struct hpm_sample_account *out);
+/* Ground-truth label, on a simulated machine; nothing elsewhere. */
+void hpm_mark(const char *label);

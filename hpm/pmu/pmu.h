@@ -1,0 +1,64 @@
+/*
+ * What a PMU backend does for hpm.  A backend knows one kind of hardware and nothing of threads.
+ *
+ * Logical events have the numbers of hpm/context.h; caps say which counters can count each, so that hpm can pack them into
+ * groups.  Cycles and instructions always have counters of their own.  Everything counts in user and kernel mode.
+ * All members are called on the CPU concerned with interrupts off, unless they say otherwise.
+ */
+#pragma once
+#include "hpm/context.h"
+
+struct cpu;
+
+struct pmu_caps {
+    unsigned counters;               /* programmable ones, at most HPM_COUNTERS_MAX                        */
+    uint32_t event_mask[HPM_EVENTS]; /* bit c: counter c can count it; 0: this PMU does not know the event */
+    uint32_t latency[SOURCE_COUNT];  /* cycles, 0: unknown                                                 */
+    unsigned line_bytes;
+    uint32_t sample_sources;     /* mask of 1 << enum hpm_source that records can be had of; 0: none    */
+    uint32_t sample_records_max; /* the memory for records may hold so many, per CPU                   */
+    unsigned record_bytes;
+    unsigned record_cycles;    /* the hardware's own cost of a record                                */
+    unsigned interrupt_cycles; /* entry and return of an interrupt                                   */
+};
+
+/* Everything counted since the CPU was set up; counts go on growing when a counter gets another event. */
+struct pmu_latch {
+    uint64_t time; /* cycles, running whether idle or not */
+    uint64_t cycles, instructions;
+    uint64_t count[HPM_COUNTERS_MAX];
+};
+
+struct pmu_setup {
+    uint64_t slice_cycles; /* interrupt this long after the latest change of events; 0: never */
+    void *records;         /* memory for records, in the direct map; NULL: no sampling        */
+    uint32_t record_count; /* power of two                                                    */
+};
+
+enum { PMU_SLICE = 1, PMU_RECORDS = 2 }; /* why it interrupted */
+
+struct pmu_ops {
+    const char *name;
+    /* Boot CPU, thread context, once.  0, or -ENODEV when this hardware is absent. */
+    int (*probe)(struct pmu_caps *caps);
+    /* Each CPU once, before anything below: counters run, nothing is sampled, interrupts are routed.  0 or -EIO. */
+    int (*cpu_init)(const struct cpu *cpu, const struct pmu_setup *setup);
+    /* Reads all counters at one moment.  next: from that moment on, counter c counts event next[c] (CONTEXT_NO_EVENT:
+     * nothing); NULL: as before. */
+    void (*latch)(struct pmu_latch *out, const uint8_t *next);
+    /* Ground truth, where there is such a thing: who runs from now on, 0 for idle. */
+    void (*tag)(uint32_t tid);
+    /* Starts sampling as config says, NULL stops it.  Records not drained are forgotten, uncounted.  config is valid. */
+    void (*sample)(const struct hpm_sampling *config);
+    /* Records waiting.  Cheap: one register at most. */
+    uint64_t (*waiting)(void);
+    /* Takes up to max records, oldest first, into out (who ran is left 0); *lost grows by those the hardware dropped. */
+    size_t (*drain)(struct hpm_sample *out, size_t max, uint64_t *lost);
+    /* In the PMU interrupt: mask of PMU_*, acknowledged. */
+    unsigned (*interrupted)(void);
+    /* Ground truth: a labelled moment.  Any CPU, the caller serialises. */
+    void (*mark)(const char *label);
+};
+
+extern const struct pmu_ops *const pmu_backends[]; /* in probe order, NULL-terminated (hpm/pmu/backends.c) */
+extern const struct pmu_ops pmu_model;

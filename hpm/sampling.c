@@ -1,0 +1,240 @@
+/*
+ * Samples of accesses by what they were served from.  The hardware writes records into a ring of each CPU; the CPU itself
+ * takes them over into its buffer before it changes threads, so whoever ran is whoever made them; anyone takes samples
+ * from the buffers.
+ *
+ * A request to start or stop is published with a new generation number and followed by each CPU at its next switch, tick
+ * or counter interrupt, for a PMU can be told only by its own CPU.  Idle CPUs follow when they wake.
+ * Invariant, per CPU: taken = delivered + lost_hardware + lost_buffer + samples in the buffer.
+ */
+#include "hpm/internal.h"
+#include "kernel/cpu.h"
+#include "kernel/lock.h"
+#include "kernel/printf.h"
+#include "mm/mm.h"
+
+#define PERIOD_MAX (1u << 20)
+
+uint64_t hpm_records = 1024, hpm_samples = 2048;
+
+/* What was asked for: config and on belong to the generation; written under the lock. */
+static struct {
+    struct spinlock lock;
+    struct spinlock take_lock; /* one consumer at a time; taken second */
+    struct hpm_sampling config;
+    bool on;
+    uint32_t generation;
+} request = {.lock = SPINLOCK(LOCK_HPM, "hpm sampling"), .take_lock = SPINLOCK(LOCK_HPM, "hpm samples")};
+
+/* ---- Each CPU, interrupts off ---- */
+
+/* Largest power of two that is at most n. */
+static uint32_t pow2_floor(uint64_t n)
+{
+    return 1u << log2_floor(n);
+}
+
+static void *alloc_bytes(uint64_t bytes)
+{
+    unsigned order = bytes > PAGE_SIZE ? log2_floor(bytes - 1) + 1 - PAGE_SHIFT : 0;
+    paddr_t pa;
+
+    return frame_alloc(order, &pa) ? NULL : phys_to_virt(pa);
+}
+
+int sampler_init(struct hpm_cpu *hpm, struct pmu_setup *setup)
+{
+    struct sample_ring *ring = &hpm->sampler.ring;
+
+    if (!hpm_caps()->can_sample)
+        return 0;
+    setup->record_count = pow2_floor(MIN(hpm_records, (uint64_t)hpm_state.pmu.sample_records_max));
+    setup->records = alloc_bytes((uint64_t)setup->record_count * hpm_state.pmu.record_bytes);
+    ring->size = pow2_floor(hpm_samples);
+    ring->slots = alloc_bytes(ring->size * sizeof *ring->slots);
+    return setup->records && ring->slots ? 0 : -ENOMEM;
+}
+
+static void store(struct hpm_cpu *hpm, struct hpm_sample *sample)
+{
+    struct sampler *s = &hpm->sampler;
+
+    sample->cpu = (uint16_t)this_cpu()->index;
+    if (hpm->current) {
+        sample->tid = hpm->current->tid;
+        sample->pid = hpm->current->pid;
+        hpm->current->samples++;
+    }
+    __atomic_store_n(&s->taken, s->taken + 1, __ATOMIC_RELAXED);
+    if (!ring_push(&s->ring, sample))
+        __atomic_store_n(&s->lost_buffer, s->lost_buffer + 1, __ATOMIC_RELAXED);
+}
+
+static void drain(struct hpm_cpu *hpm)
+{
+    struct hpm_sample batch[8];
+    uint64_t lost = 0;
+    size_t n;
+
+    do {
+        n = hpm_state.ops->drain(batch, ARRAY_SIZE(batch), &lost);
+        for (size_t i = 0; i < n; i++)
+            store(hpm, &batch[i]);
+        hpm->sampler.cycles += n * hpm_state.pmu.record_cycles;
+        hpm->own_cycles += n * hpm_state.pmu.record_cycles;
+    } while (n == ARRAY_SIZE(batch));
+    __atomic_store_n(&hpm->sampler.taken, hpm->sampler.taken + lost, __ATOMIC_RELAXED);
+    __atomic_store_n(&hpm->sampler.lost_hardware, hpm->sampler.lost_hardware + lost, __ATOMIC_RELAXED);
+}
+
+static void follow_request(struct sampler *s)
+{
+    spin_lock_irqoff(&request.lock);
+    s->on = request.on;
+    s->applied = request.generation;
+    hpm_state.ops->sample(request.on ? &request.config : NULL);
+    spin_unlock_irqoff(&request.lock);
+}
+
+void sampler_poll(struct hpm_cpu *hpm)
+{
+    struct sampler *s = &hpm->sampler;
+    bool changed = s->applied != __atomic_load_n(&request.generation, __ATOMIC_ACQUIRE);
+
+    if (!s->on && !changed)
+        return;
+    uint64_t began = arch_ticks();
+    if (s->on && hpm_state.ops->waiting())
+        drain(hpm);
+    if (changed)
+        follow_request(s);
+    s->cycles += arch_ticks() - began;
+}
+
+/* ---- Anyone ---- */
+
+static int refuse(const char *field, const char *accepted)
+{
+    kprintf("hpm: sampling: %s must be %s\n", field, accepted);
+    return -EINVAL;
+}
+
+static int validate(const struct hpm_sampling *c)
+{
+    if (!c->sources || (c->sources & ~hpm_state.pmu.sample_sources))
+        return refuse("sources", "a mask of sources this machine records");
+    if (!c->period || c->period > PERIOD_MAX)
+        return refuse("period", "1 to 2^20");
+    if (c->jitter >= c->period)
+        return refuse("jitter", "less than the period");
+    if (!c->user && !c->kernel)
+        return refuse("user, kernel", "one of them or both");
+    return 0;
+}
+
+/* Publishes under request.lock. */
+static void publish_locked(bool on)
+{
+    request.on = on;
+    __atomic_store_n(&request.generation, request.generation + 1, __ATOMIC_RELEASE);
+}
+
+static void poll_here(void)
+{
+    bool irq = arch_irq_save();
+
+    sampler_poll(this_cpu()->hpm);
+    arch_irq_restore(irq);
+}
+
+static size_t take_from(struct sampler *s, struct hpm_sample *out, size_t max)
+{
+    size_t n = 0;
+
+    while (n < max && ring_pop(&s->ring, &out[n]))
+        n++;
+    return n;
+}
+
+/* What an earlier sampling left behind must not be mistaken for this one's; it counts as lost. */
+static void forget_leftovers(void)
+{
+    struct hpm_sample sample;
+
+    spin_lock_irqoff(&request.take_lock);
+    cpu_for_each (cpu) {
+        struct sampler *s = &cpu->hpm->sampler;
+        while (take_from(s, &sample, 1))
+            __atomic_store_n(&s->forgotten, s->forgotten + 1, __ATOMIC_RELAXED);
+    }
+    spin_unlock_irqoff(&request.take_lock);
+}
+
+int hpm_sampling_start(const struct hpm_sampling *config)
+{
+    if (!hpm_caps()->can_sample)
+        return -ENODEV;
+    int err = validate(config);
+    if (err)
+        return err;
+    bool irq = spin_lock(&request.lock);
+    if (request.on) {
+        err = -EBUSY;
+    } else {
+        forget_leftovers();
+        request.config = *config;
+        publish_locked(true);
+    }
+    spin_unlock(&request.lock, irq);
+    poll_here();
+    return err;
+}
+
+void hpm_sampling_stop(void)
+{
+    if (!hpm_caps()->can_sample)
+        return;
+    bool irq = spin_lock(&request.lock);
+    if (request.on)
+        publish_locked(false);
+    spin_unlock(&request.lock, irq);
+    poll_here();
+}
+
+size_t hpm_sampling_take(struct hpm_sample *out, size_t max)
+{
+    static unsigned
+        first; /* whose turn it is to be asked first, so that no CPU is left out when max is small */
+    size_t n = 0;
+
+    if (!hpm_caps()->can_sample)
+        return 0;
+    poll_here();
+    bool irq = spin_lock(&request.take_lock);
+    first = (first + 1) % cpu_count();
+    for (unsigned i = 0; i < cpu_count() && n < max; i++) {
+        struct sampler *s = &cpus[(first + i) % cpu_count()].hpm->sampler;
+        size_t got = take_from(s, out + n, max - n);
+        __atomic_store_n(&s->delivered, s->delivered + got, __ATOMIC_RELAXED);
+        n += got;
+    }
+    spin_unlock(&request.take_lock, irq);
+    return n;
+}
+
+/* Taken is read last, so that at any time it covers what is read before; what is left is pending. */
+void hpm_sampling_account(struct hpm_sample_account *out)
+{
+    memset(out, 0, sizeof *out);
+    if (!hpm_caps()->can_sample)
+        return;
+    cpu_for_each (cpu) {
+        const struct sampler *s = &cpu->hpm->sampler;
+        out->delivered += __atomic_load_n(&s->delivered, __ATOMIC_ACQUIRE);
+        out->lost_buffer += __atomic_load_n(&s->forgotten, __ATOMIC_ACQUIRE);
+        out->lost_buffer += __atomic_load_n(&s->lost_buffer, __ATOMIC_ACQUIRE);
+        out->lost_hardware += __atomic_load_n(&s->lost_hardware, __ATOMIC_ACQUIRE);
+        out->taken += __atomic_load_n(&s->taken, __ATOMIC_ACQUIRE);
+        out->cycles += __atomic_load_n(&s->cycles, __ATOMIC_RELAXED);
+    }
+}
