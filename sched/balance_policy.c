@@ -1,0 +1,172 @@
+/*
+ * Load balancing decisions; see balance_policy.h.
+ * Loads of groups are compared as threads per CPU by cross-multiplication, so groups may differ in size.
+ * Pure: no clock, lock, allocation or register.
+ */
+#include "sched/balance_policy.h"
+
+static bool in_view(const struct balance_view *v, unsigned cpu)
+{
+    return cpu < v->cpus && v->mask[cpu / 64] >> (cpu % 64) & 1;
+}
+
+/* Number of the group a CPU belongs to, within the domain of one level. */
+static unsigned group_of(const struct balance_view *v, unsigned cpu, enum balance_level level)
+{
+    return level == BALANCE_CORE ? cpu : level == BALANCE_CHIP ? v->cpu[cpu].core : v->cpu[cpu].chip;
+}
+
+/* Domains nest: the same core, the same chip, everything. */
+static bool same_domain(const struct balance_view *v, unsigned a, unsigned b, enum balance_level level)
+{
+    return level == BALANCE_MACHINE || (level == BALANCE_CHIP && v->cpu[a].chip == v->cpu[b].chip) ||
+           (level == BALANCE_CORE && v->cpu[a].core == v->cpu[b].core);
+}
+
+struct group {
+    unsigned cpus, running;
+};
+
+/* The group of `level` that holds member. */
+static struct group group_sum(const struct balance_view *v, unsigned member, enum balance_level level)
+{
+    struct group g = {0};
+    unsigned id = group_of(v, member, level);
+
+    for (unsigned i = 0; i < v->cpus; i++) {
+        if (!in_view(v, i) || group_of(v, i, level) != id)
+            continue;
+        g.cpus++;
+        g.running += v->cpu[i].running;
+    }
+    return g;
+}
+
+/* Is a less loaded per CPU than b? */
+static bool less_loaded(struct group a, struct group b)
+{
+    return a.running * b.cpus < b.running * a.cpus;
+}
+
+/* Some CPU of the least loaded group of `level` inside the domain of `level` around `domain`; from's own
+ * where equal. */
+static unsigned least_loaded(const struct balance_view *v, unsigned domain, enum balance_level level,
+                             unsigned from)
+{
+    unsigned best = BALANCE_NONE;
+    struct group best_sum = {0};
+
+    if (in_view(v, from) && same_domain(v, from, domain, level)) {
+        best = from;
+        best_sum = group_sum(v, from, level);
+    }
+    for (unsigned i = 0; i < v->cpus; i++) {
+        if (!in_view(v, i) || !same_domain(v, i, domain, level))
+            continue;
+        struct group g = group_sum(v, i, level);
+        if (best == BALANCE_NONE || less_loaded(g, best_sum)) {
+            best = i;
+            best_sum = g;
+        }
+    }
+    return best;
+}
+
+static unsigned first(const struct balance_view *v)
+{
+    for (unsigned i = 0; i < v->cpus; i++)
+        if (in_view(v, i))
+            return i;
+    panic("balance: no CPU to choose from");
+}
+
+unsigned balance_place_new(const struct balance_view *v, unsigned from)
+{
+    unsigned chip = least_loaded(v, first(v), BALANCE_MACHINE, from);
+    unsigned core = least_loaded(v, chip, BALANCE_CHIP, from);
+    return least_loaded(v, core, BALANCE_CORE, from);
+}
+
+unsigned balance_wake_near(const struct balance_view *v, unsigned prev, unsigned waker)
+{
+    if (!in_view(v, waker) || prev == waker)
+        return prev;
+    if (!in_view(v, prev))
+        return waker;
+    const struct balance_cpu *p = &v->cpu[prev], *w = &v->cpu[waker];
+    if (!p->running)
+        return prev;
+    /* Within a chip only an idle waker is better; across chips the woken thread must not make the waker's CPU
+     * the fuller. */
+    return w->running < (p->chip == w->chip ? 1 : p->running) ? waker : prev;
+}
+
+static bool core_idle(const struct balance_view *v, unsigned member)
+{
+    return group_sum(v, member, BALANCE_CHIP).running == 0;
+}
+
+unsigned balance_wake_idle(const struct balance_view *v, unsigned target, unsigned prev)
+{
+    unsigned sibling = BALANCE_NONE, any = BALANCE_NONE;
+
+    if (in_view(v, target) && !v->cpu[target].running)
+        return target;
+    if (in_view(v, prev) && !v->cpu[prev].running)
+        return prev;
+    for (unsigned i = 0; i < v->cpus; i++) {
+        if (!in_view(v, i) || v->cpu[i].running)
+            continue;
+        if (core_idle(v, i))
+            return i;
+        if (sibling == BALANCE_NONE && in_view(v, target) && v->cpu[i].core == v->cpu[target].core)
+            sibling = i;
+        if (any == BALANCE_NONE)
+            any = i;
+    }
+    return sibling != BALANCE_NONE ? sibling : any;
+}
+
+/* The CPU of busiest's group to take from: the one with most threads. */
+static unsigned fullest_cpu(const struct balance_view *v, unsigned member, enum balance_level level)
+{
+    unsigned id = group_of(v, member, level), best = member;
+
+    for (unsigned i = 0; i < v->cpus; i++)
+        if (in_view(v, i) && group_of(v, i, level) == id && v->cpu[i].running > v->cpu[best].running)
+            best = i;
+    return best;
+}
+
+bool balance_find(const struct balance_view *v, unsigned self, enum balance_level level, unsigned margin_pct,
+                  struct balance_move *out)
+{
+    struct group own = group_sum(v, self, level), busiest = own;
+    unsigned busiest_cpu = self;
+    bool idle = v->cpu[self].running == 0;
+
+    for (unsigned i = 0; i < v->cpus; i++) {
+        if (!in_view(v, i) || !same_domain(v, i, self, level))
+            continue;
+        struct group g = group_sum(v, i, level);
+        if (less_loaded(busiest, g)) {
+            busiest = g;
+            busiest_cpu = i;
+        }
+    }
+    if (busiest_cpu == self)
+        return false;
+    if (!idle && busiest.running * own.cpus * 100 <= own.running * busiest.cpus * margin_pct)
+        return false;
+    /* Moving this many makes both sides equal; rounded down, so the puller never becomes the fuller one. */
+    unsigned surplus = (busiest.running * own.cpus - own.running * busiest.cpus) / (own.cpus + busiest.cpus);
+    if (!surplus)
+        return false;
+    unsigned from = fullest_cpu(v, busiest_cpu, level);
+    unsigned gap = v->cpu[from].running - MIN(v->cpu[from].running, v->cpu[self].running);
+    bool running = gap < 2;
+    if (running && !(idle && v->cpu[from].running == 1))
+        return false;
+    *out = (struct balance_move){from, running ? 1 : MIN(surplus, gap / 2), running};
+    return true;
+}

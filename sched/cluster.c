@@ -1,0 +1,188 @@
+/*
+ * What all cluster policies share: memory, global lines, the tidying of a result, and its check.
+ * Invariant of a result: clusters are numbered from 0 without gaps in order of their first thread, and each has at
+ * least two members; a thread on its own is in none.
+ */
+#include "sched/cluster.h"
+
+const char *const cluster_why_names[] = {"silent", "global", "alone", "unsure", "member", NULL};
+
+/* The parts of the memory block, largest alignment first. */
+static size_t lay_out(struct clustering *c, char *memory)
+{
+    size_t threads = c->threads, entries = c->entries, used = 0;
+
+    c->score = (uint64_t *)(memory + used);
+    used += threads * sizeof *c->score;
+    c->group = (struct cluster_group *)(memory + used);
+    used += threads * sizeof *c->group;
+    c->sum = (uint32_t *)(memory + used);
+    used += threads * entries * sizeof *c->sum;
+    c->line = (uint32_t *)(memory + used);
+    used += entries * sizeof *c->line;
+    c->kept = (uint32_t *)(memory + used);
+    used += threads * sizeof *c->kept;
+    c->share = (uint32_t *)(memory + used);
+    used += threads * sizeof *c->share;
+    c->members = (uint32_t *)(memory + used);
+    used += threads * sizeof *c->members;
+    c->cluster_share = (uint32_t *)(memory + used);
+    used += threads * sizeof *c->cluster_share;
+    c->order = (uint16_t *)(memory + used);
+    used += threads * sizeof *c->order;
+    c->next = (uint16_t *)(memory + used);
+    used += threads * sizeof *c->next;
+    c->used = (uint16_t *)(memory + used);
+    used += entries * sizeof *c->used;
+    c->own = (uint16_t *)(memory + used);
+    used += entries * sizeof *c->own;
+    c->of = (int16_t *)(memory + used);
+    used += threads * sizeof *c->of;
+    c->why = (uint8_t *)(memory + used);
+    used += threads;
+    c->global = (uint8_t *)(memory + used);
+    used += entries;
+    return ALIGN_UP(used, (size_t)8);
+}
+
+size_t cluster_bytes(unsigned threads, unsigned entries)
+{
+    struct clustering c = {.threads = threads, .entries = entries};
+
+    if (threads < 1 || threads > CLUSTER_THREADS_MAX || entries < 1 || entries > CLUSTER_ENTRIES_MAX)
+        return 0;
+    return lay_out(&c, NULL);
+}
+
+int cluster_init(struct clustering *c, unsigned threads, unsigned entries, void *memory, size_t bytes)
+{
+    size_t needed = cluster_bytes(threads, entries);
+
+    if (needed == 0 || !IS_ALIGNED((uintptr_t)memory, sizeof(uint64_t)))
+        return -EINVAL;
+    if (bytes < needed)
+        return -ENOMEM;
+    memset(memory, 0, needed);
+    *c = (struct clustering){.threads = threads, .entries = entries};
+    lay_out(c, memory);
+    for (unsigned t = 0; t < threads; t++)
+        c->of[t] = CLUSTER_NONE;
+    return 0;
+}
+
+/* Eight entries at a time, as most are empty. */
+static void total_lines(struct clustering *c, const uint8_t *counts)
+{
+    memset(c->line, 0, c->entries * sizeof *c->line);
+    for (unsigned t = 0; t < c->threads; t++) {
+        const uint8_t *row = cluster_row(c, counts, t);
+        for (unsigned e = 0; e < c->entries; e += 8) {
+            uint64_t eight = 0;
+            unsigned n = MIN(c->entries - e, 8u);
+            memcpy(&eight, row + e, n);
+            for (unsigned i = 0; eight && i < n; i++)
+                c->line[e + i] += row[e + i];
+        }
+    }
+    c->lines = 0;
+    for (unsigned e = 0; e < c->entries; e++) {
+        c->global[e] = 0;
+        if (c->line[e])
+            c->used[c->lines++] = (uint16_t)e;
+    }
+}
+
+/* Marks the lines that strictly more than half of the threads use, and counts what is on them and what is not. */
+static void find_global(struct clustering *c, const struct cluster_policy *policy, const uint8_t *counts)
+{
+    total_lines(c, counts);
+    c->local_samples = c->global_samples = 0;
+    cluster_each_line (c, e) {
+        unsigned users = 0;
+        for (unsigned t = 0; t < c->threads; t++)
+            users += policy->uses(c, e, cluster_row(c, counts, t)[e]);
+        c->global[e] = 2 * users > c->threads;
+        *(c->global[e] ? &c->global_samples : &c->local_samples) += c->line[e];
+    }
+    for (unsigned t = 0; t < c->threads; t++) {
+        c->kept[t] = 0;
+        cluster_each_line (c, e)
+            c->kept[t] += c->global[e] ? 0 : cluster_row(c, counts, t)[e];
+    }
+}
+
+/* Why a thread in no cluster is in none. */
+static enum cluster_why reason(const struct clustering *c, const uint8_t *counts, unsigned t)
+{
+    if (c->kept[t])
+        return c->why[t] == CLUSTER_UNSURE ? CLUSTER_UNSURE : CLUSTER_ALONE;
+    cluster_each_line (c, e) {
+        if (cluster_row(c, counts, t)[e])
+            return CLUSTER_GLOBAL;
+    }
+    return CLUSTER_SILENT;
+}
+
+/* Turns what the policy left in c->of and c->why into a result. */
+static void finish(struct clustering *c, const uint8_t *counts)
+{
+    memset(c->members, 0, c->threads * sizeof *c->members);
+    for (unsigned t = 0; t < c->threads; t++) {
+        c->next[t] = UINT16_MAX;
+        if (c->of[t] != CLUSTER_NONE)
+            c->members[c->of[t]]++;
+    }
+    c->clusters = 0;
+    for (unsigned t = 0; t < c->threads; t++) {
+        int16_t old = c->of[t];
+        if (old == CLUSTER_NONE || c->members[old] < 2) {
+            c->of[t] = CLUSTER_NONE;
+            c->why[t] = reason(c, counts, t);
+            continue;
+        }
+        if (c->next[old] == UINT16_MAX) {
+            c->group[c->clusters] = (struct cluster_group){0, 0};
+            c->next[old] = (uint16_t)c->clusters++;
+        }
+        c->of[t] = (int16_t)c->next[old];
+        c->why[t] = CLUSTER_MEMBER;
+        c->group[c->of[t]].size++;
+        c->group[c->of[t]].weight += c->kept[t];
+    }
+}
+
+void cluster_run(struct clustering *c, const struct cluster_policy *policy, const uint8_t *counts,
+                 uint32_t threshold)
+{
+    for (unsigned t = 0; t < c->threads; t++) {
+        c->of[t] = CLUSTER_NONE;
+        c->why[t] = CLUSTER_ALONE;
+    }
+    find_global(c, policy, counts);
+    policy->group(c, counts, threshold);
+    finish(c, counts);
+}
+
+const char *cluster_check(const struct clustering *c)
+{
+    unsigned seen = 0, members = 0;
+
+    for (unsigned t = 0; t < c->threads; t++) {
+        if (c->of[t] < CLUSTER_NONE || c->of[t] >= (int)c->clusters)
+            return "a thread is in a cluster that does not exist";
+        if ((c->of[t] != CLUSTER_NONE) != (c->why[t] == CLUSTER_MEMBER))
+            return "a thread's reason contradicts its cluster";
+        if (c->of[t] > (int)seen)
+            return "the clusters are not numbered by their first threads";
+        seen += c->of[t] == (int)seen;
+        members += c->of[t] != CLUSTER_NONE;
+    }
+    if (seen != c->clusters)
+        return "a cluster has no members";
+    for (unsigned g = 0; g < c->clusters; g++) {
+        if (c->group[g].size < 2)
+            return "a cluster has fewer than two members";
+        members -= c->group[g].size;
+    }
+    return members ? "the sizes of the clusters do not add up" : NULL;
+}

@@ -1,0 +1,296 @@
+/*
+ * Clustering that is right from few samples.
+ *
+ *   gather  Threads, those with most samples first, join the cluster whose members' summed counts have the highest
+ *           cosine with theirs, if it passes the threshold, else found one.  The cosine makes it independent of how
+ *           many samples there are, the sum makes it sharper with every member.
+ *   merge   Clusters that come out alike become one: the first few threads of a group may share no line yet.
+ *   vote    Twice, every thread is judged anew by the lines it uses: of the samples that others took there, what part
+ *           is a cluster's, beyond the part that cluster has on global lines?  A line used by everybody, even one too
+ *           cold to be known for it, gives every cluster just its part; a line of the cluster gives it nearly all.
+ *           A thread belongs where this excess is largest, is not chance (Z standard deviations) and makes up a part of
+ *           its samples worth moving for.  Threads that only meet on global and stray lines so stay alone, as do those
+ *           of a program that shares nothing.
+ *
+ * Lines used by more than half of the threads are left out; a thread uses a line when it has at least two fifths of
+ * an equal part of its samples, so that a few touches by strangers make no group's line global.
+ */
+#include "sched/cluster.h"
+#include "kernel/fixed.h"
+
+enum {
+    SIMILAR_PERMILLE = 300,
+    VOTE_ROUNDS = 2,
+    NORM_BITS = 36,  /* of a norm that a cosine is taken from */
+    SCORE_BITS = 24, /* fractional bits of scores             */
+    SHARE_BITS = 16, /* fractional bits of shares             */
+    MIN_SCORE = 2,   /* one shared sample proves nothing      */
+    Z_SQUARED = 16,  /* 4 standard deviations: 1 in 30,000   */
+    Z_SQUARED_UNSURE = 4,
+    MIN_PART = 100, /* one of so many of its samples: less is not worth a move */
+};
+
+static bool uses(const struct clustering *c, unsigned entry, uint8_t count)
+{
+    return count && (uint64_t)5 * count * c->threads >= (uint64_t)2 * c->line[entry];
+}
+
+/* ---- gather, merge ---- */
+
+static void sort_by_kept(struct clustering *c)
+{
+    for (unsigned i = 0; i < c->threads; i++) {
+        unsigned place = i;
+        for (; place && c->kept[c->order[place - 1]] < c->kept[i]; place--)
+            c->order[place] = c->order[place - 1];
+        c->order[place] = (uint16_t)i;
+    }
+}
+
+/* In thousandths; norms are sums of squares, so dot * dot <= norm_a * norm_b.  The roots keep 8 fractional bits each. */
+static uint32_t cosine_permille(uint64_t dot, uint64_t norm_a, uint64_t norm_b)
+{
+    uint64_t length;
+
+    for (; norm_a >> NORM_BITS; norm_a >>= 2)
+        dot >>= 1;
+    for (; norm_b >> NORM_BITS; norm_b >>= 2)
+        dot >>= 1;
+    length = (uint64_t)fixed_isqrt(norm_a << 16) * fixed_isqrt(norm_b << 16);
+    return length ? (uint32_t)((dot * 1000 << 16) / length) : 0;
+}
+
+/* Sets c->own to the thread's: few of all lines, so that what follows takes a fraction of the time. */
+static void list_own_lines(struct clustering *c, const uint8_t *row)
+{
+    c->own_lines = 0;
+    cluster_each_line (c, e) {
+        c->own[c->own_lines] = (uint16_t)e;
+        c->own_lines += (row[e] != 0) & !c->global[e]; /* no branch: it could not be predicted */
+    }
+}
+
+/* The counts of the thread whose lines are listed go to the cluster; norm is kept up to date. */
+static void add_to_cluster(struct clustering *c, const uint8_t *row, unsigned cluster, uint64_t *norm)
+{
+    uint32_t *sum = cluster_sum(c, cluster);
+
+    for (unsigned i = 0; i < c->own_lines; i++) {
+        unsigned e = c->own[i];
+        *norm += (uint64_t)row[e] * (2 * sum[e] + row[e]);
+        sum[e] += row[e];
+    }
+}
+
+static uint64_t norm_of(const struct clustering *c, const uint8_t *row)
+{
+    uint64_t norm = 0;
+
+    for (unsigned i = 0; i < c->own_lines; i++)
+        norm += (uint32_t)row[c->own[i]] * row[c->own[i]];
+    return norm;
+}
+
+static uint64_t dot_with(const struct clustering *c, const uint8_t *row, unsigned cluster)
+{
+    const uint32_t *sum = cluster_sum(c, cluster);
+    uint64_t dot = 0;
+
+    for (unsigned i = 0; i < c->own_lines; i++)
+        dot += (uint64_t)row[c->own[i]] * sum[c->own[i]];
+    return dot;
+}
+
+/* Returns how many clusters there are.  Norms of clusters are left in score. */
+static unsigned gather(struct clustering *c, const uint8_t *counts, uint32_t threshold)
+{
+    unsigned clusters = 0;
+
+    for (unsigned i = 0; i < c->threads && c->kept[c->order[i]]; i++) {
+        unsigned t = c->order[i], best = clusters;
+        const uint8_t *row = cluster_row(c, counts, t);
+        uint32_t best_cosine = 0;
+        list_own_lines(c, row);
+        uint64_t norm = norm_of(c, row);
+        for (unsigned k = 0; k < clusters; k++) {
+            uint32_t cosine = cosine_permille(dot_with(c, row, k), norm, c->score[k]);
+            if (cosine >= threshold && cosine > best_cosine) {
+                best_cosine = cosine;
+                best = k;
+            }
+        }
+        if (best == clusters) {
+            memset(cluster_sum(c, best), 0, c->entries * sizeof(uint32_t));
+            c->score[best] = 0;
+            clusters++;
+        }
+        add_to_cluster(c, row, best, &c->score[best]);
+        c->of[t] = (int16_t)best;
+    }
+    return clusters;
+}
+
+/* The second cluster's counts and members go to the first; the second is left empty. */
+static void merge_pair(struct clustering *c, unsigned into, unsigned from, uint64_t dot)
+{
+    uint32_t *a = cluster_sum(c, into), *b = cluster_sum(c, from);
+
+    cluster_each_line (c, e) {
+        a[e] += b[e];
+        b[e] = 0;
+    }
+    c->score[into] += 2 * dot + c->score[from];
+    c->score[from] = 0;
+    for (unsigned t = 0; t < c->threads; t++) {
+        if (c->of[t] == (int)from)
+            c->of[t] = (int16_t)into;
+    }
+}
+
+static void merge(struct clustering *c, unsigned clusters, uint32_t threshold)
+{
+    for (unsigned a = 0; a < clusters; a++) {
+        for (unsigned b = a + 1; b < clusters; b++) {
+            const uint32_t *x = cluster_sum(c, a), *y = cluster_sum(c, b);
+            uint64_t dot = 0;
+            unsigned common = 0;
+            cluster_each_line (c, e) {
+                dot += (uint64_t)x[e] * y[e];
+                common += x[e] && y[e];
+            }
+            if (common >= MIN_SCORE && cosine_permille(dot, c->score[a], c->score[b]) >= threshold)
+                merge_pair(c, a, b, dot);
+        }
+    }
+}
+
+/* ---- vote ---- */
+
+/* Each thread's part of the samples on global lines; one sample more for everybody, for when there are none. */
+static void find_shares(struct clustering *c, const uint8_t *counts)
+{
+    uint64_t total = c->threads;
+
+    for (unsigned t = 0; t < c->threads; t++) {
+        c->share[t] = 1;
+        cluster_each_line (c, e)
+            c->share[t] += c->global[e] ? cluster_row(c, counts, t)[e] : 0;
+        total += c->share[t] - 1;
+    }
+    for (unsigned t = 0; t < c->threads; t++)
+        c->share[t] = (uint32_t)(((uint64_t)c->share[t] << SHARE_BITS) / total);
+}
+
+static void sum_clusters(struct clustering *c, const uint8_t *counts)
+{
+    uint64_t norm = 0;
+
+    memset(c->members, 0, c->threads * sizeof *c->members);
+    memset(c->cluster_share, 0, c->threads * sizeof *c->cluster_share);
+    for (unsigned t = 0; t < c->threads; t++) {
+        if (c->of[t] == CLUSTER_NONE)
+            continue;
+        if (c->members[c->of[t]]++ == 0)
+            memset(cluster_sum(c, c->of[t]), 0, c->entries * sizeof(uint32_t));
+        c->cluster_share[c->of[t]] += c->share[t];
+        list_own_lines(c, cluster_row(c, counts, t));
+        add_to_cluster(c, cluster_row(c, counts, t), c->of[t], &norm);
+    }
+}
+
+/* What a thread's lines say. */
+struct ballot {
+    uint64_t samples;  /* of the thread, on kept lines that others use, too      */
+    uint64_t variance; /* of a score by chance, before the cluster's own factor; SCORE_BITS */
+};
+
+/* Leaves in score, for every cluster, the thread's samples times the part the cluster's other members have there. */
+static struct ballot count_votes(struct clustering *c, const uint8_t *row, int own, unsigned clusters)
+{
+    struct ballot ballot = {0, 0};
+
+    memset(c->score, 0, clusters * sizeof *c->score);
+    list_own_lines(c, row);
+    for (unsigned i = 0; i < c->own_lines; i++) {
+        unsigned e = c->own[i];
+        uint64_t weight;
+        if (c->line[e] == row[e])
+            continue;
+        weight = ((uint64_t)row[e] << SCORE_BITS) / (c->line[e] - row[e]);
+        ballot.samples += row[e];
+        ballot.variance += row[e] * weight;
+        for (unsigned k = 0; k < clusters; k++)
+            c->score[k] += weight * (cluster_sum(c, k)[e] - ((int)k == own ? row[e] : 0));
+    }
+    return ballot;
+}
+
+/* The part of global samples that is the cluster's, the thread itself left out of both. */
+static uint64_t share_of_others(const struct clustering *c, unsigned t, unsigned k)
+{
+    uint64_t share = c->cluster_share[k] - (c->of[t] == (int)k ? c->share[t] : 0);
+
+    return (share << SHARE_BITS) / ((1u << SHARE_BITS) - c->share[t] + 1);
+}
+
+/* Is an excess more than z standard deviations?  A line's part is binomial: variance share (1 - share) / samples. */
+static bool beyond_chance(const struct ballot *ballot, uint64_t excess, uint64_t share, unsigned z_squared)
+{
+    uint64_t e = excess >> (SCORE_BITS - 8);
+    uint64_t factor = share * ((1u << SHARE_BITS) - MIN(share, (uint64_t)1 << SHARE_BITS)) >> SHARE_BITS;
+
+    return e * e >= (z_squared * (ballot->variance >> (SCORE_BITS - 8)) * factor) >> (SHARE_BITS - 8);
+}
+
+static int choose(struct clustering *c, const uint8_t *counts, unsigned t, unsigned clusters)
+{
+    struct ballot ballot = count_votes(c, cluster_row(c, counts, t), c->of[t], clusters);
+    uint64_t best = 0, best_share = 0, all = 0;
+    int chosen = CLUSTER_NONE;
+
+    for (unsigned k = 0; k < clusters; k++) {
+        uint64_t share = c->members[k] < 2 ? 0 : share_of_others(c, t, k);
+        uint64_t expected = ballot.samples * share << (SCORE_BITS - SHARE_BITS);
+        uint64_t excess = c->members[k] < 2 || c->score[k] < expected ? 0 : c->score[k] - expected;
+        if (excess > best) {
+            best = excess;
+            best_share = share;
+            chosen = (int)k;
+        }
+    }
+    c->why[t] = CLUSTER_ALONE;
+    cluster_each_line (c, e)
+        all += cluster_row(c, counts, t)[e];
+    if (chosen == CLUSTER_NONE || best * MIN_PART < all << SCORE_BITS)
+        return CLUSTER_NONE;
+    if (!beyond_chance(&ballot, best, best_share, Z_SQUARED_UNSURE))
+        return CLUSTER_NONE;
+    c->why[t] = CLUSTER_UNSURE;
+    if (c->score[chosen] < (uint64_t)MIN_SCORE << SCORE_BITS ||
+        !beyond_chance(&ballot, best, best_share, Z_SQUARED))
+        return CLUSTER_NONE;
+    return chosen;
+}
+
+static void vote(struct clustering *c, const uint8_t *counts, unsigned clusters)
+{
+    sum_clusters(c, counts);
+    for (unsigned t = 0; t < c->threads; t++)
+        c->next[t] = (uint16_t)(choose(c, counts, t, clusters) + 1);
+    for (unsigned t = 0; t < c->threads; t++)
+        c->of[t] = (int16_t)(c->next[t] - 1);
+}
+
+static void group(struct clustering *c, const uint8_t *counts, uint32_t threshold)
+{
+    unsigned clusters;
+
+    sort_by_kept(c);
+    clusters = gather(c, counts, threshold);
+    merge(c, clusters, threshold);
+    find_shares(c, counts);
+    for (unsigned i = 0; i < VOTE_ROUNDS; i++)
+        vote(c, counts, clusters);
+}
+
+const struct cluster_policy cluster_cosine = {"cosine", SIMILAR_PERMILLE, uses, group};

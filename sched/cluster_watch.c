@@ -1,0 +1,60 @@
+/*
+ * When to stop sampling.  The shMaps are clustered again each time the samples have grown by a quarter; the answer is
+ * final when it has come out the same SAME times in a row and no thread is in doubt.  That a thread shares with nobody
+ * is believed later than that it shares, because it looks the same as having seen too little of it.
+ */
+#include "sched/cluster.h"
+
+enum {
+    FIRST_PER_THREAD = 32,    /* samples before the first check                     */
+    ABSENCE_PER_THREAD = 128, /* samples before not seen to share means not sharing */
+    GROWTH_PERCENT = 25,
+    SAME = 3,
+};
+
+const char *const cluster_verdict_names[] = {"wait", "stable", "no-sharing", "expired", NULL};
+
+void cluster_watch_start(struct cluster_watch *w, unsigned threads, uint64_t sample_limit, int16_t *of)
+{
+    *w = (struct cluster_watch){
+        .threads = threads,
+        .sample_limit = sample_limit,
+        .next_check = MIN((uint64_t)FIRST_PER_THREAD * threads, sample_limit),
+        .of = of,
+    };
+    for (unsigned t = 0; t < threads; t++)
+        of[t] = CLUSTER_NONE;
+}
+
+static unsigned threads_that_are(const struct clustering *c, enum cluster_why why)
+{
+    unsigned n = 0;
+
+    for (unsigned t = 0; t < c->threads; t++)
+        n += c->why[t] == why;
+    return n;
+}
+
+/* Could what is missing from the clusters be merely not seen yet? */
+static bool in_doubt(const struct clustering *c, uint64_t samples)
+{
+    bool all_in = threads_that_are(c, CLUSTER_MEMBER) == c->threads;
+
+    return threads_that_are(c, CLUSTER_UNSURE) ||
+           (!all_in && samples < (uint64_t)ABSENCE_PER_THREAD * c->threads);
+}
+
+enum cluster_verdict cluster_judge(struct cluster_watch *w, const struct clustering *c, uint64_t samples)
+{
+    ASSERT(w->threads == c->threads);
+    if (memcmp(w->of, c->of, c->threads * sizeof *c->of) == 0) {
+        w->same++;
+    } else {
+        memcpy(w->of, c->of, c->threads * sizeof *c->of);
+        w->same = 1;
+    }
+    w->next_check = MIN(samples + MAX(samples * GROWTH_PERCENT / 100, (uint64_t)1), w->sample_limit);
+    if (w->same >= SAME && !in_doubt(c, samples))
+        return c->clusters ? CLUSTER_STABLE : CLUSTER_NO_SHARING;
+    return samples >= w->sample_limit ? CLUSTER_EXPIRED : CLUSTER_WAIT;
+}

@@ -1,0 +1,101 @@
+/*
+ * Moving threads on request: affinity, home chips, the sharing placer's decisions.  A queued thread moves at once; a running
+ * one is asked to, and its own CPU hands it over when it switches; a blocked one remembers it for its wake-up.
+ */
+#include "sched/cpuset.h"
+#include "sched/runqueue.h"
+
+struct cpuset thread_allowed(const struct thread *t)
+{
+    const struct sched_topology *topo = sched_topology();
+    struct cpuset online = cpuset_first(cpu_count());
+    struct cpuset all = cpuset_and(&t->affinity, &online);
+
+    if (t->chip_home >= topo->chips)
+        return all;
+    struct cpuset home = cpuset_and(&all, &topo->chip_cpus[t->chip_home]);
+    return cpuset_empty(&home) ? all : home;
+}
+
+/* Both run queues locked.  Returns whether the thread was still there. */
+static bool move_locked(struct runqueue *from, struct runqueue *to, struct thread *t)
+{
+    if (&runqueues[t->cpu] != from)
+        return false;
+    if (t->state == THREAD_READY && from != to) {
+        rq_move_locked(from, to, t);
+        to->stats.migrated++;
+    } else if (t->state == THREAD_RUNNING || t->state == THREAD_BLOCKED || t->state == THREAD_NEW) {
+        t->migrate_to = to->cpu->index;
+        if (t->state == THREAD_RUNNING && from != to)
+            rq_kick_locked(from);
+    }
+    return true;
+}
+
+int sched_migrate(struct thread *t, unsigned cpu)
+{
+    bool irq = arch_irq_save(), allowed, done;
+
+    do {
+        struct runqueue *to = cpu < cpu_count() ? &runqueues[cpu] : NULL;
+        struct runqueue *from = &runqueues[__atomic_load_n(&t->cpu, __ATOMIC_RELAXED)];
+        rq_lock_two(from, to ? to : from);
+        allowed = to && cpuset_has(&t->affinity, cpu);
+        done = !allowed || move_locked(from, to, t);
+        rq_unlock_two(from, to ? to : from);
+    } while (!done);
+    arch_irq_restore(irq);
+    return allowed ? 0 : -EINVAL;
+}
+
+int sched_set_affinity(struct thread *t, const struct cpuset *set)
+{
+    struct cpuset online = cpuset_first(cpu_count());
+    struct cpuset usable = cpuset_and(set, &online);
+
+    if (cpuset_empty(&usable))
+        return -EINVAL;
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_lock_thread(t);
+    t->affinity = usable;
+    if (t->migrate_to != CPU_ANY && !cpuset_has(&usable, t->migrate_to))
+        t->migrate_to = CPU_ANY;
+    bool placed = t->state == THREAD_READY || t->state == THREAD_RUNNING;
+    bool must_move = placed && !cpuset_has(&usable, t->cpu);
+    spin_unlock_irqoff(&rq->lock);
+    arch_irq_restore(irq);
+    /* Another call may have changed the affinity meanwhile; then that one has moved it. */
+    if (must_move)
+        sched_migrate(t, balance_cpu_for_new(t));
+    return 0;
+}
+
+void sched_set_priority(struct thread *t, uint8_t prio)
+{
+    ASSERT(prio < PRIO_COUNT);
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_lock_thread(t);
+
+    if (t->state == THREAD_READY) {
+        rq_remove_locked(rq, t);
+        t->prio = prio;
+        rq_insert_locked(rq, t, false);
+    } else {
+        t->prio = prio;
+        if (t->state == THREAD_RUNNING)
+            rq_kick_locked(rq); /* it may no longer be the best */
+    }
+    spin_unlock_irqoff(&rq->lock);
+    arch_irq_restore(irq);
+}
+
+void sched_set_home(struct thread *t, unsigned chip)
+{
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_lock_thread(t);
+
+    t->chip_home = chip;
+    spin_unlock_irqoff(&rq->lock);
+    arch_irq_restore(irq);
+}

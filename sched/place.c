@@ -1,0 +1,528 @@
+/*
+ * Placement by sharing: see place.h.
+ *
+ * What moves together is a unit: a cluster; the silent threads of one chip that were one cluster before, or never
+ * were seen to share (a group that sits on one chip gives no samples and must not be torn apart); a thread that
+ * shares with nobody.  Clusters choose first, from the largest to the smallest, each the chip with the least load;
+ * chips being alike, they are then exchanged as long as that saves migrations.  Silent units follow, then single
+ * threads of clusters that fit nowhere whole, then those that share with nobody; all of these stay where they are
+ * unless the chip is full.  A chip is full when one more would put it past its fair part of the load and the slack,
+ * or a thread, and past one thread per CPU.
+ *
+ * Invariants: every thread has exactly one unit; chip_load is the sum of the loads of those that have a chip.
+ */
+#include "sched/place.h"
+
+enum unit_kind { UNIT_CLUSTER, UNIT_SILENT, UNIT_SINGLE };
+
+struct place_unit {
+    enum unit_kind kind;
+    int key;       /* cluster, or last cluster of silent threads */
+    int chip;      /* chosen for all of it, or PLACE_NONE        */
+    unsigned from; /* silent: the chip its threads are on       */
+    unsigned size;
+    uint64_t load;
+};
+
+/* ---- memory ---- */
+
+#define PART(pointer, count) (pointer = (void *)(memory + used), used += (count) * sizeof *(pointer))
+
+static size_t lay_out(struct placement *p, char *memory)
+{
+    size_t threads = p->threads, chips = p->chips, cpus = p->cpus, used = 0;
+
+    PART(p->stay, threads * chips);
+    PART(p->chips_allowed, threads);
+    PART(p->chip_load, chips);
+    PART(p->chip_limit, chips);
+    PART(p->unit, threads);
+    PART(p->choice, threads);
+    PART(p->cluster_chip, threads);
+    PART(p->unit_of, threads);
+    PART(p->order, threads);
+    PART(p->chip_of, threads);
+    PART(p->chip_cpus, chips);
+    PART(p->count, chips);
+    PART(p->core_threads, cpus);
+    PART(p->core_cpus, cpus);
+    PART(p->cpu_threads, cpus);
+    return ALIGN_UP(used, (size_t)8);
+}
+
+size_t place_bytes(unsigned threads, unsigned cpus, unsigned chips)
+{
+    struct placement p = {.threads = threads, .cpus = cpus, .chips = chips};
+
+    if (threads < 1 || threads > PLACE_THREADS_MAX || cpus < 1 || cpus > PLACE_CPUS_MAX || chips < 1 ||
+        chips > PLACE_CHIPS_MAX)
+        return 0;
+    return lay_out(&p, NULL);
+}
+
+int place_init(struct placement *p, unsigned threads, unsigned cpus, unsigned chips, void *memory,
+               size_t bytes)
+{
+    size_t needed = place_bytes(threads, cpus, chips);
+
+    if (needed == 0 || !IS_ALIGNED((uintptr_t)memory, sizeof(uint64_t)))
+        return -EINVAL;
+    if (bytes < needed)
+        return -ENOMEM;
+    memset(memory, 0, needed);
+    *p = (struct placement){.threads = threads, .cpus = cpus, .chips = chips};
+    lay_out(p, memory);
+    return 0;
+}
+
+/* ---- what there is ---- */
+
+static bool may_use_chip(const struct placement *p, unsigned t, unsigned chip)
+{
+    return p->chips_allowed[t] >> chip & 1;
+}
+
+static void look_at_machine(struct placement *p, const struct place_input *in)
+{
+    const struct place_topology *top = in->topology;
+    uint64_t total = 0;
+
+    ASSERT(in->threads <= p->threads && top->cpus <= p->cpus && top->chips <= p->chips);
+    memset(p->chip_cpus, 0, top->chips * sizeof *p->chip_cpus);
+    memset(p->core_cpus, 0, top->cores * sizeof *p->core_cpus);
+    for (unsigned cpu = 0; cpu < top->cpus; cpu++) {
+        p->chip_cpus[top->cpu[cpu].chip]++;
+        p->core_cpus[top->cpu[cpu].core]++;
+    }
+    for (unsigned t = 0; t < in->threads; t++) {
+        total += in->thread[t].load;
+        p->chips_allowed[t] = 0;
+        for (unsigned cpu = 0; cpu < top->cpus; cpu++)
+            p->chips_allowed[t] |= (uint64_t)place_may_use(&in->thread[t], cpu) << top->cpu[cpu].chip;
+    }
+    for (unsigned k = 0; k < top->chips; k++) {
+        uint64_t fair = total * p->chip_cpus[k] / top->cpus;
+        uint64_t slack = MAX(fair * in->slack_permille / 1000, (uint64_t)PLACE_LOAD_FULL);
+        p->chip_load[k] = 0;
+        p->chip_limit[k] = MAX(fair + slack, (uint64_t)p->chip_cpus[k] * PLACE_LOAD_FULL);
+    }
+}
+
+/* The unit of these properties among the first `units`, or the one after them. */
+static unsigned find_unit(const struct placement *p, unsigned units, const struct place_unit *like)
+{
+    unsigned u = 0;
+
+    while (u < units && (like->kind == UNIT_SINGLE || p->unit[u].kind != like->kind ||
+                         p->unit[u].key != like->key || p->unit[u].from != like->from))
+        u++;
+    return u;
+}
+
+static unsigned form_units(struct placement *p, const struct place_input *in, bool stated)
+{
+    unsigned units = 0;
+
+    for (unsigned t = 0; t < in->threads; t++) {
+        const struct place_thread *thread = &in->thread[t];
+        int cluster = stated ? thread->stated : thread->cluster;
+        struct place_unit like = {.kind = UNIT_SINGLE, .key = PLACE_NONE, .chip = PLACE_NONE};
+        if (cluster != PLACE_NONE) {
+            like.kind = UNIT_CLUSTER;
+            like.key = cluster;
+        } else if (thread->silent) {
+            like.kind = UNIT_SILENT;
+            like.key = thread->last_cluster;
+            like.from = place_chip_now(in, t);
+        }
+        unsigned u = find_unit(p, units, &like);
+        if (u == units) {
+            p->unit[units++] = like;
+            memset(&p->stay[u * p->chips], 0, p->chips * sizeof *p->stay);
+        }
+        p->unit_of[t] = u;
+        p->unit[u].size++;
+        p->unit[u].load += thread->load;
+        if (may_use_chip(p, t, place_chip_now(in, t)))
+            p->stay[u * p->chips + place_chip_now(in, t)] += thread->load;
+    }
+    return units;
+}
+
+/* Silent threads that were in one cluster with a unit's members pull it to where they are. */
+static void drop_anchors(struct placement *p, const struct place_input *in)
+{
+    for (unsigned t = 0; t < in->threads; t++) {
+        int last = in->thread[t].last_cluster;
+        unsigned pulled = UINT32_MAX;
+        if (p->unit[p->unit_of[t]].kind != UNIT_SILENT || last == PLACE_NONE)
+            continue;
+        for (unsigned u = 0; u < in->threads; u++) {
+            unsigned unit = p->unit_of[u];
+            if (in->thread[u].last_cluster != last || p->unit[unit].kind != UNIT_CLUSTER || unit == pulled)
+                continue;
+            p->stay[unit * p->chips + place_chip_now(in, t)] += in->thread[t].load;
+            pulled = unit;
+        }
+    }
+}
+
+static void sort_units(struct placement *p, unsigned units)
+{
+    for (unsigned i = 0; i < units; i++) {
+        const struct place_unit *unit = &p->unit[i];
+        unsigned place = i;
+        for (; place; place--) {
+            const struct place_unit *before = &p->unit[p->order[place - 1]];
+            if (before->kind < unit->kind || (before->kind == unit->kind && before->load >= unit->load))
+                break;
+            p->order[place] = p->order[place - 1];
+        }
+        p->order[place] = i;
+    }
+}
+
+/* ---- chips for whole units ---- */
+
+static bool fits(const struct placement *p, unsigned chip, uint64_t load)
+{
+    return p->chip_load[chip] + load <= p->chip_limit[chip];
+}
+
+/* Less load per CPU. */
+static bool less_loaded(const struct placement *p, unsigned a, unsigned b)
+{
+    return p->chip_load[a] * p->chip_cpus[b] < p->chip_load[b] * p->chip_cpus[a];
+}
+
+/* At least half of the unit may run there. */
+static bool may_host(const struct placement *p, const struct place_input *in, unsigned u, unsigned chip)
+{
+    unsigned may = 0;
+
+    for (unsigned t = 0; t < in->threads; t++)
+        may += p->unit_of[t] == u && may_use_chip(p, t, chip);
+    return 2 * may >= p->unit[u].size;
+}
+
+static void put(struct placement *p, unsigned u, unsigned chip)
+{
+    p->unit[u].chip = (int)chip;
+    p->chip_load[chip] += p->unit[u].load;
+}
+
+static void choose_chip(struct placement *p, const struct place_input *in, unsigned u)
+{
+    const uint64_t *stay = &p->stay[u * p->chips];
+    int best = PLACE_NONE;
+
+    for (unsigned k = 0; k < in->topology->chips; k++) {
+        if (!fits(p, k, p->unit[u].load) || !may_host(p, in, u, k))
+            continue;
+        if (best == PLACE_NONE || less_loaded(p, k, (unsigned)best) ||
+            (!less_loaded(p, (unsigned)best, k) && stay[k] > stay[best]))
+            best = (int)k;
+    }
+    if (best != PLACE_NONE)
+        put(p, u, (unsigned)best);
+}
+
+/* Would clusters a and b (b may be PLACE_NONE) keep more threads in place on each other's chips, in balance? */
+static bool exchange_helps(const struct placement *p, const struct place_input *in, unsigned a, int b,
+                           unsigned to)
+{
+    unsigned from = (unsigned)p->unit[a].chip;
+    const uint64_t *stay_a = &p->stay[a * p->chips];
+    uint64_t gain = stay_a[to], loss = stay_a[from], load_b = 0, highest, from_load, to_load;
+
+    if (b != PLACE_NONE) {
+        gain += p->stay[(unsigned)b * p->chips + from];
+        loss += p->stay[(unsigned)b * p->chips + to];
+        load_b = p->unit[b].load;
+    }
+    if (gain <= loss || !may_host(p, in, a, to) || (b != PLACE_NONE && !may_host(p, in, (unsigned)b, from)))
+        return false;
+    from_load = p->chip_load[from] - p->unit[a].load + load_b;
+    to_load = p->chip_load[to] - load_b + p->unit[a].load;
+    highest = MAX(p->chip_load[from] * p->chip_cpus[to], p->chip_load[to] * p->chip_cpus[from]);
+    return from_load <= p->chip_limit[from] && to_load <= p->chip_limit[to] &&
+           MAX(from_load * p->chip_cpus[to], to_load * p->chip_cpus[from]) <= highest;
+}
+
+static void exchange(struct placement *p, unsigned a, int b, unsigned to)
+{
+    unsigned from = (unsigned)p->unit[a].chip;
+
+    p->chip_load[from] -= p->unit[a].load;
+    if (b != PLACE_NONE) {
+        p->chip_load[to] -= p->unit[b].load;
+        put(p, (unsigned)b, from);
+    }
+    put(p, a, to);
+}
+
+/* Moves and exchanges single clusters; true when one was found. */
+static bool exchange_clusters(struct placement *p, const struct place_input *in, unsigned units)
+{
+    for (unsigned a = 0; a < units; a++) {
+        if (p->unit[a].kind != UNIT_CLUSTER || p->unit[a].chip == PLACE_NONE)
+            continue;
+        for (unsigned to = 0; to < in->topology->chips; to++) {
+            if ((int)to == p->unit[a].chip)
+                continue;
+            for (int b = PLACE_NONE; b < (int)units; b++) {
+                if (b != PLACE_NONE && (p->unit[b].kind != UNIT_CLUSTER || p->unit[b].chip != (int)to))
+                    continue;
+                if (exchange_helps(p, in, a, b, to)) {
+                    exchange(p, a, b, to);
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+/* Every step keeps more load in place than before, so this ends. */
+static void place_whole_units(struct placement *p, const struct place_input *in, unsigned units)
+{
+    unsigned i = 0;
+
+    for (; i < units && p->unit[p->order[i]].kind == UNIT_CLUSTER; i++)
+        choose_chip(p, in, p->order[i]);
+    while (exchange_clusters(p, in, units))
+        ;
+    for (; i < units && p->unit[p->order[i]].kind == UNIT_SILENT; i++) {
+        unsigned u = p->order[i];
+        if (fits(p, p->unit[u].from, p->unit[u].load))
+            put(p, u, p->unit[u].from);
+        else
+            choose_chip(p, in, u);
+    }
+}
+
+/* ---- chips for single threads ---- */
+
+static bool follows_unit(const struct placement *p, unsigned t)
+{
+    int chip = p->unit[p->unit_of[t]].chip;
+
+    return chip != PLACE_NONE && may_use_chip(p, t, (unsigned)chip);
+}
+
+static unsigned least_loaded_chip(const struct placement *p, const struct place_input *in, unsigned t)
+{
+    unsigned best = UINT32_MAX;
+
+    for (unsigned k = 0; k < in->topology->chips; k++) {
+        if (may_use_chip(p, t, k) && (best == UINT32_MAX || less_loaded(p, k, best)))
+            best = k;
+    }
+    return best == UINT32_MAX ? place_chip_now(in, t)
+                              : best; /* no CPU allowed: the scheduler's own trouble */
+}
+
+/* Threads whose unit has no chip, or one they may not use: first all that can stay do, then the others move. */
+static void place_single_threads(struct placement *p, const struct place_input *in, enum unit_kind kind)
+{
+    for (unsigned t = 0; t < in->threads; t++) {
+        unsigned now = place_chip_now(in, t);
+        if (p->unit[p->unit_of[t]].kind != kind)
+            continue;
+        if (follows_unit(p, t)) {
+            p->chip_of[t] = (unsigned)p->unit[p->unit_of[t]].chip;
+            continue;
+        }
+        if (p->unit[p->unit_of[t]].chip != PLACE_NONE)
+            p->chip_load[p->unit[p->unit_of[t]].chip] -= in->thread[t].load;
+        p->chip_of[t] = UINT32_MAX;
+        if (may_use_chip(p, t, now) && fits(p, now, in->thread[t].load)) {
+            p->chip_of[t] = now;
+            p->chip_load[now] += in->thread[t].load;
+        }
+    }
+    for (unsigned t = 0; t < in->threads; t++) {
+        if (p->unit[p->unit_of[t]].kind != kind || p->chip_of[t] != UINT32_MAX)
+            continue;
+        p->chip_of[t] = least_loaded_chip(p, in, t);
+        p->chip_load[p->chip_of[t]] += in->thread[t].load;
+    }
+}
+
+/* ---- is it worth it? ---- */
+
+/* Thousandths of the sharing of a cluster's pairs of threads that is within chips: now, or as chosen. */
+static unsigned together(struct placement *p, const struct place_input *in, unsigned units, bool chosen)
+{
+    uint64_t sum = 0, total = 0;
+
+    for (unsigned u = 0; u < units; u++) {
+        uint64_t pairs = (uint64_t)p->unit[u].size * (p->unit[u].size - 1), same = 0, weight;
+        if (p->unit[u].kind != UNIT_CLUSTER || pairs == 0)
+            continue;
+        memset(p->count, 0, p->chips * sizeof *p->count);
+        for (unsigned t = 0; t < in->threads; t++) {
+            if (p->unit_of[t] == u)
+                p->count[chosen ? p->chip_of[t] : place_chip_now(in, t)]++;
+        }
+        for (unsigned k = 0; k < in->topology->chips; k++)
+            same += p->count[k] ? (uint64_t)p->count[k] * (p->count[k] - 1) : 0;
+        weight = in->weight ? in->weight[p->unit[u].key] : p->unit[u].size;
+        sum += weight * same * 1000 / pairs;
+        total += weight;
+    }
+    return total ? (unsigned)(sum / total) : 1000;
+}
+
+/* ---- CPUs within chips ---- */
+
+static void take_cpu(struct placement *p, const struct place_input *in, unsigned t, unsigned cpu)
+{
+    p->choice[t].cpu = cpu;
+    p->cpu_threads[cpu]++;
+    p->core_threads[in->topology->cpu[cpu].core]++;
+}
+
+/* No fewer than so many threads will be on the CPU, and on its core, in any case. */
+static bool has_room(const struct placement *p, const struct place_input *in, unsigned cpu)
+{
+    const struct place_cpu *at = &in->topology->cpu[cpu];
+    unsigned threads = p->count[at->chip], cpus = p->chip_cpus[at->chip];
+
+    return p->cpu_threads[cpu] < MAX(threads / cpus, 1u) &&
+           p->core_threads[at->core] < threads * p->core_cpus[at->core] / cpus;
+}
+
+/* Emptier core, then emptier CPU. */
+static bool better_cpu(const struct placement *p, const struct place_input *in, unsigned a, unsigned b)
+{
+    unsigned core_a = in->topology->cpu[a].core, core_b = in->topology->cpu[b].core;
+    uint64_t load_a = (uint64_t)p->core_threads[core_a] * p->core_cpus[core_b];
+    uint64_t load_b = (uint64_t)p->core_threads[core_b] * p->core_cpus[core_a];
+
+    return load_a != load_b ? load_a < load_b : p->cpu_threads[a] < p->cpu_threads[b];
+}
+
+/* Of equal ones its own. */
+static unsigned best_cpu(const struct placement *p, const struct place_input *in, unsigned t)
+{
+    const struct place_thread *thread = &in->thread[t];
+    unsigned best = thread->cpu;
+    bool found = p->chip_of[t] == place_chip_now(in, t) && place_may_use(thread, best);
+
+    for (unsigned cpu = 0; cpu < in->topology->cpus; cpu++) {
+        if (in->topology->cpu[cpu].chip == p->chip_of[t] && place_may_use(thread, cpu) &&
+            (!found || better_cpu(p, in, cpu, best))) {
+            best = cpu;
+            found = true;
+        }
+    }
+    return best;
+}
+
+/* First who surely can keep a CPU does, then who stays on the chip chooses, then who comes to it. */
+static void choose_cpus(struct placement *p, const struct place_input *in)
+{
+    memset(p->count, 0, p->chips * sizeof *p->count);
+    memset(p->core_threads, 0, p->cpus * sizeof *p->core_threads);
+    memset(p->cpu_threads, 0, p->cpus * sizeof *p->cpu_threads);
+    for (unsigned t = 0; t < in->threads; t++)
+        p->count[p->chip_of[t]]++;
+    for (unsigned t = 0; t < in->threads; t++) {
+        unsigned cpu = in->thread[t].cpu;
+        p->choice[t].cpu = UINT32_MAX;
+        if (p->chip_of[t] == place_chip_now(in, t) && place_may_use(&in->thread[t], cpu) &&
+            has_room(p, in, cpu))
+            take_cpu(p, in, t, cpu);
+    }
+    for (unsigned coming = 0; coming < 2; coming++) {
+        for (unsigned t = 0; t < in->threads; t++) {
+            if (p->choice[t].cpu == UINT32_MAX && (coming || p->chip_of[t] == place_chip_now(in, t)))
+                take_cpu(p, in, t, best_cpu(p, in, t));
+        }
+    }
+}
+
+/* ---- the policies ---- */
+
+static enum place_why reason(const struct placement *p, const struct place_input *in, unsigned t)
+{
+    const struct place_unit *unit = &p->unit[p->unit_of[t]];
+
+    if (unit->chip != PLACE_NONE && !follows_unit(p, t))
+        return PLACE_FORBIDDEN;
+    if (p->chip_of[t] == place_chip_now(in, t))
+        return PLACE_STAYS;
+    if (unit->kind != UNIT_CLUSTER)
+        return PLACE_BALANCES;
+    return unit->chip == PLACE_NONE ? PLACE_SPREADS : PLACE_JOINS;
+}
+
+static void write_choices(struct placement *p, const struct place_input *in)
+{
+    p->verdict = PLACE_MOVE;
+    p->migrations = 0;
+    choose_cpus(p, in);
+    for (unsigned t = 0; t < in->threads; t++) {
+        p->choice[t].chip = in->topology->cpu[p->choice[t].cpu].chip;
+        p->choice[t].why = reason(p, in, t);
+        p->migrations += p->choice[t].chip != place_chip_now(in, t);
+    }
+}
+
+static bool anybody_moves(const struct placement *p, const struct place_input *in)
+{
+    for (unsigned t = 0; t < in->threads; t++) {
+        if (p->chip_of[t] != place_chip_now(in, t))
+            return true;
+    }
+    return false;
+}
+
+static void place_by_sharing(struct placement *p, const struct place_input *in, bool stated,
+                             unsigned min_gain)
+{
+    unsigned units;
+
+    p->together_before = p->together_after = 1000;
+    ASSERT(in->clusters <= p->threads);
+    for (unsigned c = 0; c < in->clusters; c++)
+        p->cluster_chip[c] = PLACE_NONE;
+    look_at_machine(p, in);
+    units = form_units(p, in, stated);
+    drop_anchors(p, in);
+    sort_units(p, units);
+    if (in->topology->chips < 2 || units == 0 || p->unit[p->order[0]].kind != UNIT_CLUSTER) {
+        place_leave_all(p, in, in->topology->chips < 2 ? PLACE_ONE_CHIP : PLACE_NO_CLUSTERS);
+        return;
+    }
+    place_whole_units(p, in, units);
+    place_single_threads(p, in, UNIT_CLUSTER);
+    place_single_threads(p, in, UNIT_SILENT);
+    place_single_threads(p, in, UNIT_SINGLE);
+    for (unsigned u = 0; u < units; u++) {
+        if (p->unit[u].kind == UNIT_CLUSTER)
+            p->cluster_chip[p->unit[u].key] = p->unit[u].chip;
+    }
+    p->together_before = together(p, in, units, false);
+    p->together_after = together(p, in, units, true);
+    if (!anybody_moves(p, in) || p->together_before >= 1000)
+        place_leave_all(p, in, PLACE_RIGHT);
+    else if (p->together_after < p->together_before + min_gain)
+        place_leave_all(p, in, PLACE_NO_GAIN);
+    else
+        write_choices(p, in);
+}
+
+static void by_cluster(struct placement *p, const struct place_input *in)
+{
+    place_by_sharing(p, in, false, in->min_gain_permille);
+}
+
+static void by_hand(struct placement *p, const struct place_input *in)
+{
+    place_by_sharing(p, in, true, 1);
+}
+
+const struct place_policy place_cluster = {"cluster", by_cluster};
+const struct place_policy place_hand = {"hand", by_hand};

@@ -1,0 +1,320 @@
+/*
+ * The switch: who runs next on this CPU, waking, giving way, the idle loop, the timer interrupt.
+ *
+ * The kernel is not preempted: a CPU changes threads only here, called where a thread blocks, exits, yields, or reaches
+ * sched_point() - at the latest on its way back to user mode.  cpu->resched, set under the run queue's lock, asks for that.
+ * The only timer interrupts are those somebody waits for: a sleeper's time, the end of a slice, a busy CPU's balancing.
+ */
+#include "sched/cpuset.h"
+#include "sched/runqueue.h"
+
+/* Charges the running thread up to now. */
+static void account_locked(struct thread *t, uint64_t now_ns)
+{
+    t->run_ns += now_ns - t->since_ns;
+    t->since_ns = now_ns;
+}
+
+/* Runs in the new thread's context: the old one is saved now, so others may have it. */
+static void finish_switch(void)
+{
+    struct runqueue *rq = rq_this();
+    struct thread *left = rq->left;
+    struct runqueue *also = rq->also;
+    bool dead = left->state == THREAD_DEAD;
+
+    rq->also = NULL;
+    rq_unlock_two(rq, also ? also : rq);
+    if (dead)
+        thread_put(left);
+}
+
+void thread_entry(void)
+{
+    finish_switch();
+    arch_irq_restore(true);
+}
+
+static void enter_space(struct cpu *cpu, struct arch_space *space)
+{
+    if (cpu->space == space)
+        return;
+    cpu->space =
+        space; /* first: a shootdown that does not see it is followed by the full flush of the switch */
+    arch_space_switch(space);
+}
+
+void thread_leave_space(void)
+{
+    bool irq = arch_irq_save();
+
+    thread_current()->space = NULL;
+    enter_space(this_cpu(), NULL);
+    arch_irq_restore(irq);
+}
+
+/*
+ * A quarter more or less than asked for, at random.  With slices of one length CPUs march in step: threads of a group that
+ * always run at different times then fetch their lines from each other never, or always.  The generator is Knuth's MMIX.
+ */
+static uint64_t new_slice_ns(struct runqueue *rq)
+{
+    uint64_t slice_ns = sched_slice_us * NS_PER_US;
+
+    rq->random = rq->random * 6364136223846793005 + 1442695040888963407 + rq->cpu->index;
+    return slice_ns * 3 / 4 + (rq->random >> 33) % (slice_ns / 2);
+}
+
+static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *next, uint64_t now_ns)
+{
+    struct cpu *cpu = rq->cpu;
+
+    next->state = THREAD_RUNNING;
+    next->ready_ns += next == cpu->idle ? 0 : now_ns - next->since_ns;
+    next->since_ns = now_ns;
+    next->slice_end_ns = now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq));
+    if (prev == cpu->idle)
+        rq->last_timer_ns = now_ns; /* an idle CPU needs no timer; the watchdog counts from here */
+    cpu->current = next;
+    rq_recount_locked(rq);
+    rq->stats.switches++;
+    rq->left = prev;
+    sched_program_timer();
+    hpm_switch(prev == cpu->idle ? NULL : &prev->hpm, next == cpu->idle ? NULL : &next->hpm);
+    enter_space(cpu, next->space);
+    arch_switch(&prev->context, &next->context);
+    finish_switch();
+}
+
+/* Where a thread that goes on wanting to run must continue: its own CPU's queue, or the one it is to migrate to.  Locks
+ * that one too and notes it in rq->also; rq itself may have been unlocked for a moment. */
+static struct runqueue *lock_destination(struct runqueue *rq, const struct thread *t)
+{
+    for (;;) {
+        unsigned cpu = t->migrate_to;
+        if (cpu == CPU_ANY || cpu == rq->cpu->index)
+            return rq;
+        struct runqueue *to = &runqueues[cpu];
+        if (to < rq) {
+            spin_unlock_irqoff(&rq->lock);
+            rq_lock_two(to, rq);
+        } else {
+            spin_lock_irqoff(&to->lock);
+        }
+        if (t->migrate_to == cpu) {
+            rq->also = to;
+            return to;
+        }
+        spin_unlock_irqoff(&to->lock);
+    }
+}
+
+static void requeue_locked(struct runqueue *rq, struct thread *t, enum give_way how)
+{
+    struct runqueue *to = lock_destination(rq, t);
+    /* A preempted thread goes on with the rest of its slice; one that has used it up or yields goes to the back. */
+    bool rest = how == GIVE_WAY_PREEMPTED && t->slice_left_ns && to == rq;
+
+    if (!rest)
+        t->slice_left_ns = 0;
+    t->state = THREAD_READY;
+    if (to != rq)
+        to->stats.migrated++;
+    rq_assign_locked(to, t);
+    rq_insert_locked(to, t, rest);
+}
+
+void sched_switch_locked(struct runqueue *rq, enum give_way how)
+{
+    struct cpu *cpu = rq->cpu;
+    struct thread *prev = cpu->current;
+    uint64_t now_ns = arch_clock_ns();
+
+    ASSERT(cpu->spin_depth == 1);
+    account_locked(prev, now_ns);
+    prev->stopped_ns = now_ns;
+    prev->slice_left_ns = prev->slice_end_ns > now_ns ? prev->slice_end_ns - now_ns : 0;
+    if (prev->state == THREAD_RUNNING) {
+        if (prev != cpu->idle)
+            requeue_locked(rq, prev, how);
+        rq->stats.preemptions += how == GIVE_WAY_PREEMPTED;
+    } else {
+        prev->slice_left_ns = 0;
+    }
+    struct thread *next = rq_take_locked(rq);
+    if (!next)
+        next = cpu->idle;
+    cpu->resched = false;
+    if (next != prev) {
+        run_locked(rq, prev, next, now_ns);
+        return;
+    }
+    next->state = THREAD_RUNNING;
+    next->slice_end_ns = now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq));
+    rq_recount_locked(rq);
+    sched_program_timer();
+    spin_unlock_irqoff(&rq->lock);
+}
+
+static void give_way(enum give_way how)
+{
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_this();
+
+    spin_lock_irqoff(&rq->lock);
+    sched_switch_locked(rq, how);
+    arch_irq_restore(irq);
+}
+
+void sched_point(void)
+{
+    ASSERT(!this_cpu()->spin_depth);
+    while (this_cpu()->resched)
+        give_way(GIVE_WAY_PREEMPTED);
+}
+
+void sched_yield(void)
+{
+    give_way(GIVE_WAY_YIELD);
+}
+
+/* Locks the run queue of a blocked thread and the one chosen for it; false when either no longer holds. */
+static bool lock_pair(struct runqueue *from, struct runqueue *to, const struct thread *t)
+{
+    rq_lock_two(from, to);
+    if (&runqueues[t->cpu] == from && t->state == THREAD_BLOCKED && cpuset_has(&t->affinity, to->cpu->index))
+        return true;
+    rq_unlock_two(from, to);
+    return false;
+}
+
+bool sched_wake(struct thread *t)
+{
+    bool irq = arch_irq_save();
+    struct runqueue *from, *to;
+
+    do {
+        from = rq_lock_thread(t);
+        if (t->state != THREAD_BLOCKED) {
+            spin_unlock_irqoff(&from->lock);
+            arch_irq_restore(irq);
+            return false;
+        }
+        to = &runqueues[balance_cpu_for_woken(t, this_cpu()->index)];
+        if (to == from)
+            break;
+        spin_unlock_irqoff(&from->lock);
+    } while (!lock_pair(from, to, t));
+    to->stats.wakes++;
+    to->stats.moved_on_wake += to != from;
+    t->state = THREAD_READY;
+    rq_assign_locked(to, t);
+    rq_insert_locked(to, t, false);
+    rq_unlock_two(from, to);
+    arch_irq_restore(irq);
+    return true;
+}
+
+struct thread *thread_current(void)
+{
+    bool irq = arch_irq_save();
+    struct thread *t = this_cpu()->current;
+
+    arch_irq_restore(irq);
+    return t;
+}
+
+/* ---- Timer ---- */
+
+void sched_program_timer(void)
+{
+    const struct runqueue *rq = rq_this();
+    uint64_t at_ns = rq->next_wake_ns;
+
+    if (rq->cpu->resched) /* soon programmed anew; this is for the watchdog */
+        at_ns = MIN(at_ns, rq->last_timer_ns + sched_slice_us * NS_PER_US);
+    else if (rq->cpu->current != rq->cpu->idle)
+        at_ns = MIN(at_ns, rq->cpu->current->slice_end_ns);
+    arch_timer_arm(at_ns);
+}
+
+/* The end of a slice is also when a busy CPU rotates its counters and looks for imbalance. */
+static void slice_over(struct runqueue *rq, uint64_t now_ns)
+{
+    struct thread *t = rq->cpu->current;
+
+    if (t == rq->cpu->idle || t->slice_end_ns > now_ns)
+        return;
+    hpm_tick();
+    spin_lock_irqoff(&rq->lock);
+    account_locked(t, now_ns);
+    if (rq->occupied >> t->prio)
+        rq->cpu->resched = true;
+    else
+        t->slice_end_ns = now_ns + new_slice_ns(rq);
+    spin_unlock_irqoff(&rq->lock);
+    balance_tick(rq, now_ns);
+}
+
+void sched_timer(void)
+{
+    struct runqueue *rq = rq_this();
+    uint64_t now_ns = arch_clock_ns();
+
+    rq->last_timer_ns = now_ns;
+    timer_expire(rq, now_ns);
+    slice_over(rq, now_ns);
+    watchdog_tick(now_ns);
+    sched_program_timer();
+}
+
+/* ---- Idle ---- */
+
+static void idle_once(struct runqueue *rq)
+{
+    if (!rq->cpu->resched && !balance_pull_idle(rq)) {
+        uint64_t since_ns = arch_clock_ns();
+        arch_halt();
+        rq->idle_mean_ns = (rq->idle_mean_ns * 7 + arch_clock_ns() - since_ns) / 8;
+    }
+    if (!rq->cpu->resched)
+        return;
+    spin_lock_irqoff(&rq->lock);
+    sched_switch_locked(rq, GIVE_WAY_YIELD);
+}
+
+NORETURN void sched_start(void)
+{
+    struct cpu *cpu = this_cpu();
+
+    cpu->online = true;
+    for (;;)
+        idle_once(cpu->rq);
+}
+
+void sched_init_cpu(struct cpu *cpu)
+{
+    struct thread *idle = thread_create_idle(cpu);
+
+    rq_init(cpu->rq = &runqueues[cpu->index], cpu);
+    cpu->current = cpu->idle = idle;
+    cpu->rq->running = 0;
+}
+
+void sched_read_stats(struct sched_stats *out)
+{
+    *out = (struct sched_stats){0};
+    cpu_for_each (cpu) {
+        bool irq = spin_lock(&cpu->rq->lock);
+        const struct sched_stats *s = &cpu->rq->stats;
+        out->switches += s->switches;
+        out->wakes += s->wakes;
+        out->preemptions += s->preemptions;
+        out->moved_on_wake += s->moved_on_wake;
+        for (unsigned l = 0; l < ARRAY_SIZE(out->pulled); l++)
+            out->pulled[l] += s->pulled[l];
+        out->migrated += s->migrated;
+        out->across_chips += s->across_chips;
+        spin_unlock(&cpu->rq->lock, irq);
+    }
+}

@@ -1,0 +1,171 @@
+/*
+ * Threads and the scheduler, as the other folders see them.
+ *
+ * Mechanism: per-CPU run queues, priorities, sleeping, waking, affinity, load balancing along the topology.
+ * The sharing detector (sharing.c) sits on top of it and decides by the pure policies shmap.c, cluster.c,
+ * place.c. Locking: [R] = lock of the run queue of thread->cpu (thread->cpu itself changes only under the
+ * locks of both the old and the new run queue), [W] = the guard of the wait queue slept on, [M] = timer lock
+ * of thread->timer_cpu, [A] = atomic,
+ * [-] = fixed after creation, [O] = written by the running thread itself or by the scheduler switching it.
+ */
+#pragma once
+#include "kernel/base.h"
+#include "kernel/arch/arch.h"
+#include "kernel/cmdline.h"
+#include "kernel/list.h"
+#include "kernel/lock.h"
+#include "hpm/hpm.h"
+
+struct process; /* kernel/proc: opaque here */
+
+#define CPUSET_WORDS (CPU_MAX / 64)
+struct cpuset {
+    uint64_t bits[CPUSET_WORDS];
+};
+
+enum thread_state { THREAD_NEW, THREAD_READY, THREAD_RUNNING, THREAD_BLOCKED, THREAD_DEAD };
+
+enum { PRIO_IDLE = 0, PRIO_LOW, PRIO_NORMAL, PRIO_HIGH, PRIO_KERNEL, PRIO_COUNT };
+
+#define THREAD_NAME_MAX 24
+#define KSTACK_SIZE     (16 * KIB) /* with an unmapped guard page below */
+#define GROUP_NONE      (-1)
+
+struct sched_policy; /* sched/policies.c */
+
+/* Part of struct thread that belongs to the sharing detector: [S] = its lock, [D] = the detector's thread alone. */
+struct sharing_member {
+    struct list link;           /* [S] members of one process, in order of creation    */
+    struct sharing_process *of; /* [S] NULL: not watched                               */
+    int cluster;                /* [S] the last one found or stated, or -1             */
+    unsigned chip;              /* [S] chip it was given, or CHIP_ANY                  */
+    uint64_t seen_cycles, seen_stall, seen_remote, seen_wanted_ns; /* [D] readings at the last look */
+    uint32_t load; /* [D] thousandths of a CPU it wanted between the last looks */
+};
+
+struct thread {
+    struct arch_context context; /* [O] */
+    struct list queue;           /* [R] run queue link                             */
+    enum thread_state
+        state;        /* [R] BLOCKED and DEAD only once it is switched out, or under [R] on its way there */
+    uint8_t prio;     /* [R] */
+    bool interrupted; /* [R] its process ends: sleeps return -EINTR     */
+    unsigned cpu;     /* [R] CPU it runs on, is queued at, or ran on last when blocked */
+    unsigned migrate_to;        /* [R] CPU it must go to when it next stops running or wakes, or CPU_ANY */
+    struct cpuset affinity;     /* [R] never empty                                */
+    unsigned chip_home;         /* [R] chip the sharing placer chose, or CHIP_ANY */
+    uint32_t tid;               /* [-] unique, never reused within a boot         */
+    char name[THREAD_NAME_MAX]; /* [-] */
+    struct process *process;    /* [-] NULL: a kernel thread                      */
+    struct arch_space *space;   /* [O] NULL: kernel only                          */
+    const struct sched_policy *policy; /* [-] in force when it was created         */
+    void *kstack;                      /* [-] lowest usable byte                         */
+    void (*entry)(void *);             /* [-] */
+    void *arg;                         /* [-] */
+    struct sharing_member sharing;     /* owned by the sharing detector                */
+    struct hpm_thread hpm;             /* owned by hpm                                   */
+    int group;                         /* [A] sharing group the application stated, or GROUP_NONE */
+    uint64_t run_ns;                   /* [R] time on a CPU, up to its last switch or tick */
+    uint64_t ready_ns;                 /* [R] time it could have run and did not         */
+    uint64_t since_ns;      /* [R] running: accounted until; ready: queued since; blocked: stopped at */
+    uint64_t stopped_ns;    /* [R] when it last ran: how warm its cache is    */
+    uint64_t slice_end_ns;  /* [R] running: when its slice ends               */
+    uint64_t slice_left_ns; /* [R] not running: what is left of it            */
+    uint64_t migrations;    /* [R] moves to another CPU                       */
+    struct list timer;      /* [M] */
+    unsigned timer_cpu;     /* [O] */
+    uint64_t wake_ns;       /* [M] */
+    struct list wait;       /* [W] wait queue link                            */
+    struct list siblings;   /* proc: threads of one process                   */
+    void *exit_token;       /* proc                                           */
+    uint32_t refs;          /* [A] */
+};
+
+#define CPU_ANY  (~0u)
+#define CHIP_ANY (~0u)
+
+/* ---- Set-up (main) ---- */
+void sched_init_cpu(struct cpu *cpu);   /* run queue and idle thread of one CPU; before it is started */
+NORETURN void sched_start(void);        /* becomes this CPU's idle loop; interrupts off               */
+void sched_timer(void);                 /* timer interrupt: sleepers, end of slice, balancing            */
+extern const struct arg sharing_args[]; /* boot arguments sharing.* */
+extern const struct arg sched_args[];   /* boot arguments sched.*                                        */
+
+/* ---- Threads ---- */
+struct thread_params {
+    const char *name;
+    void (*entry)(void *); /* runs in the kernel, interrupts on */
+    void *arg;
+    struct process *process;
+    uint32_t pid; /* under which hpm accounts; 0: the kernel */
+    struct arch_space *space;
+    const struct cpuset *affinity; /* NULL: any CPU    */
+    uint8_t prio;
+    int group;
+};
+/* A new thread, runnable only after thread_start.  0 or -ENOMEM.  Thread context. */
+int thread_create(const struct thread_params *params, struct thread **out);
+void thread_start(struct thread *t);
+NORETURN void thread_exit(void); /* of the caller; its stack is freed once it is off the CPU */
+void thread_leave_space(
+    void); /* the caller needs no address space any more; the space may be destroyed after this */
+void thread_put(struct thread *t); /* drops the creator's reference */
+struct thread *thread_current(void);
+
+/* ---- Blocking ---- */
+/* A queue of sleeping threads.  guard is the caller's lock that also guards the condition slept on (rank
+ * below LOCK_TIMER). */
+struct wait_queue {
+    struct list waiters;
+};
+void wait_init(struct wait_queue *q);
+/* Releases guard (held, with its irq state), sleeps until woken, killed or deadline_ns; takes guard again.
+ * 0 woken, -ETIMEDOUT, -EINTR when the process is being ended. UINT64_MAX: no deadline. */
+int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns);
+unsigned wait_wake(struct wait_queue *q, unsigned max); /* guard held; returns how many were woken */
+void sched_sleep_until(uint64_t deadline_ns);           /* -EINTR ends it early */
+void sched_yield(void);
+void sched_point(void); /* gives way if asked to; interrupts on or off, no spinlock held */
+void sched_interrupt_thread(struct thread *t); /* wakes it from wait_sleep with -EINTR: its process ends */
+
+/* ---- Placement ---- */
+/* Moves a thread to another CPU: now if it is queued, as soon as its CPU can be interrupted if it runs, at
+ * its wake-up if it is blocked.  -EINVAL: not in its affinity. */
+int sched_migrate(struct thread *t, unsigned cpu);
+int sched_set_affinity(struct thread *t, const struct cpuset *set); /* -EINVAL: no such CPU in it */
+void sched_set_priority(struct thread *t, uint8_t prio);
+/* Chip the thread is to stay on, or CHIP_ANY; moves nothing by itself. */
+void sched_set_home(struct thread *t, unsigned chip);
+
+/* The machine's shape, from cpus[].place.  Fixed before any other CPU has threads. */
+struct sched_topology {
+    unsigned cpus, chips, cores;               /* cores: over the whole machine       */
+    unsigned cores_per_chip, threads_per_core; /* the largest of each      */
+    struct {
+        uint16_t chip, core; /* dense; core over the whole machine  */
+    } of[CPU_MAX];
+    struct cpuset chip_cpus[CPU_MAX], core_cpus[CPU_MAX]; /* by number of chip and core */
+};
+const struct sched_topology *sched_topology(void);
+void sched_topology_init(unsigned n); /* of cpus[0..n-1] */
+
+/* What the scheduler has done since boot; subtract two readings. */
+struct sched_stats {
+    uint64_t switches, wakes, preemptions;
+    uint64_t moved_on_wake; /* woken threads placed on another CPU            */
+    uint64_t pulled[3];     /* by balancing within a core, a chip, the machine */
+    uint64_t migrated;      /* by sched_migrate: sharing and affinity         */
+    uint64_t across_chips;  /* of all moves                                   */
+};
+void sched_read_stats(struct sched_stats *out);
+
+/* ---- The sharing detector ---- */
+void sharing_start(void);                      /* main, once: its thread */
+void sharing_thread_added(struct thread *t);   /* after thread_create of a user thread */
+void sharing_thread_removed(struct thread *t); /* in its exit                          */
+void sharing_group_stated(struct thread *t, int group);
+
+/* NULL-terminated: default roundrobin hand cluster. */
+extern const struct sched_policy *const sched_policies[];
+const char *sched_policy_name(const struct sched_policy *p);
+const char *sched_policy_help(const struct sched_policy *p);

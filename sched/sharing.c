@@ -1,0 +1,543 @@
+/*
+ * The sharing detector's thread and its life cycle; see sharing.h.
+ *
+ * watch    every sched.watch_ms: what part of its cycles does the process wait for other chips' caches?
+ * detect   once that passes sched.remote_pct: sample such accesses, as densely as sched.cost_permille allows
+ * cluster  again and again while samples come in, until the answer is certain or the samples or the time run out
+ * place    move threads so that clusters share chips, if that brings enough together; first when most of it is clear,
+ *          then again when all is
+ *
+ * It never bounces: a detection that changed nothing is followed by a pause that doubles each time, and what is left after
+ * a decision must grow by half, or the threads must change, before the pause is cut short.  A process that shares little
+ * is never sampled.  Under policy hand the clusters are what the application has stated, and there is nothing to detect.
+ */
+#include "kernel/printf.h"
+#include "mm/mm.h"
+#include "sched/sharing.h"
+
+#define DRAIN_NS         (1 * NS_PER_MS) /* between two looks at the samples                    */
+#define STATED_SETTLE_NS (1 * NS_PER_MS) /* groups are placed once none was stated for so long  */
+#define BACKOFF_FIRST    8               /* first pause, in watch intervals                     */
+#define BACKOFF_MAX      1024            /* longest pause                                       */
+#define GREW_PERCENT     150             /* what counts as a change of what was left            */
+#define SAMPLE_COST_NS   450             /* assumed of a sample, until some have been seen      */
+#define PERIOD_MAX       (1u << 20)
+#define QUIET_AFTER_NS   (8 * NS_PER_MS) /* after an early placement, sampling goes on at least so long   */
+#define QUIET_FACTOR     8               /* and ends when samples come so many times more slowly          */
+#define ADAPT_AFTER_NS   (2 * NS_PER_MS) /* the period is judged by the samples of so long */
+
+struct spinlock sharing_lock = SPINLOCK(LOCK_SHARING, "sharing");
+static struct list processes = {&processes, &processes}; /* [S] */
+static struct wait_queue work = {{&work.waiters, &work.waiters}};
+static bool running; /* [-] there is a detector */
+
+/* [D] */
+static struct {
+    bool on;
+    uint32_t period;
+    uint64_t first;           /* period at the beginning */
+    uint64_t since_ns, taken; /* when the period was last looked at, and the account's taken then */
+} sampling;
+static uint64_t recording_ns, clustering_ns; /* the detector's own time */
+
+/* ---- Processes and their threads ---- */
+
+static struct sharing_process *find_locked(uint32_t pid)
+{
+    list_for_each (it, &processes) {
+        struct sharing_process *p = container_of(it, struct sharing_process, all);
+        if (p->pid == pid)
+            return p;
+    }
+    return NULL;
+}
+
+static void free_locked(struct sharing_process *p)
+{
+    list_remove(&p->all);
+    detection_free(p->detection);
+    kfree(p);
+}
+
+static struct sharing_process *add_process_locked(const struct thread *t)
+{
+    struct sharing_process *p = kmalloc(sizeof(*p));
+
+    if (!p)
+        return NULL;
+    p->pid = t->hpm.pid;
+    p->source = t->policy->sharing;
+    list_init(&p->members);
+    list_push_back(&processes, &p->all);
+    return p;
+}
+
+void sharing_thread_added(struct thread *t)
+{
+    list_init(&t->sharing.link);
+    t->sharing.cluster = PLACE_NONE;
+    t->sharing.chip = CHIP_ANY;
+    if (t->policy->sharing == SHARING_NONE || !running)
+        return;
+    bool irq = spin_lock(&sharing_lock);
+    struct sharing_process *p = find_locked(t->hpm.pid);
+    if (!p)
+        p = add_process_locked(t);
+    if (p) { /* else no memory: the process goes on without */
+        t->sharing.of = p;
+        list_push_back(&p->members, &t->sharing.link);
+        p->count++;
+        p->changed_ns = arch_clock_ns();
+        wait_wake(&work, 1);
+    }
+    spin_unlock(&sharing_lock, irq);
+}
+
+void sharing_thread_removed(struct thread *t)
+{
+    struct sharing_account account;
+    bool irq = spin_lock(&sharing_lock), last = false;
+    struct sharing_process *p = t->sharing.of;
+    uint32_t pid = t->hpm.pid;
+
+    if (p) {
+        t->sharing.of = NULL;
+        list_remove(&t->sharing.link);
+        last = --p->count == 0;
+        account = p->account;
+        if (last && !p->busy)
+            free_locked(p);
+    }
+    spin_unlock(&sharing_lock, irq);
+    if (last)
+        sharing_report_account(pid, &account);
+}
+
+void sharing_group_stated(struct thread *t, int group)
+{
+    __atomic_store_n(&t->group, group, __ATOMIC_RELAXED);
+    bool irq = spin_lock(&sharing_lock);
+    struct sharing_process *p = t->sharing.of;
+    if (p && p->source == SHARING_STATED) {
+        p->unplaced = true;
+        p->changed_ns = arch_clock_ns();
+        p->next_ns = 0;
+        wait_wake(&work, 1);
+    }
+    spin_unlock(&sharing_lock, irq);
+}
+
+/* ---- Watching ---- */
+
+struct sums {
+    uint64_t cycles, stall, remote;
+};
+
+static void look_at_thread(struct thread *t, uint64_t elapsed_ns, struct sums *sums)
+{
+    struct sharing_member *m = &t->sharing;
+    struct hpm_breakdown b;
+
+    hpm_read_thread(&t->hpm, &b);
+    struct sums now = {b.cycles, b.dcache[SOURCE_REMOTE_L2] + b.dcache[SOURCE_REMOTE_L3],
+                       b.served[SOURCE_REMOTE_L2] + b.served[SOURCE_REMOTE_L3]};
+    uint64_t wanted_ns = t->run_ns + t->ready_ns;
+    /* Estimates of the hpm's open round may fall a little. */
+    sums->cycles += now.cycles - MIN(now.cycles, m->seen_cycles);
+    sums->stall += now.stall - MIN(now.stall, m->seen_stall);
+    sums->remote += now.remote - MIN(now.remote, m->seen_remote);
+    m->load = (uint32_t)MIN((wanted_ns - m->seen_wanted_ns) * PLACE_LOAD_FULL / elapsed_ns,
+                            (uint64_t)PLACE_LOAD_FULL);
+    m->seen_cycles = now.cycles;
+    m->seen_stall = now.stall;
+    m->seen_remote = now.remote;
+    m->seen_wanted_ns = wanted_ns;
+}
+
+static void look(struct sharing_process *p, uint64_t now_ns)
+{
+    uint64_t elapsed_ns = MAX(now_ns - p->looked_ns, (uint64_t)1);
+    struct sums sums = {0};
+    bool irq = spin_lock(&sharing_lock);
+
+    list_for_each (it, &p->members)
+        look_at_thread(container_of(it, struct thread, sharing.link), elapsed_ns, &sums);
+    spin_unlock(&sharing_lock, irq);
+    p->looked_ns = now_ns;
+    p->remote_permille = sums.cycles ? (unsigned)(sums.stall * 1000 / sums.cycles) : 0;
+    p->remote_per_ms = sums.remote * NS_PER_MS / elapsed_ns;
+    p->stall_per_ms = sums.stall * NS_PER_MS / elapsed_ns;
+}
+
+static void pause_after(struct sharing_process *p, uint64_t now_ns)
+{
+    uint64_t interval_ns = sharing_watch_ms * NS_PER_MS;
+
+    p->backoff_ns =
+        p->backoff_ns ? MIN(p->backoff_ns * 2, BACKOFF_MAX * interval_ns) : BACKOFF_FIRST * interval_ns;
+    p->not_before_ns = now_ns + p->backoff_ns;
+}
+
+/* The first look after a decision spans the decision itself and says nothing. */
+static void decided(struct sharing_process *p, uint64_t now_ns)
+{
+    p->phase = SHARING_WATCH;
+    p->settling = 2;
+    p->next_ns = now_ns + sharing_watch_ms * NS_PER_MS;
+    pause_after(p, now_ns);
+}
+
+/* ---- Detecting ---- */
+
+static uint64_t ns_of_ticks(uint64_t ticks)
+{
+    uint64_t hz = arch_ticks_hz();
+    return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
+}
+
+/* What the samples have cost since boot, over all CPUs. */
+static uint64_t samples_cost_ns(const struct hpm_sample_account *a)
+{
+    return ns_of_ticks(a->cycles) + recording_ns;
+}
+
+static uint64_t cost_ns(const struct hpm_sample_account *a)
+{
+    return samples_cost_ns(a) + clustering_ns;
+}
+
+/* Accesses to other chips' caches in a millisecond: as counted, or as the stalls suggest, whichever has seen more. */
+static uint64_t remote_per_ms(const struct sharing_process *p)
+{
+    uint32_t latency = hpm_caps()->latency[SOURCE_REMOTE_L2];
+
+    return MAX(p->remote_per_ms, latency ? p->stall_per_ms / latency : 0);
+}
+
+/* Samples in a millisecond that cost no more than allowed. */
+static uint64_t affordable_per_ms(const struct hpm_sample_account *a)
+{
+    uint64_t each_ns = a->taken > 1000 ? samples_cost_ns(a) / a->taken : SAMPLE_COST_NS;
+
+    return MAX(sharing_cost_permille * cpu_count() * NS_PER_MS / 1000 / MAX(each_ns, (uint64_t)1),
+               (uint64_t)1);
+}
+
+static int start_sampling(uint64_t period, uint64_t now_ns)
+{
+    sampling.period = (uint32_t)MIN(MAX(period, (uint64_t)1), (uint64_t)PERIOD_MAX);
+    struct hpm_sampling config = {.sources = SOURCES_REMOTE_CACHE,
+                                  .period = sampling.period,
+                                  .jitter = sampling.period / 2,
+                                  .user = true};
+    struct hpm_sample_account a;
+
+    int err = hpm_sampling_start(&config);
+    hpm_sampling_account(&a);
+    sampling.on = !err;
+    sampling.since_ns = now_ns;
+    sampling.taken = a.taken;
+    return err;
+}
+
+/* After an early placement fewer samples are what is hoped for. */
+static bool any_early(void)
+{
+    bool early = false, irq = spin_lock(&sharing_lock);
+
+    list_for_each (it, &processes) {
+        const struct detection *d = container_of(it, struct sharing_process, all)->detection;
+        early |= d && d->early_ns;
+    }
+    spin_unlock(&sharing_lock, irq);
+    return early;
+}
+
+/* One access in how many?  At first by what the counters say, which know little of a young process; then by the samples. */
+static void adapt_period(uint64_t now_ns)
+{
+    uint64_t elapsed_ns = now_ns - sampling.since_ns;
+    struct hpm_sample_account a;
+
+    if (sharing_period || elapsed_ns < ADAPT_AFTER_NS)
+        return;
+    hpm_sampling_account(&a);
+    uint64_t per_ms = (a.taken - sampling.taken) * NS_PER_MS / elapsed_ns, wanted = affordable_per_ms(&a);
+    /* Samples come in bursts, so a low rate may just be the time between two. */
+    uint64_t period = MAX(MAX(sampling.period * per_ms / wanted, sampling.first / 2), (uint64_t)1);
+    sampling.since_ns = now_ns;
+    sampling.taken = a.taken;
+    if (2 * period > 3 * sampling.period || (2 * sampling.period > 3 * period && !any_early())) {
+        hpm_sampling_stop();
+        start_sampling(period, now_ns);
+    }
+}
+
+static void start_detection(struct sharing_process *p, uint64_t now_ns)
+{
+    struct hpm_sample_account a;
+    int err = detection_create(p, &p->detection);
+
+    hpm_sampling_account(&a);
+    if (!err && !sampling.on) /* else another process has started it, which serves this one, too */
+        err = start_sampling(sharing_period ? sharing_period : remote_per_ms(p) / affordable_per_ms(&a),
+                             now_ns);
+    sampling.first = sampling.period;
+    if (err) {
+        sharing_say(p, "detect", "failed", "error=%d", -err);
+        detection_free(p->detection);
+        p->detection = NULL;
+        decided(p, now_ns);
+        return;
+    }
+    p->begin_cost_ns = cost_ns(&a);
+    p->begin_lost = a.lost_hardware + a.lost_buffer;
+    p->phase = SHARING_DETECT;
+    p->next_ns = now_ns + DRAIN_NS;
+    sharing_say(p, "detect", "remote-stalls", "remote_permille=%u threshold=%u threads=%u period=%u",
+                p->remote_permille, (unsigned)sharing_remote_pct * 10, p->detection->threads,
+                sampling.period);
+}
+
+/* Samples of all processes; the lock keeps the processes, not the detections, which are the detector's. */
+static void take_samples(void)
+{
+    static struct hpm_sample batch[32];
+    uint64_t begin_ns = arch_clock_ns();
+    size_t n;
+
+    do {
+        n = hpm_sampling_take(batch, ARRAY_SIZE(batch));
+        bool irq = spin_lock(&sharing_lock);
+        for (size_t i = 0; i < n; i++) {
+            struct sharing_process *p = find_locked(batch[i].pid);
+            if (p && p->detection)
+                detection_record(p->detection, batch[i].tid, batch[i].data);
+        }
+        spin_unlock(&sharing_lock, irq);
+    } while (n == ARRAY_SIZE(batch));
+    recording_ns += arch_clock_ns() - begin_ns;
+}
+
+static void add_account(struct sharing_process *p, const struct sharing_placement *placed, uint64_t now_ns)
+{
+    struct hpm_sample_account a;
+
+    hpm_sampling_account(&a);
+    uint64_t cost = cost_ns(&a) - p->begin_cost_ns;
+    uint64_t all_ns = (now_ns - p->detection->begin_ns) * cpu_count();
+    uint64_t ppm = all_ns ? cost * 1000000 / all_ns : 0;
+    bool irq = spin_lock(&sharing_lock);
+    p->account.detections++;
+    p->account.samples += shmap_samples(&p->detection->table);
+    p->account.lost += a.lost_hardware + a.lost_buffer - p->begin_lost;
+    p->account.cost_ns += cost;
+    p->account.all_ns += all_ns;
+    p->account.worst_ppm = MAX(p->account.worst_ppm, ppm);
+    p->account.migrations += placed->crossed;
+    spin_unlock(&sharing_lock, irq);
+}
+
+static void say_placed(const struct sharing_process *p, const struct sharing_placement *placed, int err)
+{
+    if (err)
+        sharing_say(p, "place", "failed", "error=%d", -err);
+    else
+        sharing_say(p, "place", place_verdict_names[placed->verdict],
+                    "threads=%u moved=%u crossed=%u together_permille=%u..%u", placed->threads, placed->moved,
+                    placed->crossed, placed->together_before, placed->together_after);
+}
+
+static void say_clustered(const struct sharing_process *p, const char *why, uint64_t now_ns)
+{
+    const struct detection *d = p->detection;
+
+    sharing_say(p, "cluster", why, "samples=%llu clusters=%u after_us=%llu",
+                (unsigned long long)shmap_samples(&d->table), d->clustering.clusters,
+                (unsigned long long)((now_ns - d->begin_ns) / NS_PER_US));
+}
+
+static void end_detection(struct sharing_process *p, const char *why, bool place)
+{
+    struct sharing_placement placed = {.verdict = PLACE_NO_CLUSTERS};
+    uint64_t now_ns = arch_clock_ns();
+    int err = place ? sharing_place(p, p->detection, &placed) : 0;
+
+    add_account(p, &placed, now_ns);
+    say_clustered(p, why, now_ns);
+    if (place) {
+        say_placed(p, &placed, err);
+        sharing_report_clusters(p);
+    }
+    bool worth = placed.moved || p->detection->early_ns;
+    detection_free(p->detection);
+    p->detection = NULL;
+    decided(p, arch_clock_ns());
+    if (worth)
+        p->backoff_ns = 0;
+}
+
+/*
+ * Most threads' clusters are often clear long before the last one's, which may have been silent only because its partners
+ * were on its chip.  Those are placed at once and sampling goes on: whoever is in the wrong place now shows it.
+ */
+static void place_early(struct sharing_process *p, uint64_t now_ns)
+{
+    struct sharing_placement placed;
+    int err = sharing_place(p, p->detection, &placed);
+
+    p->detection->early_ns = now_ns;
+    p->detection->early_samples = shmap_samples(&p->detection->table);
+    say_clustered(p, "early", now_ns);
+    say_placed(p, &placed, err);
+    bool irq = spin_lock(&sharing_lock);
+    p->account.migrations += err ? 0 : placed.crossed;
+    spin_unlock(&sharing_lock, irq);
+}
+
+/* Since the early placement, are samples so few that there is nothing left to find? */
+static bool quiet(const struct detection *d, uint64_t now_ns)
+{
+    uint64_t before_ns = d->early_ns - d->begin_ns, after_ns = now_ns - d->early_ns;
+    uint64_t after = shmap_samples(&d->table) - d->early_samples;
+
+    return d->early_ns && after_ns >= QUIET_AFTER_NS &&
+           after * before_ns * QUIET_FACTOR < d->early_samples * after_ns;
+}
+
+static void detect(struct sharing_process *p, uint64_t now_ns)
+{
+    struct detection *d = p->detection;
+    uint64_t begin_ns = arch_clock_ns();
+    enum cluster_verdict verdict = detection_judge(d);
+
+    clustering_ns += arch_clock_ns() - begin_ns;
+    p->next_ns = now_ns + DRAIN_NS;
+    if (verdict != CLUSTER_WAIT)
+        end_detection(p, cluster_verdict_names[verdict], verdict != CLUSTER_NO_SHARING);
+    else if (quiet(d, now_ns))
+        end_detection(p, "quiet", true);
+    else if (now_ns - d->begin_ns > sharing_detect_ms * NS_PER_MS)
+        end_detection(p, "too-few-samples", d->early_ns);
+    else if (!d->early_ns && detection_mostly_clear(d))
+        place_early(p, now_ns);
+}
+
+/* ---- Deciding ---- */
+
+static void watch(struct sharing_process *p, uint64_t now_ns)
+{
+    unsigned threshold = (unsigned)sharing_remote_pct * 10;
+
+    look(p, now_ns);
+    p->next_ns = now_ns + sharing_watch_ms * NS_PER_MS;
+    if (p->settling && --p->settling == 0) {
+        p->settled_permille = p->remote_permille;
+        sharing_say(p, "watch", "settled", "remote_permille=%u", p->remote_permille);
+    }
+    bool fresh = now_ns - p->changed_ns < sharing_watch_ms * NS_PER_MS;
+    if (p->count < 2 || fresh || p->settling || p->remote_permille < threshold)
+        return;
+    bool grew = p->remote_permille * 100 > MAX(p->settled_permille, 1u) * GREW_PERCENT;
+    bool changed = p->changed_ns > p->decided_ns;
+    if (now_ns < p->not_before_ns && !grew && !changed)
+        return;
+    if (grew || changed)
+        p->backoff_ns = 0;
+    p->decided_ns = now_ns;
+    start_detection(p, now_ns);
+}
+
+static void place_stated(struct sharing_process *p, uint64_t now_ns)
+{
+    struct sharing_placement placed;
+
+    if (!p->unplaced || now_ns < p->changed_ns + STATED_SETTLE_NS) {
+        p->next_ns = p->unplaced ? p->changed_ns + STATED_SETTLE_NS : UINT64_MAX;
+        return;
+    }
+    look(p, now_ns);
+    bool irq = spin_lock(&sharing_lock);
+    p->unplaced = false;
+    spin_unlock(&sharing_lock, irq);
+    p->next_ns = UINT64_MAX;
+    int err = sharing_place(p, NULL, &placed);
+    if (err) {
+        sharing_say(p, "place", "failed", "error=%d", -err);
+        return;
+    }
+    p->account.migrations += placed.crossed;
+    sharing_say(p, "place", place_verdict_names[placed.verdict],
+                "threads=%u moved=%u crossed=%u groups=stated", placed.threads, placed.moved, placed.crossed);
+}
+
+static void step(struct sharing_process *p, uint64_t now_ns)
+{
+    if (p->source == SHARING_STATED)
+        place_stated(p, now_ns);
+    else if (p->phase == SHARING_WATCH)
+        watch(p, now_ns);
+    else
+        detect(p, now_ns);
+}
+
+/* Goes through all processes; lock held, given up in between.  Returns when the next of them is due. */
+static uint64_t round_locked(bool *irq)
+{
+    uint64_t now_ns = arch_clock_ns(), next_ns = UINT64_MAX;
+    bool detecting = false;
+
+    for (struct list *it = processes.next, *next; it != &processes; it = next) {
+        struct sharing_process *p = container_of(it, struct sharing_process, all);
+        if (p->next_ns <= now_ns && p->count) {
+            p->busy = true;
+            spin_unlock(&sharing_lock, *irq);
+            step(p, now_ns);
+            *irq = spin_lock(&sharing_lock);
+            p->busy = false;
+            if (p->unplaced) /* stated meanwhile */
+                p->next_ns = MIN(p->next_ns, p->changed_ns + STATED_SETTLE_NS);
+        }
+        next = it->next;
+        next_ns = MIN(next_ns, p->next_ns);
+        detecting |= p->detection != NULL;
+        if (!p->count)
+            free_locked(p);
+    }
+    if (sampling.on && !detecting) {
+        hpm_sampling_stop();
+        sampling.on = false;
+    }
+    return next_ns;
+}
+
+static void detector(UNUSED void *arg)
+{
+    bool irq = spin_lock(&sharing_lock);
+
+    for (;;) {
+        if (sampling.on) {
+            spin_unlock(&sharing_lock, irq);
+            take_samples();
+            adapt_period(arch_clock_ns());
+            irq = spin_lock(&sharing_lock);
+        }
+        uint64_t next_ns = round_locked(&irq);
+        wait_sleep(&work, &sharing_lock, &irq, next_ns);
+    }
+}
+
+void sharing_start(void)
+{
+    struct thread *t;
+    static const struct thread_params params = {
+        .name = "sharing", .entry = detector, .prio = PRIO_KERNEL, .group = GROUP_NONE};
+
+    if (thread_create(&params, &t)) {
+        kprintf("sharing: no memory for the detector: policies hand and cluster only balance load\n");
+        return;
+    }
+    running = true;
+    thread_start(t);
+    thread_put(t);
+}

@@ -1,0 +1,103 @@
+/*
+ * The inside of the sharing detector, for the files sched/sharing*.c only.
+ *
+ * One kernel thread, the detector, goes through the processes whose policy wants sharing known and moves each through the
+ * cycle watch -> detect -> cluster -> place -> watch ([Tam, Azimi, Stumm 2007]).  [S] = sharing_lock, [D] = the detector
+ * alone, [-] = fixed.  The detector works on a process without the lock, with busy set, so the process stays; its
+ * threads may go meanwhile, so whoever needs one finds it in the list, under the lock.
+ */
+#pragma once
+#include "sched/cluster.h"
+#include "sched/cpuset.h"
+#include "sched/place.h"
+#include "sched/runqueue.h"
+#include "sched/shmap.h"
+
+enum sharing_phase { SHARING_WATCH, SHARING_DETECT };
+
+/* Samples of one process during one detection.  Row n of the shMaps is the thread with tid[n]. */
+struct detection {
+    unsigned threads;
+    uint32_t *tid; /* ascending                                    */
+    struct shmap_table table;
+    uint8_t *counts; /* [threads][clustering.entries] the shMaps without unused entries   */
+    uint16_t column[SHMAP_ENTRIES_MAX]; /* [clustering.entries] which those are                      */
+    struct clustering clustering;
+    struct cluster_watch watch;
+    uint64_t begin_ns;
+    uint64_t next_judgement;          /* samples to have before clustering again    */
+    uint64_t early_ns, early_samples; /* when most of it was placed, 0: not yet */
+    uint64_t foreign;                 /* samples of threads that came later              */
+    void *memory[5];                  /* for all of the above                            */
+};
+
+/* What detection has cost and done; printed when the process ends. */
+struct sharing_account {
+    uint64_t detections, samples, lost, migrations;
+    uint64_t cost_ns;   /* spent on detections, over all CPUs       */
+    uint64_t all_ns;    /* the CPUs' time while they went on        */
+    uint64_t worst_ppm; /* the most one of them cost: cost / all    */
+};
+
+struct sharing_process {
+    struct list all;                /* [S] */
+    uint32_t pid;                   /* [-] */
+    enum sharing_source source;     /* [-] */
+    struct list members;            /* [S] sharing_member.link       */
+    unsigned count;                 /* [S] */
+    bool busy;                      /* [S] */
+    uint64_t changed_ns;            /* [S] a thread came, or stated another group */
+    bool unplaced;                  /* [S] and nothing was decided since          */
+    struct sharing_account account; /* [S] */
+
+    /* [D] */
+    enum sharing_phase phase;
+    uint64_t next_ns;                   /* nothing to do before; [S] too                                  */
+    uint64_t looked_ns;                 /* last look at its counts                                        */
+    unsigned remote_permille;           /* of its cycles: waiting for other chips' caches, at that look   */
+    uint64_t remote_per_ms;             /* accesses that did                                              */
+    uint64_t stall_per_ms;              /* cycles they took                                               */
+    unsigned settling;                  /* looks to come until settled_permille is known                  */
+    unsigned settled_permille;          /* what was left after the last decision                          */
+    uint64_t decided_ns;                /* the last decision to detect                                    */
+    uint64_t backoff_ns;                /* the next pause                                                 */
+    uint64_t not_before_ns;             /* of the next detection                                          */
+    int cluster_base;                   /* so that clusters of different detections have different numbers */
+    struct detection *detection;        /* not NULL while detecting                                       */
+    uint64_t begin_cost_ns, begin_lost; /* of the whole machine, when it began                     */
+};
+
+extern struct spinlock sharing_lock;
+
+/* Boot arguments, sharing_args.c. */
+extern uint64_t sharing_watch_ms, sharing_remote_pct, sharing_period, sharing_cost_permille,
+    sharing_samples_max, sharing_detect_ms, sharing_grant, sharing_cluster, sharing_threshold, sharing_seed,
+    sharing_picture;
+
+unsigned sharing_entries(unsigned threads);
+
+/* ---- sharing_detect.c: the samples of one process ---- */
+/* Starts with the threads the process has now.  0, -ENOMEM. */
+int detection_create(struct sharing_process *p, struct detection **out);
+void detection_free(struct detection *d);
+void detection_record(struct detection *d, uint32_t tid, uint64_t address);
+/* Clusters anew when enough samples have come since the last time; CLUSTER_WAIT otherwise. */
+enum cluster_verdict detection_judge(struct detection *d);
+/* The clusters have been the same for a while and hardly anybody is in doubt. */
+bool detection_mostly_clear(const struct detection *d);
+
+/* ---- sharing_place.c ---- */
+struct sharing_placement {
+    enum place_verdict verdict;
+    unsigned threads, moved, crossed;         /* moved to another CPU; those that changed chips */
+    unsigned together_before, together_after; /* thousandths of the sharing that stays on a chip */
+};
+/* Moves the threads of a process: by the clusters of the detection, or, with d NULL, by the groups they have stated.  -ENOMEM. */
+int sharing_place(struct sharing_process *p, const struct detection *d, struct sharing_placement *out);
+
+/* ---- sharing_report.c ---- */
+/* One telemetry line: "sharing: t=... pid=... phase=... reason=..." and what fmt adds. */
+void sharing_say(const struct sharing_process *p, const char *phase, const char *reason, const char *fmt, ...)
+    PRINTF(4, 5);
+void sharing_report_clusters(struct sharing_process *p);
+void sharing_report_account(uint32_t pid, const struct sharing_account *a);

@@ -1,0 +1,50 @@
+/* Boot arguments of the sharing detector.  The same thresholds hold for all programs. */
+#include "kernel/cmdline.h"
+#include "sched/sharing.h"
+
+static uint64_t sharing_entries_index;
+uint64_t sharing_watch_ms = 5, sharing_remote_pct = 5, sharing_period, sharing_cost_permille = 10,
+         sharing_samples_max = 256, sharing_detect_ms = 500, sharing_grant = SHMAP_SECOND, sharing_cluster,
+         sharing_threshold, sharing_seed = 1, sharing_picture = 1;
+
+/* As the shMaps want them: powers of two. */
+static const char *const entries_names[] = {"auto", "16",   "32",   "64",   "128", "256",
+                                            "512",  "1024", "2048", "4096", NULL};
+_Static_assert(16 << 8 == SHMAP_ENTRIES_MAX, "the largest choice");
+
+/*
+ * A quarter of what is best for planted sharing without any hot lines: programs share few lines most, a filter that holds
+ * just those shows the groups sooner, and clustering costs by the line.
+ */
+unsigned sharing_entries(unsigned threads)
+{
+    return sharing_entries_index ? 8u << sharing_entries_index : shmap_entries_for(threads) / 4;
+}
+
+/* The names of cluster_policies, in their order. */
+static const char *const cluster_names[] = {"cosine", "published", "published-scaled", NULL};
+
+const struct arg sharing_args[] = {
+    {"sched.watch_ms", ARG_U64, &sharing_watch_ms, 1, 10000, NULL, true,
+     "policy cluster looks at the stall breakdown this often, milliseconds"},
+    {"sched.remote_pct", ARG_U64, &sharing_remote_pct, 1, 100, NULL, true,
+     "part of its cycles a process may wait for other chips' caches before sharing is looked for, percent"},
+    {"sched.sample_period", ARG_U64, &sharing_period, 0, 1 << 20, NULL, true,
+     "one access in so many is sampled; 0: as many as sched.cost_permille allows"},
+    {"sched.cost_permille", ARG_U64, &sharing_cost_permille, 1, 1000, NULL, true,
+     "part of the CPUs' time that samples may cost while detection lasts, thousandths"},
+    {"sched.samples_max", ARG_U64, &sharing_samples_max, 10, 1000000, NULL, true,
+     "detection ends with the clusters at hand after so many samples for each thread"},
+    {"sched.detect_ms", ARG_U64, &sharing_detect_ms, 1, 100000, NULL, true,
+     "detection is given up after so long, milliseconds"},
+    {"sched.shmap_entries", ARG_CHOICE, &sharing_entries_index, 0, 0, entries_names, true,
+     "counters in each thread's shMap; auto: by the number of threads"},
+    {"sched.filter", ARG_CHOICE, &sharing_grant, 0, 0, shmap_grant_names, true,
+     "a shMap entry belongs to the first line that hits it, or to the first that a second thread hits"},
+    {"sched.cluster", ARG_CHOICE, &sharing_cluster, 0, 0, cluster_names, true, "how threads are clustered"},
+    {"sched.threshold", ARG_U64, &sharing_threshold, 0, UINT32_MAX, NULL, true,
+     "similarity from which threads are one cluster, in the clustering's own unit; 0: its default"},
+    {"sched.seed", ARG_U64, &sharing_seed, 0, UINT64_MAX, NULL, true, "of the shMaps' hash"},
+    {"sched.picture", ARG_BOOL, &sharing_picture, 0, 1, NULL, true, "print the shMaps after each detection"},
+    {0},
+};

@@ -1,0 +1,157 @@
+/*
+ * The samples of one process during one detection: its threads' shMaps and their clustering.  The pure policies do the
+ * work (shmap.c, cluster*.c); here is their memory and who is in which row.
+ */
+#include "mm/mm.h"
+#include "sched/sharing.h"
+
+#define CLEAR_CHECKS         2   /* times the clusters came out the same                                */
+#define JUDGE_PER_THREAD     48  /* samples before the first clustering: it costs as much as some 1,000 */
+#define JUDGE_GROWTH_PERCENT 140 /* and before each further one                                         */
+
+void detection_free(struct detection *d)
+{
+    if (!d)
+        return;
+    for (unsigned i = 0; i < ARRAY_SIZE(d->memory); i++)
+        kfree(d->memory[i]);
+    kfree(d);
+}
+
+/* Threads that come between counting and listing them are left to the next detection. */
+static unsigned list_threads(struct sharing_process *p, uint32_t *tid, unsigned max)
+{
+    unsigned n = 0;
+    bool irq = spin_lock(&sharing_lock);
+
+    list_for_each (it, &p->members) {
+        const struct thread *t = container_of(it, struct thread, sharing.link);
+        if (n == max)
+            break;
+        unsigned at = n++;
+        uint32_t id = t->tid;
+        for (; at && tid[at - 1] > id; at--)
+            tid[at] = tid[at - 1];
+        tid[at] = id;
+    }
+    spin_unlock(&sharing_lock, irq);
+    return n;
+}
+
+static int allocate(struct detection *d, unsigned threads, unsigned entries, size_t table_bytes,
+                    size_t cluster_size)
+{
+    size_t sizes[] = {threads * sizeof(*d->tid), table_bytes, cluster_size, threads * sizeof(*d->watch.of),
+                      (size_t)threads * entries};
+
+    _Static_assert(ARRAY_SIZE(sizes) == ARRAY_SIZE(d->memory), "each has its place");
+
+    for (unsigned i = 0; i < ARRAY_SIZE(sizes); i++) {
+        d->memory[i] = kmalloc(sizes[i]);
+        if (!d->memory[i])
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int set_up(struct sharing_process *p, struct detection *d)
+{
+    struct shmap_config config = {.threads = MIN(p->count, (unsigned)SHMAP_THREADS_MAX),
+                                  .entries = sharing_entries(p->count),
+                                  .line_bytes = hpm_caps()->line_bytes,
+                                  .grant = (enum shmap_grant)sharing_grant,
+                                  .seed = sharing_seed + arch_clock_ns()};
+    size_t table_bytes = shmap_bytes(&config), cluster_size = cluster_bytes(config.threads, config.entries);
+
+    if (!table_bytes || !cluster_size)
+        return -EINVAL;
+    if (allocate(d, config.threads, config.entries, table_bytes, cluster_size))
+        return -ENOMEM;
+    d->tid = d->memory[0];
+    d->counts = d->memory[4];
+    config.threads = d->threads = list_threads(p, d->tid, config.threads);
+    if (d->threads < 2)
+        return -ESRCH;
+    int err = shmap_init(&d->table, &config, d->memory[1], table_bytes);
+    if (!err)
+        err = cluster_init(&d->clustering, d->threads, config.entries, d->memory[2], cluster_size);
+    if (!err)
+        cluster_watch_start(&d->watch, d->threads, sharing_samples_max * d->threads, d->memory[3]);
+    d->begin_ns = arch_clock_ns();
+    d->next_judgement = JUDGE_PER_THREAD * d->threads;
+    return err;
+}
+
+int detection_create(struct sharing_process *p, struct detection **out)
+{
+    struct detection *d = kmalloc(sizeof(*d));
+    int err = d ? set_up(p, d) : -ENOMEM;
+
+    if (err) {
+        detection_free(d);
+        return err;
+    }
+    *out = d;
+    return 0;
+}
+
+void detection_record(struct detection *d, uint32_t tid, uint64_t address)
+{
+    unsigned low = 0, high = d->threads;
+
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (d->tid[middle] < tid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < d->threads && d->tid[low] == tid)
+        shmap_record(&d->table, low, address);
+    else
+        d->foreign++;
+}
+
+/* Only lines somebody has hit: clustering takes time in proportion.  Returns how many. */
+static unsigned gather_columns(struct detection *d)
+{
+    unsigned entries = d->table.config.entries, columns = 0;
+
+    for (unsigned e = 0; e < entries; e++) {
+        unsigned used = 0;
+        for (unsigned t = 0; t < d->threads; t++)
+            used |= d->table.count[(size_t)t * entries + e];
+        if (used)
+            d->column[columns++] = (uint16_t)e;
+    }
+    for (unsigned t = 0; t < d->threads; t++)
+        for (unsigned i = 0; i < columns; i++)
+            d->counts[(size_t)t * columns + i] = d->table.count[(size_t)t * entries + d->column[i]];
+    return columns;
+}
+
+enum cluster_verdict detection_judge(struct detection *d)
+{
+    const struct cluster_policy *policy = cluster_policies[sharing_cluster];
+    uint64_t samples = shmap_samples(&d->table);
+
+    if (samples < d->watch.next_check || samples < d->next_judgement)
+        return CLUSTER_WAIT;
+    d->next_judgement = samples * JUDGE_GROWTH_PERCENT / 100;
+    d->clustering.entries = gather_columns(d);
+    if (d->clustering.entries)
+        cluster_run(&d->clustering, policy, d->counts,
+                    sharing_threshold ? (uint32_t)sharing_threshold : policy->threshold);
+    return cluster_judge(&d->watch, &d->clustering, samples);
+}
+
+bool detection_mostly_clear(const struct detection *d)
+{
+    unsigned members = 0, doubtful = 0;
+
+    for (unsigned t = 0; t < d->threads; t++) {
+        members += d->clustering.why[t] == CLUSTER_MEMBER;
+        doubtful += d->clustering.why[t] == CLUSTER_UNSURE || d->clustering.why[t] == CLUSTER_ALONE;
+    }
+    return d->watch.same >= CLEAR_CHECKS && 3 * members >= 2 * d->threads && 16 * doubtful <= d->threads;
+}

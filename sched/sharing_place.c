@@ -1,0 +1,191 @@
+/*
+ * From clusters to CPUs: hands the pure placement policy (place.c) what it needs to know of a process's threads, and does
+ * what it says.
+ */
+#include "mm/mm.h"
+#include "sched/sharing.h"
+
+struct work {
+    unsigned threads;
+    uint32_t *tid; /* in order of the list, as thread[] */
+    struct place_thread *thread;
+    struct cpuset *allowed;
+    struct place_cpu *cpu;
+    uint64_t *weight; /* by cluster */
+    void *memory;     /* of the policy */
+    struct placement placement;
+    struct place_topology topology;
+    struct place_input input;
+};
+
+static void work_free(struct work *w)
+{
+    kfree(w->tid);
+    kfree(w->thread);
+    kfree(w->allowed);
+    kfree(w->cpu);
+    kfree(w->weight);
+    kfree(w->memory);
+    kfree(w);
+}
+
+static struct work *work_create(unsigned threads)
+{
+    const struct sched_topology *topo = sched_topology();
+    size_t bytes = place_bytes(threads, topo->cpus, topo->chips);
+    struct work *w = kmalloc(sizeof(*w));
+
+    if (!w || !bytes) {
+        kfree(w);
+        return NULL;
+    }
+    w->threads = threads;
+    w->tid = kmalloc(threads * sizeof(*w->tid));
+    w->thread = kmalloc(threads * sizeof(*w->thread));
+    w->allowed = kmalloc(threads * sizeof(*w->allowed));
+    w->cpu = kmalloc(topo->cpus * sizeof(*w->cpu));
+    w->weight = kmalloc(threads * sizeof(*w->weight));
+    w->memory = kmalloc(bytes);
+    if (!w->tid || !w->thread || !w->allowed || !w->cpu || !w->weight || !w->memory ||
+        place_init(&w->placement, threads, topo->cpus, topo->chips, w->memory, bytes)) {
+        work_free(w);
+        return NULL;
+    }
+    return w;
+}
+
+/* Row of the thread in the shMaps, or -1. */
+static int row_of(const struct detection *d, uint32_t tid)
+{
+    for (unsigned i = 0; d && i < d->threads; i++)
+        if (d->tid[i] == tid)
+            return (int)i;
+    return -1;
+}
+
+static void describe(struct work *w, unsigned at, const struct thread *t, const struct detection *d)
+{
+    int row = row_of(d, t->tid);
+    struct cpuset online = {0};
+
+    for (unsigned cpu = 0; cpu < cpu_count(); cpu++)
+        cpuset_add(&online, cpu);
+    w->tid[at] = t->tid;
+    w->allowed[at] = cpuset_and(&t->affinity, &online);
+    w->thread[at] = (struct place_thread){
+        .cpu = t->cpu,
+        .cluster = row < 0 ? PLACE_NONE : d->clustering.of[row],
+        .last_cluster = t->sharing.cluster,
+        .stated = __atomic_load_n(&t->group, __ATOMIC_RELAXED),
+        .silent =
+            row < 0 || d->clustering.why[row] == CLUSTER_SILENT || d->clustering.why[row] == CLUSTER_GLOBAL,
+        .load = MAX(t->sharing.load, 1u),
+        .allowed = w->allowed[at].bits,
+    };
+}
+
+/* Applications number their groups as they like; the policy wants them dense. */
+static unsigned number_groups(struct work *w)
+{
+    uint64_t *original = w->weight; /* not needed otherwise: stated groups weigh by their size */
+    unsigned groups = 0;
+
+    for (unsigned i = 0; i < w->threads; i++) {
+        struct place_thread *t = &w->thread[i];
+        unsigned before = 0;
+        original[i] = (uint64_t)t->stated;
+        while (before < i && original[before] != original[i])
+            before++;
+        if (t->stated != PLACE_NONE)
+            t->stated = before < i ? w->thread[before].stated : (int)groups++;
+    }
+    return groups;
+}
+
+static void collect(struct work *w, struct sharing_process *p, const struct detection *d)
+{
+    unsigned n = 0;
+    bool irq = spin_lock(&sharing_lock);
+
+    list_for_each (it, &p->members) {
+        if (n == w->threads)
+            break;
+        describe(w, n++, container_of(it, struct thread, sharing.link), d);
+    }
+    spin_unlock(&sharing_lock, irq);
+    w->threads = n;
+}
+
+static void set_input(struct work *w, const struct detection *d)
+{
+    const struct sched_topology *topo = sched_topology();
+
+    for (unsigned i = 0; i < topo->cpus; i++)
+        w->cpu[i] = (struct place_cpu){topo->of[i].chip, topo->of[i].core};
+    w->topology = (struct place_topology){topo->cpus, topo->chips, topo->cores, w->cpu};
+    w->input = (struct place_input){
+        .topology = &w->topology,
+        .thread = w->thread,
+        .threads = w->threads,
+        .clusters = d ? d->clustering.clusters : number_groups(w),
+        .slack_permille = PLACE_SLACK_PERMILLE,
+        .min_gain_permille = PLACE_MIN_GAIN_PERMILLE,
+    };
+    if (!d)
+        return;
+    for (unsigned c = 0; c < d->clustering.clusters; c++)
+        w->weight[c] = d->clustering.group[c].weight;
+    w->input.weight = w->weight;
+}
+
+/* The list may have lost threads since, and gained some at its end. */
+static void apply(struct work *w, struct sharing_process *p, const struct detection *d,
+                  struct sharing_placement *out)
+{
+    unsigned i = 0;
+    bool irq = spin_lock(&sharing_lock);
+
+    list_for_each (it, &p->members) {
+        struct thread *t = container_of(it, struct thread, sharing.link);
+        while (i < w->threads && w->tid[i] != t->tid)
+            i++;
+        if (i == w->threads)
+            break;
+        const struct place_choice *choice = &w->placement.choice[i];
+        int cluster = d ? w->thread[i].cluster : w->thread[i].stated;
+        if (cluster != PLACE_NONE || !w->thread[i].silent)
+            t->sharing.cluster = cluster == PLACE_NONE ? PLACE_NONE : p->cluster_base + cluster;
+        t->sharing.chip = choice->chip;
+        sched_set_home(t, choice->chip);
+        if (choice->cpu == w->thread[i].cpu || sched_migrate(t, choice->cpu))
+            continue;
+        out->moved++;
+        out->crossed += w->cpu[choice->cpu].chip != w->cpu[w->thread[i].cpu].chip;
+    }
+    p->cluster_base += (int)w->input.clusters;
+    spin_unlock(&sharing_lock, irq);
+}
+
+int sharing_place(struct sharing_process *p, const struct detection *d, struct sharing_placement *out)
+{
+    /* Room for the detection's clusters too: most of its threads may have ended since. */
+    unsigned room = MAX(MAX(p->count, 1u), d ? d->threads : 0);
+    struct work *w = work_create(MIN(room, (unsigned)PLACE_THREADS_MAX));
+
+    if (!w)
+        return -ENOMEM;
+    *out = (struct sharing_placement){.verdict = PLACE_NO_CLUSTERS};
+    collect(w, p, d);
+    if (w->threads) {
+        set_input(w, d);
+        (d ? &place_cluster : &place_hand)->place(&w->placement, &w->input);
+        out->verdict = w->placement.verdict;
+        out->threads = w->threads;
+        out->together_before = w->placement.together_before;
+        out->together_after = w->placement.together_after;
+        if (out->verdict == PLACE_MOVE || out->verdict == PLACE_RIGHT)
+            apply(w, p, d, out);
+    }
+    work_free(w);
+    return 0;
+}

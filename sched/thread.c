@@ -1,0 +1,183 @@
+/*
+ * Threads from creation to the end of their memory.  A thread has two references: its creator's and its own.  Its own is
+ * dropped by the thread that runs next on its CPU, since nobody can free the stack he stands on; the memory itself is given back by
+ * a kernel thread, since unmapping a stack needs interrupts on.
+ */
+#include "kernel/format.h"
+#include "kernel/printf.h"
+#include "mm/mm.h"
+#include "sched/cpuset.h"
+#include "sched/runqueue.h"
+
+static uint32_t last_tid;
+
+static struct spinlock reap_lock = SPINLOCK(LOCK_THREAD, "dead threads"); /* guards the three below */
+static struct list dead_threads = {&dead_threads, &dead_threads};
+static struct wait_queue reaper_queue = {{&reaper_queue.waiters, &reaper_queue.waiters}};
+static struct thread *reaper;
+
+static void free_thread(struct thread *t)
+{
+    kstack_free(t->kstack, KSTACK_SIZE);
+    kfree(t);
+}
+
+static void reaper_main(UNUSED void *arg)
+{
+    bool irq = spin_lock(&reap_lock);
+
+    for (;;) {
+        struct list *item = list_pop_front(&dead_threads);
+        if (!item) {
+            wait_sleep(&reaper_queue, &reap_lock, &irq, UINT64_MAX);
+            continue;
+        }
+        spin_unlock(&reap_lock, irq);
+        free_thread(container_of(item, struct thread, queue));
+        irq = spin_lock(&reap_lock);
+    }
+}
+
+/* The last reference is gone. */
+static void bury(struct thread *t)
+{
+    bool irq = spin_lock(&reap_lock);
+
+    list_push_back(&dead_threads, &t->queue);
+    wait_wake(&reaper_queue, 1);
+    spin_unlock(&reap_lock, irq);
+}
+
+void thread_put(struct thread *t)
+{
+    if (__atomic_sub_fetch(&t->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        bury(t);
+}
+
+/* The entry and its argument wait on the new stack's owner, not on the stack: arch_context_init passes one pointer. */
+static void start(void *arg)
+{
+    struct thread *t = arg;
+
+    thread_entry();
+    t->entry(t->arg);
+    thread_exit();
+}
+
+static void name_thread(struct thread *t, const char *name)
+{
+    ksnprintf(t->name, sizeof(t->name), "%s", name);
+}
+
+static struct thread *allocate(const struct thread_params *p)
+{
+    struct thread *t = kmalloc(sizeof(*t));
+
+    if (!t)
+        return NULL;
+    t->kstack = kstack_alloc(KSTACK_SIZE);
+    if (!t->kstack) {
+        kfree(t);
+        return NULL;
+    }
+    name_thread(t, p->name);
+    list_init(&t->queue);
+    list_init(&t->timer);
+    list_init(&t->wait);
+    list_init(&t->siblings);
+    t->state = THREAD_NEW;
+    t->prio = p->prio;
+    t->entry = p->entry;
+    t->arg = p->arg;
+    t->process = p->process;
+    t->space = p->space;
+    t->affinity = p->affinity ? *p->affinity : cpuset_first(CPU_MAX);
+    t->chip_home = CHIP_ANY;
+    t->migrate_to = CPU_ANY;
+    t->group = p->group;
+    t->policy = sched_policy_now();
+    t->tid = __atomic_add_fetch(&last_tid, 1, __ATOMIC_RELAXED);
+    t->refs = 2;
+    hpm_thread_init(&t->hpm, t->tid, p->pid);
+    arch_context_init(&t->context, (char *)t->kstack + KSTACK_SIZE, start, t);
+    return t;
+}
+
+/* The reaper cannot be made before there are threads; the first one created makes it. */
+static int make_reaper(void)
+{
+    static const struct thread_params params = {
+        .name = "reaper", .entry = reaper_main, .prio = PRIO_KERNEL, .group = GROUP_NONE};
+
+    reaper = allocate(&params);
+    if (!reaper)
+        return -ENOMEM;
+    thread_start(reaper);
+    return 0;
+}
+
+int thread_create(const struct thread_params *params, struct thread **out)
+{
+    ASSERT(params->prio < PRIO_COUNT && params->entry);
+    if (!reaper && make_reaper())
+        return -ENOMEM;
+    struct thread *t = allocate(params);
+    if (!t)
+        return -ENOMEM;
+    *out = t;
+    return 0;
+}
+
+/* Its process and the sharing placer may know a thread before it is started, but nobody else queues a NEW one: the end of the
+ * process must not wake it. */
+void thread_start(struct thread *t)
+{
+    bool irq = arch_irq_save();
+    unsigned cpu = t->process ? t->policy->place_new(t) : balance_cpu_for_new(t);
+    struct runqueue *from = &runqueues[t->cpu], *to = &runqueues[cpu];
+
+    rq_lock_two(from, to);
+    t->cpu = cpu;
+    t->state = THREAD_READY;
+    bool allowed = cpuset_has(&t->affinity, cpu);
+    rq_insert_locked(to, t, false);
+    rq_unlock_two(from, to);
+    if (!allowed) /* its affinity has changed since it was placed */
+        sched_migrate(t, balance_cpu_for_new(t));
+    arch_irq_restore(irq);
+}
+
+NORETURN void thread_exit(void)
+{
+    arch_irq_save();
+    struct runqueue *rq = rq_this();
+    struct thread *t = rq->cpu->current;
+
+    ASSERT(list_empty(&t->wait) && list_empty(&t->timer));
+    spin_lock_irqoff(&rq->lock);
+    t->state = THREAD_DEAD;
+    sched_switch_locked(rq, GIVE_WAY_YIELD);
+    panic("thread %u runs after its end", t->tid);
+}
+
+/* The context a CPU started in becomes its idle thread: it has a stack already. */
+struct thread *thread_create_idle(struct cpu *cpu)
+{
+    static struct thread idle_threads[CPU_MAX];
+    struct thread *t = &idle_threads[cpu->index];
+
+    ksnprintf(t->name, sizeof(t->name), "idle %u", cpu->index);
+    list_init(&t->queue);
+    list_init(&t->timer);
+    list_init(&t->wait);
+    list_init(&t->siblings);
+    t->state = THREAD_RUNNING;
+    t->prio = PRIO_IDLE;
+    t->cpu = cpu->index;
+    t->affinity = cpuset_one(cpu->index);
+    t->chip_home = CHIP_ANY;
+    t->migrate_to = CPU_ANY;
+    t->group = GROUP_NONE;
+    t->refs = 1;
+    return t;
+}

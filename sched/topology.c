@@ -1,0 +1,48 @@
+/* The machine's shape, computed once from where each CPU says it sits. */
+#include "kernel/cpu.h"
+#include "sched/cpuset.h"
+
+static struct sched_topology topology;
+
+/* Number of the core of cpu over the whole machine: cores are counted in order of their first CPU. */
+static unsigned core_of(unsigned cpu)
+{
+    for (unsigned other = 0; other < cpu; other++)
+        if (cpus[other].place.chip == cpus[cpu].place.chip && cpus[other].place.core == cpus[cpu].place.core)
+            return topology.of[other].core;
+    return topology.cores++;
+}
+
+static void measure(void)
+{
+    for (unsigned core = 0; core < topology.cores; core++)
+        topology.threads_per_core = MAX(topology.threads_per_core, cpuset_count(&topology.core_cpus[core]));
+    for (unsigned chip = 0; chip < topology.chips; chip++) {
+        unsigned cores = 0;
+        for (unsigned core = 0; core < topology.cores; core++) {
+            struct cpuset both = cpuset_and(&topology.core_cpus[core], &topology.chip_cpus[chip]);
+            cores += !cpuset_empty(&both);
+        }
+        topology.cores_per_chip = MAX(topology.cores_per_chip, cores);
+    }
+}
+
+void sched_topology_init(unsigned n)
+{
+    topology = (struct sched_topology){.cpus = n};
+    for (unsigned i = 0; i < n; i++) {
+        ASSERT(cpus[i].place.chip < CPU_MAX);
+        unsigned chip = cpus[i].place.chip, core = core_of(i);
+        topology.of[i].chip = (uint16_t)chip;
+        topology.of[i].core = (uint16_t)core;
+        topology.chips = MAX(topology.chips, chip + 1);
+        cpuset_add(&topology.chip_cpus[chip], i);
+        cpuset_add(&topology.core_cpus[core], i);
+    }
+    measure();
+}
+
+const struct sched_topology *sched_topology(void)
+{
+    return &topology;
+}

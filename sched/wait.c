@@ -1,0 +1,93 @@
+/*
+ * Sleeping, with and without a wait queue.
+ *
+ * No wake-up is lost: a sleeper enters the queue with the guard held, and becomes BLOCKED with its run queue locked before
+ * the guard is released; a waker holds the guard, and sched_wake() waits for the run queue's lock, which is held until the
+ * sleeper is switched out.  Whether it was woken is what the queue says: a waker takes the sleeper out, a deadline or the
+ * end of its process does not.
+ */
+#include "sched/runqueue.h"
+
+void wait_init(struct wait_queue *q)
+{
+    list_init(&q->waiters);
+}
+
+/* Blocks the caller unless its process is being ended.  Interrupts off; guard, if any, is released meanwhile. */
+static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns)
+{
+    bool timed = deadline_ns != UINT64_MAX;
+
+    if (timed)
+        timer_arm(t, deadline_ns);
+    struct runqueue *rq = rq_this();
+    spin_lock_irqoff(&rq->lock);
+    if (guard)
+        spin_unlock_irqoff(guard);
+    if (t->interrupted) {
+        spin_unlock_irqoff(&rq->lock);
+    } else {
+        t->state = THREAD_BLOCKED;
+        sched_switch_locked(rq, GIVE_WAY_YIELD);
+    }
+    if (timed)
+        timer_cancel(t);
+}
+
+int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns)
+{
+    struct thread *t = this_cpu()->current;
+    int result = 0;
+
+    ASSERT(spin_held(guard) && this_cpu()->spin_depth == 1 && t != this_cpu()->idle);
+    list_push_back(&q->waiters, &t->wait);
+    for (;;) {
+        block(t, guard, deadline_ns);
+        arch_irq_restore(*irq);
+        *irq = spin_lock(guard);
+        if (list_empty(&t->wait))
+            break;
+        if (t->interrupted)
+            result = -EINTR;
+        else if (arch_clock_ns() >= deadline_ns)
+            result = -ETIMEDOUT;
+        else
+            continue;
+        list_remove(&t->wait);
+        break;
+    }
+    return result;
+}
+
+unsigned wait_wake(struct wait_queue *q, unsigned max)
+{
+    unsigned woken = 0;
+
+    for (; woken < max && !list_empty(&q->waiters); woken++)
+        sched_wake(container_of(list_pop_front(&q->waiters), struct thread, wait));
+    return woken;
+}
+
+void sched_sleep_until(uint64_t deadline_ns)
+{
+    bool irq = arch_irq_save();
+    struct thread *t = this_cpu()->current;
+
+    ASSERT(!this_cpu()->spin_depth && t != this_cpu()->idle);
+    while (!t->interrupted && arch_clock_ns() < deadline_ns)
+        block(t, NULL, deadline_ns);
+    arch_irq_restore(irq);
+}
+
+void sched_interrupt_thread(struct thread *t)
+{
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_lock_thread(t);
+
+    t->interrupted = true;
+    if (t->state == THREAD_RUNNING)
+        rq_kick_locked(rq); /* it notices on its way back to user mode */
+    spin_unlock_irqoff(&rq->lock);
+    sched_wake(t);
+    arch_irq_restore(irq);
+}

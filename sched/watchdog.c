@@ -1,0 +1,57 @@
+/*
+ * Hang watchdog of debug builds.  Busy CPUs look at one another at their timer interrupts: one that runs a thread but takes
+ * no timer interrupt has interrupts off or is dead; one whose best waiting thread gets nowhere never reaches the
+ * scheduler.  Either panics, which prints the backtraces of all CPUs.
+ */
+#include "kernel/printf.h"
+#include "sched/runqueue.h"
+
+#ifdef DEBUG
+#define LIMIT_NS (30 * NS_PER_S)
+#define EVERY_NS (1 * NS_PER_S)
+
+static void check_timers(uint64_t now_ns)
+{
+    cpu_for_each (cpu) {
+        uint64_t last_ns = __atomic_load_n(&cpu->rq->last_timer_ns, __ATOMIC_RELAXED);
+        const struct thread *t = __atomic_load_n(&cpu->current, __ATOMIC_RELAXED);
+        if (cpu->online && t != cpu->idle && last_ns && now_ns > last_ns + LIMIT_NS)
+            panic("watchdog: CPU %u runs thread %u (%s) but has taken no timer interrupt for %llu ms",
+                  cpu->index, t->tid, t->name, (unsigned long long)((now_ns - last_ns) / NS_PER_MS));
+    }
+}
+
+/* Threads of lower priorities may rightly wait for ever. */
+static void check_waiting(struct runqueue *rq, uint64_t now_ns)
+{
+    bool irq = spin_lock(&rq->lock);
+    const struct thread *current = rq->cpu->current, *t = NULL;
+
+    if (rq->occupied)
+        t = container_of(rq->queues[log2_floor(rq->occupied)].next, struct thread, queue);
+    if (t && t->prio >= current->prio && now_ns > t->since_ns + LIMIT_NS)
+        panic("watchdog: thread %u (%s) has waited for CPU %u for %llu ms while thread %u (%s) runs", t->tid,
+              t->name, rq->cpu->index, (unsigned long long)((now_ns - t->since_ns) / NS_PER_MS), current->tid,
+              current->name);
+    spin_unlock(&rq->lock, irq);
+}
+
+void watchdog_tick(uint64_t now_ns)
+{
+    static uint64_t next_ns[CPU_MAX];
+    unsigned self = this_cpu()->index;
+
+    if (now_ns < next_ns[self])
+        return;
+    next_ns[self] = now_ns + EVERY_NS;
+    check_timers(now_ns);
+    cpu_for_each (cpu) {
+        check_waiting(cpu->rq, now_ns);
+        rq_check(cpu->rq);
+    }
+}
+#else
+void watchdog_tick(UNUSED uint64_t now_ns)
+{
+}
+#endif
