@@ -1,0 +1,207 @@
+/*
+ * The argument parser of the applications: one table in, values or one error message out.
+ * Parsing has no side effect beyond the values of the table; only *_or_exit and args_refuse end the program.
+ */
+#include "apps/common/args.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DESCRIPTION_MAX = 160, EXIT_BAD_ARGUMENT = 2 };
+
+/* Writes what the entry accepts, such as "1..64" or "grouped, shuffled". */
+static void describe(const struct args_entry *entry, char *out, size_t size)
+{
+    switch (entry->kind) {
+    case ARGS_NUMBER:
+        snprintf(out, size, "%" PRIu64 "..%" PRIu64, entry->min, entry->max);
+        return;
+    case ARGS_LIST:
+        snprintf(out, size, "up to %d numbers %" PRIu64 "..%" PRIu64 " separated by commas", ARGS_LIST_MAX,
+                 entry->min, entry->max);
+        return;
+    case ARGS_CHOICE:
+        out[0] = '\0';
+        for (unsigned i = 0; entry->choices[i]; i++) {
+            size_t used = strlen(out);
+            snprintf(out + used, size - used, "%s%s", i ? ", " : "", entry->choices[i]);
+        }
+        return;
+    }
+}
+
+/* Reads a decimal number at *text and moves *text behind it; false when there is none or it overflows. */
+static bool read_number(const char **text, uint64_t *number)
+{
+    const char *p = *text;
+    uint64_t n = 0;
+
+    if (*p < '0' || *p > '9')
+        return false;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        unsigned digit = (unsigned)(*p - '0');
+        if (n > (UINT64_MAX - digit) / 10)
+            return false;
+        n = n * 10 + digit;
+    }
+    *text = p;
+    *number = n;
+    return true;
+}
+
+static bool in_range(const struct args_entry *entry, uint64_t number)
+{
+    return number >= entry->min && number <= entry->max;
+}
+
+static bool parse_number(const struct args_entry *entry, const char *text)
+{
+    uint64_t number;
+
+    if (!read_number(&text, &number) || *text || !in_range(entry, number))
+        return false;
+    *(uint64_t *)entry->value = number;
+    return true;
+}
+
+static bool parse_choice(const struct args_entry *entry, const char *text)
+{
+    for (unsigned i = 0; entry->choices[i]; i++) {
+        if (strcmp(entry->choices[i], text) == 0) {
+            *(unsigned *)entry->value = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_list(const struct args_entry *entry, const char *text)
+{
+    struct args_list list = {0};
+    uint64_t number;
+
+    for (;;) {
+        if (!read_number(&text, &number) || !in_range(entry, number) || number > UINT32_MAX)
+            return false;
+        if (list.count == ARGS_LIST_MAX)
+            return false;
+        list.item[list.count++] = (uint32_t)number;
+        if (*text == '\0')
+            break;
+        if (*text++ != ',')
+            return false;
+    }
+    *(struct args_list *)entry->value = list;
+    return true;
+}
+
+static bool parse_value(const struct args_entry *entry, const char *text)
+{
+    switch (entry->kind) {
+    case ARGS_NUMBER:
+        return parse_number(entry, text);
+    case ARGS_CHOICE:
+        return parse_choice(entry, text);
+    case ARGS_LIST:
+        return parse_list(entry, text);
+    }
+    return false;
+}
+
+static const struct args_entry *find(const struct args_table *table, const char *name, size_t length)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct args_entry *entry = &table->entries[i];
+        if (strlen(entry->name) == length && memcmp(entry->name, name, length) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+static void say_unknown(const struct args_table *table, const char *argument, char *error, size_t size)
+{
+    snprintf(error, size, "unknown argument '%s'; accepted are", argument);
+    for (size_t i = 0; i < table->count; i++) {
+        size_t used = strlen(error);
+        snprintf(error + used, size - used, "%s %s=", i ? "," : "", table->entries[i].name);
+    }
+}
+
+int args_parse(const struct args_table *table, int argc, char **argv, char *error, size_t error_size)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *equals = strchr(argv[i], '=');
+        const struct args_entry *entry = equals ? find(table, argv[i], (size_t)(equals - argv[i])) : NULL;
+
+        if (!entry) {
+            say_unknown(table, argv[i], error, error_size);
+            return -1;
+        }
+        if (!parse_value(entry, equals + 1)) {
+            char accepted[DESCRIPTION_MAX];
+            describe(entry, accepted, sizeof accepted);
+            snprintf(error, error_size, "argument %s: '%s' is not accepted; use %s", entry->name, equals + 1,
+                     accepted);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void print_default(const struct args_entry *entry)
+{
+    const struct args_list *list;
+
+    switch (entry->kind) {
+    case ARGS_NUMBER:
+        printf("%" PRIu64, *(uint64_t *)entry->value);
+        return;
+    case ARGS_CHOICE:
+        printf("%s", entry->choices[*(unsigned *)entry->value]);
+        return;
+    case ARGS_LIST:
+        list = entry->value;
+        for (unsigned i = 0; i < list->count; i++)
+            printf("%s%" PRIu32, i ? "," : "", list->item[i]);
+        return;
+    }
+}
+
+void args_help(const struct args_table *table)
+{
+    printf("%s: %s\n", table->program, table->what);
+    for (size_t i = 0; i < table->count; i++) {
+        char accepted[DESCRIPTION_MAX];
+        describe(&table->entries[i], accepted, sizeof accepted);
+        printf("  %s=", table->entries[i].name);
+        print_default(&table->entries[i]);
+        printf("  %s (%s)\n", table->entries[i].what, accepted);
+    }
+}
+
+void args_parse_or_exit(const struct args_table *table, int argc, char **argv)
+{
+    char error[512];
+
+    if (argc == 2 && strcmp(argv[1], "help") == 0) {
+        args_help(table);
+        exit(0);
+    }
+    if (args_parse(table, argc, argv, error, sizeof error) != 0)
+        args_refuse(table, "%s", error);
+}
+
+_Noreturn void args_refuse(const struct args_table *table, const char *format, ...)
+{
+    va_list ap;
+
+    fprintf(stderr, "%s: ", table->program);
+    va_start(ap, format);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fprintf(stderr, "\n");
+    exit(EXIT_BAD_ARGUMENT);
+}

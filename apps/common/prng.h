@@ -1,0 +1,36 @@
+/*
+ * The applications' random numbers: xorshift64* seeded through splitmix64, so that neighbouring seeds give
+ * unrelated sequences.  State is one word of the caller; equal seeds give equal sequences on every platform.
+ * (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled".)
+ */
+#pragma once
+#include <stdint.h>
+
+struct prng {
+    uint64_t state; /* never 0 */
+};
+
+static inline struct prng prng_seeded(uint64_t seed, uint64_t stream)
+{
+    uint64_t z = seed * 0x9e3779b97f4a7c15u + (stream + 1) * 0xd1342543de82ef95u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return (struct prng){.state = z ? z : 1};
+}
+
+static inline uint64_t prng_next(struct prng *prng)
+{
+    uint64_t x = prng->state;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    prng->state = x;
+    return x * 0x2545f4914f6cdd1du;
+}
+
+/* A number in 0..bound-1; bound must not be 0.  The bias, bound / 2^32, does not matter here. */
+static inline uint32_t prng_below(struct prng *prng, uint32_t bound)
+{
+    return (uint32_t)(((prng_next(prng) >> 32) * bound) >> 32);
+}

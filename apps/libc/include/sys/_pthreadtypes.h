@@ -1,0 +1,73 @@
+/*
+ * Types of POSIX threads, in place of newlib's: newlib numbers its objects, ours are the objects themselves
+ * and need no table.  Everything is a few 32-bit words that futex calls wait on.
+ */
+#ifndef _SYS__PTHREADTYPES_H_
+#define _SYS__PTHREADTYPES_H_
+
+#include <sys/sched.h>
+#include <stdint.h>
+
+typedef struct pthread *pthread_t;
+typedef uint32_t pthread_key_t;
+
+typedef struct {
+    uint32_t state; /* 0 free, 1 held, 2 held and somebody waits */
+    uint32_t type;
+    uint32_t owner; /* thread id; recursive and error-checking mutexes only */
+    uint32_t depth;
+} pthread_mutex_t;
+
+typedef struct {
+    uint32_t sequence; /* counts signals */
+    uint32_t waiters;
+    uint32_t clock;
+} pthread_cond_t;
+
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint32_t readers;
+    uint32_t writers_waiting;
+    uint32_t writing;
+} pthread_rwlock_t;
+
+typedef struct {
+    uint32_t needed, arrived, round;
+    uint32_t inside; /* threads that may still look at it */
+} pthread_barrier_t;
+
+typedef struct {
+    uint32_t state; /* 0 not run, 1 running, 2 done */
+} pthread_once_t;
+
+typedef struct {
+    uint32_t lock;
+} pthread_spinlock_t;
+
+typedef struct {
+    uint32_t type;
+} pthread_mutexattr_t;
+typedef struct {
+    uint32_t clock;
+} pthread_condattr_t;
+typedef struct {
+    uint32_t unused;
+} pthread_rwlockattr_t;
+typedef struct {
+    uint32_t unused;
+} pthread_barrierattr_t;
+
+#define CPU_SETSIZE 64
+typedef struct {
+    uint64_t bits;
+} cpu_set_t;
+
+typedef struct {
+    uint64_t stack_size, guard_size;
+    uint32_t detached;
+    uint32_t affinity_set;
+    cpu_set_t affinity;
+} pthread_attr_t;
+
+#endif

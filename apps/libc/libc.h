@@ -1,0 +1,66 @@
+/* Shared between the files of this folder only: the thread descriptor and what start, threads and locks know
+ * of it. */
+#pragma once
+#include <pthread.h>
+#include <reent.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+#include "apps/libc/syscall.h"
+
+#define LIBC_PAGE 4096u
+
+/*
+ * One per thread, at the end (x86-64) or in front (AArch64) of its thread-local storage, so that the thread
+ * pointer finds it. tid is written by the kernel before the thread runs, and cleared by it, with a futex
+ * wake, when the thread is gone.
+ */
+struct pthread {
+    struct pthread *self; /* first: x86-64 reads it at fs:0 */
+    uint32_t tid;
+    uint32_t detached;  /* nobody will join                       */
+    uint32_t tid_value; /* stays after tid is cleared             */
+    void *(*start)(void *);
+    void *arg;
+    void *result;
+    void *map; /* stack, guard and this descriptor; 0: the first thread */
+    size_t map_size;
+    struct pthread *next; /* in the list of detached threads to free */
+    const void *specific[PTHREAD_KEYS_MAX];
+    void *malloc_cache; /* malloc.c */
+    cpu_set_t affinity; /* applied before start, if not empty */
+    struct _reent reent;
+};
+
+static inline struct pthread *thread_self(void)
+{
+#if defined(__x86_64__)
+    struct pthread *self;
+    __asm__("mov %%fs:0, %0" : "=r"(self));
+    return self;
+#else
+    char *tp;
+    __asm__("mrs %0, tpidr_el0" : "=r"(tp));
+    return (struct pthread *)(tp - sizeof(struct pthread));
+#endif
+}
+
+/* Bytes that thread-local storage and the descriptor take together, and their set-up at the given place
+ * (64-byte aligned). Returns the descriptor; *tp is the thread pointer. */
+size_t tls_size(void);
+struct pthread *tls_init(void *at, uint64_t *tp);
+
+void keys_run_destructors(struct pthread *self);
+void malloc_thread_exit(struct pthread *self);
+
+/* Futex: wait while *word == expected, until deadline_ns (UINT64_MAX: none).  0 or -Exxx. */
+uint64_t clock_ns(void);
+int futex_wait(uint32_t *word, uint32_t expected, uint64_t deadline_ns);
+void futex_wake(uint32_t *word, uint32_t count);
+/* Nanoseconds; 0 for what is negative, UINT64_MAX for what does not fit. */
+uint64_t timespec_ns(const struct timespec *t);
+
+/* A plain lock for this library's own use: 0 free, 1 held, 2 contended. */
+void lock_take(uint32_t *word);
+void lock_give(uint32_t *word);

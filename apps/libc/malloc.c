@@ -1,0 +1,351 @@
+/*
+ * Memory for programs.  Small objects come in size classes out of 64 KB spans; each thread keeps a list of
+ * free objects per class and trades them with a central list in batches, so threads meet rarely, and
+ * neighbours in a span go to one thread. Large objects are mappings of their own.  The span of an object is
+ * found by rounding down the address before it: an object never starts at its span's first byte.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include "apps/libc/libc.h"
+
+#define SPAN        ((size_t)65536)
+#define SMALL_MAX   ((size_t)16384)
+#define ALIGN_MIN   16
+#define HEADER      64
+#define CLASSES     37
+#define BATCH_BYTES 4096 /* what a thread takes or gives at a time */
+#define LARGE       UINT32_MAX
+
+struct object {
+    struct object *next;
+};
+
+struct span {
+    uint32_t class; /* or LARGE */
+    size_t usable;  /* bytes an object holds */
+    void *map;      /* LARGE: the mapping */
+    size_t map_size;
+};
+_Static_assert(sizeof(struct span) <= HEADER, "the span header must fit");
+
+struct free_list {
+    struct object *first;
+    uint32_t count;
+};
+
+struct cache {
+    struct free_list list[CLASSES];
+};
+
+static struct central {
+    uint32_t lock;
+    struct object *first;
+    char *fresh, *fresh_end; /* the part of the newest span not handed out yet */
+} __attribute__((aligned(128))) central[CLASSES];
+
+static uint32_t spare_lock;
+static struct cache *spare_caches; /* of threads that have ended, for new ones */
+
+/* Classes: 16, 32, 48, 64, then four per doubling: 80 96 112 128, 160 192 224 256, ... 16384. */
+static unsigned class_of(size_t n)
+{
+    if (n <= 64)
+        return n ? (unsigned)((n - 1) / 16) : 0;
+    unsigned top = 63 - (unsigned)__builtin_clzl(n - 1); /* n - 1 has its highest bit here, >= 6 */
+    return 4 * (top - 5) + (unsigned)((n - 1) >> (top - 2) & 3);
+}
+
+static size_t class_size(unsigned class)
+{
+    if (class < 4)
+        return 16 * (class + 1);
+    unsigned top = class / 4 + 5;
+    return ((size_t)4 + class % 4 + 1) << (top - 2);
+}
+
+static uint32_t batch_of(unsigned class)
+{
+    size_t n = BATCH_BYTES / class_size(class);
+    return n < 2 ? 2 : (uint32_t)n;
+}
+
+static struct span *span_of(const void *p)
+{
+    return (struct span *)(((size_t)p - 1) & ~(SPAN - 1));
+}
+
+/* A mapping of size bytes whose start is SPAN-aligned; what alignment costs is given back. */
+static char *map_aligned(size_t size, const char *name)
+{
+    int64_t at = syscall3(SYS_MMAP, size + SPAN, SYS_PROT_READ | SYS_PROT_WRITE, name);
+    if (at < 0)
+        return NULL;
+    char *got = (char *)at, *start = (char *)(((size_t)got + SPAN - 1) & ~(SPAN - 1));
+    if (start > got)
+        syscall2(SYS_MUNMAP, got, start - got);
+    if (start + size < got + size + SPAN)
+        syscall2(SYS_MUNMAP, start + size, got + SPAN - start);
+    return start;
+}
+
+static struct cache *cache_get(struct pthread *self)
+{
+    if (self->malloc_cache)
+        return self->malloc_cache;
+    lock_take(&spare_lock);
+    struct cache *c = spare_caches;
+    if (c)
+        spare_caches = (struct cache *)c->list[0].first;
+    lock_give(&spare_lock);
+    if (c) {
+        memset(c, 0, sizeof *c);
+    } else {
+        int64_t at = syscall3(SYS_MMAP, sizeof *c, SYS_PROT_READ | SYS_PROT_WRITE, "malloc cache");
+        c = at < 0 ? NULL : (struct cache *)at;
+    }
+    return self->malloc_cache = c;
+}
+
+/* central[class].lock held */
+static struct object *central_take_one(struct central *c, unsigned class)
+{
+    struct object *o = c->first;
+    if (o) {
+        c->first = o->next;
+        return o;
+    }
+    size_t size = class_size(class);
+    if (!c->fresh || c->fresh + size > c->fresh_end) {
+        char *base = map_aligned(SPAN, "malloc");
+        if (!base)
+            return NULL;
+        *(struct span *)base = (struct span){.class = class, .usable = size};
+        c->fresh = base + HEADER;
+        c->fresh_end = base + SPAN;
+    }
+    o = (struct object *)c->fresh;
+    c->fresh += size;
+    return o;
+}
+
+static void refill(struct free_list *list, unsigned class)
+{
+    struct central *c = &central[class];
+    lock_take(&c->lock);
+    for (uint32_t n = batch_of(class); n; n--) {
+        struct object *o = central_take_one(c, class);
+        if (!o)
+            break;
+        o->next = list->first;
+        list->first = o;
+        list->count++;
+    }
+    lock_give(&c->lock);
+}
+
+static void give_back(struct free_list *list, unsigned class, uint32_t count)
+{
+    struct central *c = &central[class];
+    lock_take(&c->lock);
+    while (count-- && list->first) {
+        struct object *o = list->first;
+        list->first = o->next;
+        list->count--;
+        o->next = c->first;
+        c->first = o;
+    }
+    lock_give(&c->lock);
+}
+
+void malloc_thread_exit(struct pthread *self)
+{
+    struct cache *cache = self->malloc_cache;
+    if (!cache)
+        return;
+    for (unsigned class = 0; class < CLASSES; class ++)
+        if (cache->list[class].count)
+            give_back(&cache->list[class], class, cache->list[class].count);
+    self->malloc_cache = NULL;
+    lock_take(&spare_lock);
+    cache->list[0].first = (struct object *)spare_caches;
+    spare_caches = cache;
+    lock_give(&spare_lock);
+}
+
+static void *no_memory(void)
+{
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* align: a power of two.  The object starts behind a header's room, at a multiple of align. */
+static void *large_alloc(size_t n, size_t align)
+{
+    size_t lead = align > HEADER ? align : HEADER;
+    if (n > (size_t)1 << 46 || lead > (size_t)1 << 40)
+        return no_memory();
+    size_t size = (lead + n + LIBC_PAGE - 1) / LIBC_PAGE * LIBC_PAGE;
+    size_t slack = align > SPAN ? align : 0;
+    char *base = map_aligned(size + slack, "malloc large");
+    if (!base)
+        return no_memory();
+    char *object = (char *)(((size_t)base + lead + align - 1) & ~(align - 1));
+    struct span *s = span_of(object);
+    *s = (struct span){.class = LARGE,
+                       .usable = (size_t)(base + size + slack - object),
+                       .map = base,
+                       .map_size = size + slack};
+    return object;
+}
+
+/* What malloc does, under a name whose meaning the compiler does not know: it would turn calloc's malloc and memset into a
+ * call of calloc. */
+static void *allocate(size_t n)
+{
+    if (n > SMALL_MAX)
+        return large_alloc(n, ALIGN_MIN);
+    struct cache *cache = cache_get(thread_self());
+    if (!cache)
+        return no_memory();
+    unsigned class = class_of(n);
+    struct free_list *list = &cache->list[class];
+    if (!list->first) {
+        refill(list, class);
+        if (!list->first)
+            return no_memory();
+    }
+    struct object *o = list->first;
+    list->first = o->next;
+    list->count--;
+    return o;
+}
+
+void *malloc(size_t n)
+{
+    return allocate(n);
+}
+
+void free(void *p)
+{
+    if (!p)
+        return;
+    struct span *s = span_of(p);
+    if (s->class == LARGE) {
+        syscall2(SYS_MUNMAP, s->map, s->map_size);
+        return;
+    }
+    struct cache *cache = cache_get(thread_self());
+    struct object *o = p;
+    if (!cache) {
+        struct free_list one = {0};
+        o->next = NULL;
+        one.first = o;
+        one.count = 1;
+        give_back(&one, s->class, 1);
+        return;
+    }
+    struct free_list *list = &cache->list[s->class];
+    o->next = list->first;
+    list->first = o;
+    if (++list->count > 2 * batch_of(s->class))
+        give_back(list, s->class, batch_of(s->class));
+}
+
+void *calloc(size_t count, size_t size)
+{
+    size_t n;
+    if (__builtin_mul_overflow(count, size, &n))
+        return no_memory();
+    void *p = allocate(n);
+    /* A fresh mapping is zero already. */
+    return p && n <= SMALL_MAX ? memset(p, 0, n) : p;
+}
+
+void *realloc(void *p, size_t n)
+{
+    if (!p)
+        return malloc(n);
+    size_t usable = span_of(p)->usable;
+    if (n <= usable && n >= usable / 4)
+        return p;
+    void *q = malloc(n);
+    if (!q)
+        return NULL;
+    memcpy(q, p, n < usable ? n : usable);
+    free(p);
+    return q;
+}
+
+void *memalign(size_t align, size_t n)
+{
+    if (align <= ALIGN_MIN)
+        return malloc(n);
+    if (align & (align - 1)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    /* Spans start 64 bytes in and classes that are powers of two keep that alignment; more needs a mapping.
+     */
+    if (align <= HEADER && n <= SMALL_MAX) {
+        size_t size = 64;
+        while (size < n)
+            size *= 2;
+        if (size <= SMALL_MAX)
+            return malloc(size);
+    }
+    return large_alloc(n, align);
+}
+
+void *aligned_alloc(size_t align, size_t n)
+{
+    return memalign(align, n);
+}
+
+int posix_memalign(void **out, size_t align, size_t n)
+{
+    if (align < sizeof(void *) || align & (align - 1))
+        return EINVAL;
+    void *p = memalign(align, n);
+    if (!p)
+        return ENOMEM;
+    *out = p;
+    return 0;
+}
+
+size_t malloc_usable_size(void *p)
+{
+    return p ? span_of(p)->usable : 0;
+}
+
+/* What newlib calls inside. */
+void *_malloc_r(struct _reent *r, size_t n)
+{
+    (void)r;
+    return malloc(n);
+}
+
+void _free_r(struct _reent *r, void *p)
+{
+    (void)r;
+    free(p);
+}
+
+void *_calloc_r(struct _reent *r, size_t count, size_t size)
+{
+    (void)r;
+    return calloc(count, size);
+}
+
+void *_realloc_r(struct _reent *r, void *p, size_t n)
+{
+    (void)r;
+    return realloc(p, n);
+}
+
+void *_memalign_r(struct _reent *r, size_t align, size_t n)
+{
+    (void)r;
+    return memalign(align, n);
+}

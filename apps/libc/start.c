@@ -1,0 +1,120 @@
+/*
+ * From the kernel's entry to main: thread-local storage of the first thread, constructors, main, exit.
+ * Thread-local storage follows the ELF TLS ABI: variant II on x86-64 (data below the thread pointer), variant
+ * I on AArch64 (data above it, after two words).
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "apps/libc/libc.h"
+
+extern const char __ehdr_start[];
+extern void (*__preinit_array_start[])(void), (*__preinit_array_end[])(void);
+extern void (*__init_array_start[])(void), (*__init_array_end[])(void);
+extern void (*__fini_array_start[])(void), (*__fini_array_end[])(void);
+int main(int argc, char **argv, char **envp);
+
+/* Program header of the initialised thread-local data; the ELF header is mapped with the text. */
+struct tls_image {
+    const void *data;
+    size_t file_size, size, align;
+};
+
+/* The few fields used, by their offsets in the ELF-64 layout, as newlib's elf.h differs from system to
+ * system. */
+struct elf_header {
+    uint8_t ident[16];
+    uint16_t type, machine;
+    uint32_t version;
+    uint64_t entry, phoff, shoff;
+    uint32_t flags;
+    uint16_t ehsize, phentsize, phnum;
+};
+struct elf_segment {
+    uint32_t type, flags;
+    uint64_t offset, vaddr, paddr, filesz, memsz, align;
+};
+#define SEGMENT_TLS 7
+
+static struct tls_image tls_find(void)
+{
+    const struct elf_header *eh = (const void *)__ehdr_start;
+    for (unsigned i = 0; i < eh->phnum; i++) {
+        const struct elf_segment *ph = (const void *)(__ehdr_start + eh->phoff + i * eh->phentsize);
+        if (ph->type == SEGMENT_TLS)
+            return (struct tls_image){(const void *)ph->vaddr, ph->filesz, ph->memsz,
+                                      ph->align ? ph->align : 1};
+    }
+    return (struct tls_image){.align = 1};
+}
+
+static size_t round_up(size_t n, size_t align)
+{
+    return (n + align - 1) / align * align;
+}
+
+#define TLS_ALIGN 64
+
+size_t tls_size(void)
+{
+    struct tls_image t = tls_find();
+    return round_up(t.size, t.align) + sizeof(struct pthread) + t.align + 2 * TLS_ALIGN;
+}
+
+struct pthread *tls_init(void *at, uint64_t *tp)
+{
+    struct tls_image t = tls_find();
+    size_t align = t.align > TLS_ALIGN ? t.align : TLS_ALIGN;
+#if defined(__x86_64__)
+    char *pointer = (char *)round_up((size_t)at + t.size, align);
+    char *data = pointer - round_up(t.size, t.align);
+    struct pthread *self = (struct pthread *)pointer;
+#else
+    char *pointer = (char *)round_up((size_t)at + sizeof(struct pthread), align);
+    char *data = pointer + round_up(16, t.align);
+    struct pthread *self = (struct pthread *)(pointer - sizeof(struct pthread));
+#endif
+    memset(self, 0, sizeof *self);
+    memcpy(data, t.data, t.file_size);
+    memset(data + t.file_size, 0, t.size - t.file_size);
+    self->self = self;
+    _REENT_INIT_PTR(&self->reent);
+    *tp = (uint64_t)pointer;
+    return self;
+}
+
+struct _reent *__getreent(void)
+{
+    return &thread_self()->reent;
+}
+
+static void run_all(void (**from)(void), void (**to)(void))
+{
+    for (; from < to; from++)
+        (*from)();
+}
+
+static void run_destructors(void)
+{
+    for (void (**f)(void) = __fini_array_end; f > __fini_array_start;)
+        (*--f)();
+}
+
+/* block: argc, argv[], 0, environment, 0 */
+void __attribute__((noreturn)) libc_start(uint64_t *block)
+{
+    uint64_t tp;
+    size_t size = (tls_size() + LIBC_PAGE - 1) / LIBC_PAGE * LIBC_PAGE;
+    int64_t at = syscall3(SYS_MMAP, size, SYS_PROT_READ | SYS_PROT_WRITE, "tls");
+    if (at < 0)
+        syscall1(SYS_EXIT, 127);
+    struct pthread *self = tls_init((void *)at, &tp);
+    syscall1(SYS_SET_TLS, tp);
+    self->tid = self->tid_value = (uint32_t)syscall0(SYS_GETTID);
+
+    int argc = (int)block[0];
+    char **argv = (char **)(block + 1);
+    run_all(__preinit_array_start, __preinit_array_end);
+    run_all(__init_array_start, __init_array_end);
+    atexit(run_destructors);
+    exit(main(argc, argv, argv + argc + 1));
+}

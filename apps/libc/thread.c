@@ -1,0 +1,279 @@
+/*
+ * Threads: creation, joining, detaching, keys, affinity.
+ * One mapping holds, from low to high: a guard page, the stack, thread-local storage and the descriptor.  A
+ * joinable thread's mapping is freed by its joiner, a detached one's by a later pthread_create, once the
+ * kernel has cleared its tid.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include "apps/libc/libc.h"
+
+#define STACK_DEFAULT (128 * 1024)
+
+extern const char thread_entry[]; /* start.S */
+
+static uint32_t alive = 1; /* threads that have not come to their end; atomic */
+static uint32_t graveyard_lock;
+static struct pthread *graveyard; /* detached threads whose mappings are still to be freed */
+
+static size_t pages(size_t n)
+{
+    return (n + LIBC_PAGE - 1) / LIBC_PAGE * LIBC_PAGE;
+}
+
+static void free_mapping(struct pthread *t)
+{
+    syscall2(SYS_MUNMAP, t->map, t->map_size);
+}
+
+static void bury_the_dead(void)
+{
+    if (!__atomic_load_n(&graveyard, __ATOMIC_RELAXED))
+        return;
+    lock_take(&graveyard_lock);
+    for (struct pthread **link = &graveyard; *link;) {
+        struct pthread *t = *link;
+        if (__atomic_load_n(&t->tid, __ATOMIC_ACQUIRE) == 0) {
+            *link = t->next;
+            free_mapping(t);
+        } else {
+            link = &t->next;
+        }
+    }
+    lock_give(&graveyard_lock);
+}
+
+static void add_to_graveyard(struct pthread *t)
+{
+    lock_take(&graveyard_lock);
+    t->next = graveyard;
+    graveyard = t;
+    lock_give(&graveyard_lock);
+}
+
+static const pthread_attr_t default_attr = {.stack_size = STACK_DEFAULT, .guard_size = LIBC_PAGE};
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+    if (!attr)
+        attr = &default_attr;
+    bury_the_dead();
+    size_t guard = pages(attr->guard_size), size = guard + pages(attr->stack_size) + pages(tls_size());
+    int64_t at = syscall3(SYS_MMAP, size, SYS_PROT_READ | SYS_PROT_WRITE, "stack");
+    if (at < 0)
+        return EAGAIN;
+    char *map = (char *)at, *top = map + guard + pages(attr->stack_size);
+    if (guard && syscall3(SYS_MPROTECT, map, guard, 0) < 0) {
+        syscall2(SYS_MUNMAP, map, size);
+        return EAGAIN;
+    }
+    uint64_t tp;
+    struct pthread *t = tls_init(top, &tp);
+    t->start = start;
+    t->arg = arg;
+    t->map = map;
+    t->map_size = size;
+    t->detached = attr->detached;
+    if (attr->affinity_set)
+        t->affinity = attr->affinity;
+    t->tid = UINT32_MAX; /* until the kernel writes it, before the thread's first instruction */
+    struct sys_thread args = {.entry = (uint64_t)thread_entry,
+                              .arg = (uint64_t)t,
+                              .stack_top = (uint64_t)top,
+                              .tls = tp,
+                              .tid_addr = (uint64_t)&t->tid};
+    *thread = t;
+    bool detached = t->detached;
+    __atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED);
+    int64_t tid = syscall1(SYS_THREAD_CREATE, &args);
+    if (tid < 0) {
+        __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
+        free_mapping(t);
+        return tid == -ENOMEM ? EAGAIN : (int)-tid;
+    }
+    if (detached)
+        add_to_graveyard(t);
+    return 0;
+}
+
+void __attribute__((noreturn)) thread_main(struct pthread *self)
+{
+    self->tid_value = self->tid;
+    if (self->affinity.bits)
+        syscall3(SYS_SET_AFFINITY, 0, &self->affinity, sizeof self->affinity);
+    pthread_exit(self->start(self->arg));
+}
+
+void pthread_exit(void *result)
+{
+    struct pthread *self = thread_self();
+    self->result = result;
+    keys_run_destructors(self);
+    if (__atomic_sub_fetch(&alive, 1, __ATOMIC_ACQ_REL) == 0)
+        exit(0); /* the end of the last thread is that of the program */
+    _reclaim_reent(&self->reent);
+    malloc_thread_exit(self);
+    for (;;)
+        syscall1(SYS_THREAD_EXIT, &self->tid);
+}
+
+int pthread_join(pthread_t t, void **result)
+{
+    if (t == thread_self())
+        return EDEADLK;
+    if (__atomic_load_n(&t->detached, __ATOMIC_RELAXED))
+        return EINVAL;
+    for (uint32_t tid; (tid = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE)) != 0;)
+        futex_wait(&t->tid, tid, UINT64_MAX);
+    if (result)
+        *result = t->result;
+    if (t->map)
+        free_mapping(t);
+    return 0;
+}
+
+int pthread_detach(pthread_t t)
+{
+    if (__atomic_exchange_n(&t->detached, 1, __ATOMIC_RELAXED))
+        return EINVAL;
+    if (t->map)
+        add_to_graveyard(t);
+    return 0;
+}
+
+pthread_t pthread_self(void)
+{
+    return thread_self();
+}
+
+int pthread_equal(pthread_t a, pthread_t b)
+{
+    return a == b;
+}
+
+int pthread_attr_init(pthread_attr_t *attr)
+{
+    *attr = default_attr;
+    return 0;
+}
+
+int pthread_attr_destroy(pthread_attr_t *attr)
+{
+    (void)attr;
+    return 0;
+}
+
+int pthread_attr_setdetachstate(pthread_attr_t *attr, int state)
+{
+    if (state != PTHREAD_CREATE_JOINABLE && state != PTHREAD_CREATE_DETACHED)
+        return EINVAL;
+    attr->detached = (uint32_t)state;
+    return 0;
+}
+
+int pthread_attr_getdetachstate(const pthread_attr_t *attr, int *state)
+{
+    *state = (int)attr->detached;
+    return 0;
+}
+
+int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size)
+{
+    if (size < PTHREAD_STACK_MIN)
+        return EINVAL;
+    attr->stack_size = size;
+    return 0;
+}
+
+int pthread_attr_getstacksize(const pthread_attr_t *attr, size_t *size)
+{
+    *size = attr->stack_size;
+    return 0;
+}
+
+int pthread_attr_setguardsize(pthread_attr_t *attr, size_t size)
+{
+    attr->guard_size = size;
+    return 0;
+}
+
+int pthread_attr_setaffinity_np(pthread_attr_t *attr, size_t size, const cpu_set_t *set)
+{
+    if (size < sizeof *set)
+        return EINVAL;
+    attr->affinity = *set;
+    attr->affinity_set = 1;
+    return 0;
+}
+
+int pthread_setaffinity_np(pthread_t t, size_t size, const cpu_set_t *set)
+{
+    return (int)-syscall3(SYS_SET_AFFINITY, t->tid_value ? t->tid_value : t->tid, set, size);
+}
+
+int pthread_getaffinity_np(pthread_t t, size_t size, cpu_set_t *set)
+{
+    int64_t r = syscall3(SYS_GET_AFFINITY, t->tid_value ? t->tid_value : t->tid, set, size);
+    return r < 0 ? (int)-r : 0;
+}
+
+/* ---- Keys ---- */
+
+static struct {
+    uint32_t used;
+    void (*destroy)(void *);
+} keys[PTHREAD_KEYS_MAX];
+
+int pthread_key_create(pthread_key_t *key, void (*destroy)(void *))
+{
+    for (uint32_t k = 0; k < PTHREAD_KEYS_MAX; k++) {
+        uint32_t unused = 0;
+        if (__atomic_compare_exchange_n(&keys[k].used, &unused, 1, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED)) {
+            keys[k].destroy = destroy;
+            *key = k;
+            return 0;
+        }
+    }
+    return EAGAIN;
+}
+
+int pthread_key_delete(pthread_key_t key)
+{
+    if (key >= PTHREAD_KEYS_MAX || !keys[key].used)
+        return EINVAL;
+    keys[key].destroy = NULL;
+    __atomic_store_n(&keys[key].used, 0, __ATOMIC_RELEASE);
+    return 0;
+}
+
+int pthread_setspecific(pthread_key_t key, const void *value)
+{
+    if (key >= PTHREAD_KEYS_MAX || !keys[key].used)
+        return EINVAL;
+    thread_self()->specific[key] = value;
+    return 0;
+}
+
+void *pthread_getspecific(pthread_key_t key)
+{
+    return key < PTHREAD_KEYS_MAX ? (void *)thread_self()->specific[key] : NULL;
+}
+
+void keys_run_destructors(struct pthread *self)
+{
+    bool again = true;
+    for (int round = 0; again && round < PTHREAD_DESTRUCTOR_ITERATIONS; round++) {
+        again = false;
+        for (uint32_t k = 0; k < PTHREAD_KEYS_MAX; k++) {
+            void *value = (void *)self->specific[k];
+            self->specific[k] = NULL;
+            if (value && keys[k].destroy) {
+                keys[k].destroy(value);
+                again = true;
+            }
+        }
+    }
+}

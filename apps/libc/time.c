@@ -1,0 +1,107 @@
+/*
+ * Clocks and sleeping.  The clock is read in user mode where the CPU lets us (the kernel says its frequency
+ * and its value at boot), else by a system call.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+#include "apps/libc/libc.h"
+
+#define NS_PER_S 1000000000u
+
+static struct sys_info info;
+static uint32_t info_known; /* racing first calls all write the same */
+
+static uint64_t ticks_now(void)
+{
+#if defined(__x86_64__)
+    uint32_t low, high;
+    __asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
+    return (uint64_t)high << 32 | low;
+#else
+    uint64_t ticks;
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
+    return ticks;
+#endif
+}
+
+uint64_t clock_ns(void)
+{
+    if (!__atomic_load_n(&info_known, __ATOMIC_ACQUIRE)) {
+        syscall2(SYS_SYSINFO, &info, sizeof info);
+        __atomic_store_n(&info_known, 1, __ATOMIC_RELEASE);
+    }
+    if (!info.ticks_hz)
+        return (uint64_t)syscall0(SYS_CLOCK);
+    return (uint64_t)((unsigned __int128)(ticks_now() - info.ticks_base) * NS_PER_S / info.ticks_hz);
+}
+
+uint64_t timespec_ns(const struct timespec *t)
+{
+    uint64_t ns;
+
+    if (t->tv_sec < 0)
+        return 0;
+    if (__builtin_mul_overflow((uint64_t)t->tv_sec, NS_PER_S, &ns) ||
+        __builtin_add_overflow(ns, (uint64_t)t->tv_nsec, &ns))
+        return UINT64_MAX;
+    return ns;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *ts)
+{
+    if (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME) {
+        errno = EINVAL;
+        return -1;
+    }
+    uint64_t ns = clock_ns();
+    ts->tv_sec = (time_t)(ns / NS_PER_S);
+    ts->tv_nsec = (long)(ns % NS_PER_S);
+    return 0;
+}
+
+int clock_getres(clockid_t clock, struct timespec *ts)
+{
+    if (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME) {
+        errno = EINVAL;
+        return -1;
+    }
+    *ts = (struct timespec){.tv_nsec = 1};
+    return 0;
+}
+
+int nanosleep(const struct timespec *want, struct timespec *left)
+{
+    if (want->tv_sec < 0 || want->tv_nsec < 0 || want->tv_nsec >= (long)NS_PER_S) {
+        errno = EINVAL;
+        return -1;
+    }
+    syscall1(SYS_SLEEP, timespec_ns(want));
+    if (left)
+        *left = (struct timespec){0};
+    return 0;
+}
+
+unsigned sleep(unsigned seconds)
+{
+    syscall1(SYS_SLEEP, (uint64_t)seconds * NS_PER_S);
+    return 0;
+}
+
+int usleep(useconds_t us)
+{
+    syscall1(SYS_SLEEP, (uint64_t)us * 1000);
+    return 0;
+}
+
+int sched_yield(void)
+{
+    syscall0(SYS_YIELD);
+    return 0;
+}
+
+int sched_getcpu(void)
+{
+    return (int)syscall0(SYS_GETCPU);
+}
