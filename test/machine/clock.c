@@ -1,0 +1,186 @@
+/*
+ * Model time is the guest's time.  QEMU asks its accelerator for the virtual clock (which drives timers) and for the
+ * ticks of the time-stamp counter; the two slots of the accelerator's table are replaced, after checking that the table
+ * is laid out as expected.  One model cycle is one nanosecond and one tick.
+ *
+ * A vCPU sees its own clock, but never less than what any vCPU has read before, so that time is monotonic across CPUs.
+ * Everybody else sees the machine's time.  While all vCPUs wait for interrupts a thread of our own, under QEMU's big
+ * lock, moves the machine's time on to the next timer and runs it.
+ *
+ * Interrupts are watched on their way to a vCPU, for the time at which it wakes.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <time.h>
+#include "test/machine/engine.h"
+
+/* Words of struct AccelOpsClass (QEMU include/system/accel-ops.h), in QEMU 10.0. */
+enum { SLOT_KICK = 16, SLOT_HANDLE_INTERRUPT = 23, SLOT_GET_CLOCK, SLOT_SET_CLOCK, SLOT_GET_TICKS };
+
+#define ALL_TIMERS     (-1)
+#define DEADLINE_NEVER ((int64_t)1 << 50) /* farther than this, in ns, is never */
+
+/* How long the idle thread waits, in the host's time. */
+#define BUSY_RETRY_NS (10 * NS_PER_MS) /* some vCPU runs; clock_idle() ends the wait early */
+#define IDLE_RETRY_NS (50 * NS_PER_US) /* the vCPU thread is about to wait or to wake, or there is no timer */
+#define SKIP_NS       NS_PER_MS        /* for each further timer, after this many that woke nobody */
+#define SKIPS_AT_ONCE 1000
+
+static __thread bool runs_vcpus, runs_timers;
+static void (*handle_interrupt)(void *cpu, int mask);
+static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t idle_cond = PTHREAD_COND_INITIALIZER;
+static bool idle_asked; /* by clock_idle(), under idle_lock */
+
+void clock_thread_is_vcpus(void)
+{
+    runs_vcpus = true;
+}
+
+static int64_t read_clock(void)
+{
+    struct vcpu *v = machine.running;
+
+    if (!runs_vcpus || !v || !turn_can_run(v))
+        return (int64_t)(machine.time >> CYCLE_SHIFT);
+    machine.ticks_read = MAX(machine.ticks_read, vcpu_cycles(v));
+    return (int64_t)machine.ticks_read;
+}
+
+static void set_clock(int64_t ns)
+{
+    machine.time = MAX(machine.time, (uint64_t)ns << CYCLE_SHIFT);
+}
+
+/* When an interrupt raised now arrives, as a vCPU's clock. */
+static uint64_t arrival(const struct vcpu *target)
+{
+    const struct vcpu *sender = machine.running;
+
+    if (!runs_vcpus || runs_timers || !sender || !turn_can_run(sender) || sender == target)
+        return machine.time;
+    return sender->now + ((uint64_t)machine.topology->ipi_cycles << CYCLE_SHIFT);
+}
+
+static void watch_interrupt(void *cpu, int mask)
+{
+    handle_interrupt(cpu, mask);
+    for (struct vcpu *v = machine.vcpus; v < machine.vcpus + machine.cpus; v++)
+        if (v->cpu == cpu && !turn_can_run(v) && (!v->wake || !v->started))
+            v->wake = MAX(arrival(v), (uint64_t)1);
+}
+
+uint64_t clock_deadline(void)
+{
+    int64_t ns = qemu.deadline_ns(QEMU_CLOCK_VIRTUAL, ALL_TIMERS);
+
+    if (ns < 0 || ns > DEADLINE_NEVER)
+        return NEVER;
+    return (uint64_t)(read_clock() + ns) << CYCLE_SHIFT;
+}
+
+void clock_run_timers(void)
+{
+    bool had_lock = qemu.locked();
+
+    if (!had_lock)
+        qemu.lock(__FILE__, __LINE__);
+    runs_timers = true;
+    qemu.run_timers(QEMU_CLOCK_VIRTUAL);
+    runs_timers = false;
+    if (!had_lock)
+        qemu.unlock();
+}
+
+/* ---- Idling ----------------------------------------------------------------------------------------------- */
+
+static bool nobody_can_run(void)
+{
+    for (struct vcpu *v = machine.vcpus; v < machine.vcpus + machine.cpus; v++)
+        if (turn_can_run(v))
+            return false;
+    return machine.running;
+}
+
+/* Skips to the next timer.  False: there is none, or something woke up. */
+static bool skip(void)
+{
+    uint64_t deadline = NEVER;
+
+    qemu.lock(__FILE__, __LINE__);
+    if (nobody_can_run() && qemu.all_idle())
+        deadline = clock_deadline();
+    if (deadline != NEVER) {
+        machine.time = MAX(machine.time, deadline);
+        qemu.run_timers(QEMU_CLOCK_VIRTUAL);
+    }
+    qemu.unlock();
+    return deadline != NEVER;
+}
+
+static void wait_ns(uint64_t ns)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    ns += (uint64_t)t.tv_nsec;
+    t.tv_sec += (time_t)(ns / NS_PER_S);
+    t.tv_nsec = (long)(ns % NS_PER_S);
+    pthread_mutex_lock(&idle_lock);
+    if (!idle_asked)
+        pthread_cond_timedwait(&idle_cond, &idle_lock, &t);
+    idle_asked = false;
+    pthread_mutex_unlock(&idle_lock);
+}
+
+/* A guest that waits for nothing but, say, its console must not make time fly. */
+static void *idle_thread(void *arg)
+{
+    unsigned skipped = 0;
+
+    qemu.rcu_register();
+    for (;;) {
+        if (!nobody_can_run()) {
+            skipped = 0;
+            wait_ns(BUSY_RETRY_NS);
+        } else if (!skip()) {
+            skipped = 0;
+            wait_ns(IDLE_RETRY_NS);
+        } else if (++skipped > SKIPS_AT_ONCE) {
+            wait_ns(SKIP_NS);
+        }
+    }
+    return arg;
+}
+
+void clock_idle(void)
+{
+    for (struct vcpu *v = machine.vcpus; v < machine.vcpus + machine.cpus; v++)
+        if (v->started)
+            machine.time = MAX(machine.time, v->idle_since);
+    pthread_mutex_lock(&idle_lock);
+    idle_asked = true;
+    pthread_cond_signal(&idle_cond);
+    pthread_mutex_unlock(&idle_lock);
+}
+
+/* ---- Installing ------------------------------------------------------------------------------------------- */
+
+void clock_install(void)
+{
+    void **slots = qemu.accel();
+    pthread_t thread;
+
+    if (slots[SLOT_HANDLE_INTERRUPT] != qemu.handle_interrupt || slots[SLOT_KICK] != qemu.kick)
+        machine_error(
+            "this QEMU's accelerator is not laid out as expected: it must be QEMU 10.0 and run with "
+            "-accel tcg,thread=single");
+    handle_interrupt = (void (*)(void *, int))qemu.handle_interrupt;
+    slots[SLOT_HANDLE_INTERRUPT] = (void *)watch_interrupt;
+    slots[SLOT_GET_CLOCK] = (void *)read_clock;
+    slots[SLOT_SET_CLOCK] = (void *)set_clock;
+    slots[SLOT_GET_TICKS] = (void *)read_clock;
+    if (pthread_create(&thread, NULL, idle_thread, NULL))
+        machine_error("cannot start the idle thread");
+    pthread_detach(thread);
+}

@@ -1,0 +1,257 @@
+/*
+ * The state of the simulated machine and the small functions on the path of every instruction.  QEMU runs all vCPUs on
+ * one thread, in turns (turn.c), so nothing here is locked; the idle thread (clock.c) acts only while no vCPU can run.
+ *
+ * Time is kept per vCPU, in 1/256 of a model cycle: instructions take completion time, and each cause of a stall adds
+ * cycles.  A vCPU's cycles are its completion and stall cycles, and its clock adds idle ones, by construction.
+ */
+#pragma once
+#include "kernel/dev/machine.h"
+#include "test/machine/branch.h"
+#include "test/machine/cache.h"
+#include "test/machine/isa.h"
+#include "test/machine/qemu.h"
+#include "test/machine/storebuf.h"
+#include "test/machine/tlb.h"
+
+#define CYCLE_SHIFT 8
+#define NEVER       UINT64_MAX
+
+/* By enum machine_event.  COMPLETION is in 1/256 cycles; CYCLES and IDLE are not kept: see event_count(). */
+struct counts {
+    uint64_t n[MACHINE_EVENTS];
+};
+
+enum mode { MODE_KERNEL, MODE_USER, MODES };
+
+/* A translated block.  Its bytes lie in one page or in two. */
+struct block {
+    uint64_t pc;
+    uint64_t line; /* number of its first line */
+    uint32_t instructions;
+    uint32_t bytes;
+    uint8_t mode;         /* enum mode */
+    uint8_t lines;        /* in the first page, at least 1 */
+    uint8_t second_lines; /* in the second page */
+    bool predicted;       /* ends in a branch that must be predicted; direct jumps and calls need not be */
+    uint64_t second_line;
+    paddr_t page;
+};
+
+/* One data access, as far as it is known. */
+struct access {
+    uint64_t pc;
+    vaddr_t va;
+    paddr_t pa;
+    uint8_t flags; /* MACHINE_RECORD_* */
+    uint8_t source;
+    uint32_t latency;
+};
+
+/* A CPU's performance monitor; see pmu.c. */
+struct pmu_counter {
+    uint32_t event, flags;
+    uint64_t period;
+    uint64_t value, left; /* at the snapshot: what it counted, events until its overflow */
+    uint64_t snapshot;    /* true count then */
+};
+
+struct pmu {
+    volatile struct machine_cpu *page;
+    struct pmu_counter counter[MACHINE_COUNTERS];
+    bool running, unacknowledged;
+    bool polls;                     /* some counter's event is followed by time, not by occurrence */
+    uint64_t awaited;               /* bit per event that a counter waits for, to overflow ... */
+    uint64_t until[MACHINE_EVENTS]; /* ... after so many more at the earliest */
+    uint32_t sample_sources, sample_flags, sample_period, sample_jitter;
+    uint64_t sample_left; /* matching accesses until the next record */
+    uint64_t ring_base, ring_records, ring_irq_at, head;
+    vaddr_t data_address;
+};
+
+struct vcpu {
+    uint64_t now;                    /* its clock, 1/256 cycles, idle included */
+    uint64_t stop;                   /* when turn_stop() wants to look */
+    struct counts *mode;             /* of the mode it runs in: one of count[] */
+    const struct block *last;        /* executed before; NULL after an exception */
+    uint64_t code_first, code_lines; /* the lines fetched last, next to each other: still in the L1I */
+    vaddr_t data_line;               /* virtual number of the line accessed last: still in the L1D ... */
+    bool data_writable;              /* ... and modified */
+    uint32_t cpi;                    /* 1/256 cycles an instruction takes now */
+    uint32_t writer;                 /* tag slot (truth.c), for the caches */
+    uint16_t index, core;
+    uint16_t space; /* PCID, ASID */
+    bool globals;   /* kernel translations survive a change of the address space */
+    struct tlb tlb;
+    vaddr_t code_page;
+    struct storebuf stores;
+    struct counts count[MODES];
+    struct branch branch;
+
+    /* Turns and idling (turn.c). */
+    uint64_t slice_end; /* the turn ends then at the latest */
+    uint64_t pmu_at;    /* pmu_poll() wants to look */
+    bool started;       /* has executed something since power-on */
+    bool idle;          /* halted; until it executes again */
+    uint64_t idle_since;
+    uint64_t wake; /* time of the first interrupt since it halted, 1/256 cycles; 0: none */
+    uint64_t idle_cycles;
+
+    struct pmu pmu;
+    struct counts tagged; /* totals when the present tag was set (truth.c) */
+    uint64_t tagged_idle;
+    void *cpu;                               /* QEMU's CPUState */
+    struct qemu_plugin_register **registers; /* by the ISA's numbering */
+
+    /* How the simulation went. */
+    uint64_t turns, blocks, unknown, checked, mismatches;
+};
+
+/* The whole machine. */
+struct machine {
+    const struct topology *topology;
+    const struct isa *isa;
+    struct cache *cache;
+    struct vcpu *vcpus;
+    unsigned cpus;
+    unsigned line_shift;
+    struct machine_id *id; /* page 0 */
+    uint8_t *pages;        /* MACHINE_BYTES of registers */
+
+    uint64_t quantum;     /* Q, 1/256 cycles */
+    uint64_t random;      /* state of machine_random() */
+    bool verify;          /* check every translation */
+    struct vcpu *running; /* whose turn it is: executes or did last; NULL before the first block */
+    uint64_t
+        time; /* no running vCPU is behind this, 1/256 cycles; changed while idle by the idle thread only */
+    uint64_t ticks_read; /* the latest time any vCPU has read, model cycles */
+};
+extern struct machine machine;
+
+/* Pseudo-random, from the seed: same run, same numbers (Marsaglia, "Xorshift RNGs", 2003; the * variant). */
+static inline uint64_t machine_random(void)
+{
+    machine.random ^= machine.random >> 12;
+    machine.random ^= machine.random << 25;
+    machine.random ^= machine.random >> 27;
+    return machine.random * 0x2545f4914f6cdd1dull;
+}
+
+/* Prints to stderr; error also ends QEMU with status 1. */
+void machine_say(const char *fmt, ...) PRINTF(1, 2);
+NORETURN void machine_error(const char *fmt, ...) PRINTF(1, 2);
+
+/* An event has happened n times (its count is up already): does a counter wait for it? */
+static inline void event_done(struct vcpu *v, enum machine_event e, uint64_t n)
+{
+    if (__builtin_expect(v->pmu.awaited >> e & 1, 0)) {
+        if (v->pmu.until[e] <= n)
+            v->pmu_at = v->stop = 0;
+        else
+            v->pmu.until[e] -= n;
+    }
+}
+
+static inline void event(struct vcpu *v, enum machine_event e)
+{
+    v->mode->n[e]++;
+    event_done(v, e, 1);
+}
+
+/* The CPU waits. */
+static inline void stall(struct vcpu *v, enum machine_event cause, uint64_t cycles)
+{
+    v->now += cycles << CYCLE_SHIFT;
+    v->mode->n[cause] += cycles;
+    event_done(v, cause, cycles);
+}
+
+static inline void stall_dcache(struct vcpu *v, unsigned source, uint64_t cycles)
+{
+    enum machine_event part = MACHINE_EVENT_DCACHE_LOCAL_L2 + source - MACHINE_LOCAL_L2;
+    v->mode->n[part] += cycles;
+    event_done(v, part, cycles);
+    stall(v, MACHINE_EVENT_STALL_DCACHE, cycles);
+}
+
+/* What the L1s and the TLB hold may have changed: nothing is known to hit without looking. */
+static inline void forget_hits(struct vcpu *v)
+{
+    v->data_line = v->code_first = NEVER;
+    v->code_lines = 0;
+}
+
+static inline uint64_t vcpu_cycles(const struct vcpu *v)
+{
+    return v->now >> CYCLE_SHIFT;
+}
+
+/* True count of an event in one mode.  IDLE has no mode: see vcpu.idle_cycles. */
+uint64_t event_count(const struct counts *c, enum machine_event e);
+
+/*
+ * execute.c: the callbacks of every block and access.  QEMU names a vCPU in its first argument, but with thread=single
+ * compiles the number of the one that translated the block into it: wrong for all others.  So execute_block() looks who
+ * executes, and everything that follows goes by machine.running.
+ */
+void execute_block(unsigned cpu, void *block);
+void execute_load(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
+void execute_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
+void execute_atomic(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
+/* What special instructions do, for the ISAs. */
+void execute_fence(struct vcpu *v); /* waits until the store buffer is empty */
+void execute_device(
+    struct vcpu *v); /* an access to a device that is no memory, after which its timers may differ */
+void execute_charge(struct vcpu *v, uint64_t cycles); /* fixed cost: a stall for another reason */
+void execute_exception(struct vcpu *v);               /* taken: interrupt, fault, system call */
+void execute_exception_return(struct vcpu *v);
+/* The TLB: also what instructions have been translated. */
+void execute_flush_all(struct vcpu *v);
+void execute_flush_space(struct vcpu *v);
+void execute_flush_page(struct vcpu *v, vaddr_t va);
+uint64_t execute_register(struct vcpu *v, int number); /* the guest's; only where insn.reads_registers */
+
+/* turn.c: whose turn it is. */
+struct vcpu *turn_find(const void *cpu); /* QEMU's CPUState */
+struct vcpu *turn_begin(void);           /* another vCPU than before executes: returns it */
+void turn_stop(struct vcpu *v);          /* from a block, when v->now has reached v->stop */
+void turn_pause(struct vcpu *v);         /* it spins: let others go on */
+void turn_halt(struct vcpu *v);          /* it is about to wait for an interrupt */
+void turn_wake(struct vcpu *v);          /* it is about to execute, perhaps after having waited */
+bool turn_can_run(const struct vcpu *v);
+/* Smallest clock of all running vCPUs but v; NEVER if there is none. */
+uint64_t turn_others(const struct vcpu *v);
+
+/* clock.c: model time is the guest's time. */
+void clock_install(void);         /* once, when QEMU's accelerator exists */
+uint64_t clock_deadline(void);    /* next timer, 1/256 cycles; NEVER: none */
+void clock_run_timers(void);      /* those that are due */
+void clock_idle(void);            /* the last running vCPU is about to halt */
+void clock_thread_is_vcpus(void); /* the calling thread is the one that runs them */
+
+/* interrupt.c */
+void interrupt_install(struct vcpu *v);               /* when its CPU exists */
+void interrupt_send(uint64_t address, uint32_t data); /* an MSI, now */
+
+/* regs.c: the register pages. */
+void regs_init(const char *file); /* NULL: the guest has none */
+bool regs_contains(paddr_t pa);   /* asked for every new translation */
+/* The guest has accessed this register (a store: its value is in the page). */
+void regs_access(struct vcpu *v, paddr_t pa, bool store);
+
+/* pmu.c */
+extern const uint8_t pmu_counter_mask[MACHINE_EVENTS]; /* bit per counter that can count the event */
+#define PMU_SAMPLE_SOURCES 0x7eu                       /* all but L1 */
+#define PMU_RING_RECORDS   65536
+#define PMU_RECORD_CYCLES  50
+void pmu_init(struct vcpu *v);
+int pmu_command(struct vcpu *v, uint32_t command); /* 0 or a negative errno, for the guest */
+void pmu_poll(struct vcpu *v);                     /* overflows until now */
+void pmu_mode_changed(struct vcpu *v);
+void pmu_miss(struct vcpu *v, const struct access *a);
+
+/* truth.c: what really happened, for checks. */
+void truth_init(const char *file); /* NULL: none is written */
+void truth_tag(struct vcpu *v, uint32_t tag);
+void truth_served(const struct vcpu *v, const struct cache_result *r);
+void truth_mark(const char *label);

@@ -1,0 +1,363 @@
+/*
+ * What a block and a memory access cost.  QEMU calls execute_block() at the start of each translated block, before its
+ * accesses, and the others after each access has been made.
+ *
+ * - A block's instructions take completion time at once.  Its bytes are fetched through the L1I, its successor was
+ *   predicted or not.
+ * - A load or an atomic operation that misses stalls for the latency of its source.  A store enters the store buffer and
+ *   stalls only when that is full; atomic operations and fences wait until it is empty.
+ * - The modelled TLB is also the simulator's translation cache: QEMU is asked only on a modelled miss.
+ */
+#include "test/machine/engine.h"
+
+#define LARGEST_ACCESS 16 /* bytes that QEMU accesses in one piece, at most */
+
+/* Translations of instructions are told apart from those of data by a bit that no canonical address has by itself: QEMU
+ * may run a block at another virtual address than it was translated at, which must not become a wrong data translation. */
+#define CODE_ADDRESS ((vaddr_t)1 << 55)
+
+/* ---- Instructions ----------------------------------------------------------------------------------------- */
+
+static void tlb_walk(struct vcpu *v)
+{
+    v->data_line = NEVER; /* its translation may be the one that goes */
+    event(v, MACHINE_EVENT_TLB_MISSES);
+    stall(v, MACHINE_EVENT_STALL_TLB, machine.topology->walk_cycles);
+}
+
+static bool global_page(const struct vcpu *v, vaddr_t va)
+{
+    return v->globals && !isa_user(va);
+}
+
+static void translate_code(struct vcpu *v, const struct block *b)
+{
+    vaddr_t va = b->pc ^ CODE_ADDRESS;
+
+    v->code_page = b->pc >> PAGE_SHIFT;
+    if (tlb_lookup(&v->tlb, va, v->space))
+        return;
+    tlb_walk(v);
+    tlb_insert(&v->tlb, va, v->space, global_page(v, b->pc), b->page, false);
+}
+
+static void fetch_lines(struct vcpu *v, uint64_t line, unsigned lines)
+{
+    for (; lines; line++, lines--) {
+        struct cache_result r = cache_fetch(machine.cache, v->core, line << machine.line_shift);
+        if (r.source == CACHE_L1)
+            continue;
+        event(v, MACHINE_EVENT_L1I_MISSES);
+        stall(v, MACHINE_EVENT_STALL_ICACHE, r.latency);
+    }
+}
+
+/* A loop runs in few lines.  Lines next to each other are in different sets, so none of them drives out another. */
+#define CODE_LINES 4
+
+static void fetch(struct vcpu *v, const struct block *b)
+{
+    fetch_lines(v, b->line, b->lines);
+    if (b->line == v->code_first + v->code_lines && v->code_lines + b->lines <= CODE_LINES) {
+        v->code_lines += b->lines;
+    } else {
+        v->code_first = b->line;
+        v->code_lines = b->lines;
+    }
+    if (!b->second_lines)
+        return;
+    fetch_lines(v, b->second_line, b->second_lines);
+    v->code_lines = 0;
+}
+
+static void mode_changes(struct vcpu *v, enum mode mode)
+{
+    v->mode = &v->count[mode];
+    pmu_mode_changed(v);
+}
+
+void execute_block(unsigned cpu, void *data)
+{
+    const struct block *b = data;
+    struct vcpu *v = machine.running;
+
+    (void)cpu;
+    if (__builtin_expect(!v || v->cpu != *qemu.current, 0))
+        v = turn_begin();
+    if (__builtin_expect(v->now >= v->stop, 0))
+        turn_stop(v);
+    if (__builtin_expect(v->mode != &v->count[b->mode], 0))
+        mode_changes(v, b->mode);
+    uint64_t completion = (uint64_t)b->instructions * v->cpi;
+    v->now += completion;
+    v->mode->n[MACHINE_EVENT_INSTRUCTIONS] += b->instructions;
+    v->mode->n[MACHINE_EVENT_COMPLETION] += completion;
+
+    if (v->code_page != b->pc >> PAGE_SHIFT)
+        translate_code(v, b);
+    if (b->line < v->code_first || b->line + b->lines > v->code_first + v->code_lines || b->second_lines)
+        fetch(v, b);
+
+    const struct block *last = v->last;
+    v->last = b->predicted ? b : NULL;
+    if (last && branch_predict_update(&v->branch, last->pc, last->pc + last->bytes, b->pc)) {
+        event(v, MACHINE_EVENT_MISPREDICTS);
+        stall(v, MACHINE_EVENT_STALL_BRANCH, machine.topology->mispredict_cycles);
+    }
+}
+
+/* ---- Data ------------------------------------------------------------------------------------------------- */
+
+/* The page's translation, or NULL when QEMU does not know it (any more): then the access is not modelled. */
+static const struct tlb_entry *translate_miss(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va)
+{
+    struct qemu_plugin_hwaddr *where = qemu_plugin_get_hwaddr(info, va);
+
+    if (!where) {
+        v->unknown++;
+        return NULL;
+    }
+    paddr_t pa = qemu_plugin_hwaddr_phys_addr(where);
+    bool io = qemu_plugin_hwaddr_is_io(where) || regs_contains(pa);
+    tlb_walk(v);
+    return tlb_insert(&v->tlb, va, v->space, global_page(v, va), pa, io);
+}
+
+static void verify(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, const struct tlb_entry *e)
+{
+    struct qemu_plugin_hwaddr *where = qemu_plugin_get_hwaddr(info, va);
+
+    v->checked++;
+    if (!where)
+        return;
+    paddr_t pa = qemu_plugin_hwaddr_phys_addr(where) & ~(paddr_t)PAGE_MASK;
+    if (pa == tlb_frame(e))
+        return;
+    if (v->mismatches++ < 10)
+        machine_say("translation: cpu %u at %#llx: %#llx, but QEMU has %#llx", v->index,
+                    (unsigned long long)va, (unsigned long long)tlb_frame(e), (unsigned long long)pa);
+}
+
+static const struct tlb_entry *translate(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va)
+{
+    const struct tlb_entry *e = tlb_lookup(&v->tlb, va, v->space);
+
+    if (__builtin_expect(!e, 0))
+        return translate_miss(v, info, va);
+    if (__builtin_expect(machine.verify, 0))
+        verify(v, info, va, e);
+    return e;
+}
+
+static void device_access(struct vcpu *v, paddr_t pa, bool store)
+{
+    if (regs_contains(pa)) {
+        regs_access(v, pa, store);
+        return;
+    }
+    if (store && machine.isa->sends_ipi(pa))
+        execute_charge(v, machine.topology->ipi_cycles);
+    execute_device(v);
+}
+
+/* A data miss has been served: count it, tell who must know. */
+static void served(struct vcpu *v, vaddr_t pc, vaddr_t va, paddr_t pa, const struct cache_result *r,
+                   uint8_t flags)
+{
+    struct access a = {
+        .pc = pc,
+        .va = va,
+        .pa = pa,
+        .flags =
+            flags | (isa_user(pc) ? MACHINE_RECORD_USER : 0) | (r->modified ? MACHINE_RECORD_MODIFIED : 0),
+        .source = r->source,
+        .latency = r->latency,
+    };
+    event(v, MACHINE_EVENT_L1D_MISSES);
+    event(v, MACHINE_EVENT_SERVED_LOCAL_L2 + r->source - MACHINE_LOCAL_L2);
+    if (r->source == CACHE_REMOTE_L2 || r->source == CACHE_REMOTE_L3)
+        truth_served(v, r);
+    pmu_miss(v, &a);
+}
+
+static void load_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
+{
+    const struct tlb_entry *e = translate(v, info, va);
+
+    if (__builtin_expect(!e, 0))
+        return;
+    paddr_t pa = tlb_frame(e) | (va & PAGE_MASK);
+    if (__builtin_expect(tlb_is_io(e), 0)) {
+        device_access(v, pa, false);
+        return;
+    }
+    struct cache_result r = cache_load(machine.cache, v->core, pa);
+    v->data_line = va >> machine.line_shift;
+    v->data_writable = false;
+    if (r.source == CACHE_L1)
+        return;
+    stall_dcache(v, r.source, r.latency);
+    served(v, pc, va, pa, &r, 0);
+}
+
+static void store_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
+{
+    const struct tlb_entry *e = translate(v, info, va);
+
+    if (__builtin_expect(!e, 0))
+        return;
+    paddr_t pa = tlb_frame(e) | (va & PAGE_MASK);
+    if (__builtin_expect(tlb_is_io(e), 0)) {
+        device_access(v, pa, true);
+        return;
+    }
+    struct cache_result r = cache_store(machine.cache, v->core, pa, v->writer);
+    v->data_line = va >> machine.line_shift;
+    v->data_writable = true;
+    cycles_t wait = storebuf_put(&v->stores, vcpu_cycles(v), r.latency);
+    if (wait)
+        stall(v, MACHINE_EVENT_STALL_OTHER, wait);
+    if (r.source != CACHE_L1)
+        served(v, pc, va, pa, &r, MACHINE_RECORD_STORE);
+}
+
+static void atomic_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
+{
+    const struct tlb_entry *e = translate(v, info, va);
+
+    execute_fence(v);
+    if (__builtin_expect(!e, 0))
+        return;
+    paddr_t pa = tlb_frame(e) | (va & PAGE_MASK);
+    if (__builtin_expect(tlb_is_io(e), 0)) {
+        device_access(v, pa, true);
+        return;
+    }
+    struct cache_result r = cache_store(machine.cache, v->core, pa, v->writer);
+    v->data_line = va >> machine.line_shift;
+    v->data_writable = true;
+    if (r.source == CACHE_L1)
+        return;
+    stall_dcache(v, r.source, r.latency);
+    served(v, pc, va, pa, &r, MACHINE_RECORD_STORE | MACHINE_RECORD_ATOMIC);
+}
+
+/* Does the access end in another line than it begins in?  Most can be told not to without asking for their size. */
+static inline bool crosses_line(qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t *next)
+{
+    vaddr_t line = (vaddr_t)1 << machine.line_shift;
+    vaddr_t offset = va & (line - 1);
+
+    if (__builtin_expect(offset <= line - LARGEST_ACCESS, 1))
+        return false;
+    *next = (va | (line - 1)) + 1;
+    return offset + ((vaddr_t)1 << qemu_plugin_mem_size_shift(info)) > line;
+}
+
+void execute_load(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc)
+{
+    struct vcpu *v = machine.running;
+    vaddr_t next;
+
+    (void)cpu;
+    v->mode->n[MACHINE_EVENT_LOADS]++;
+    if (va >> machine.line_shift == v->data_line && !crosses_line(info, va, &next))
+        return;
+    load_part(v, info, va, (vaddr_t)pc);
+    if (__builtin_expect(crosses_line(info, va, &next), 0))
+        load_part(v, info, next, (vaddr_t)pc);
+}
+
+void execute_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc)
+{
+    struct vcpu *v = machine.running;
+    vaddr_t next;
+
+    (void)cpu;
+    v->mode->n[MACHINE_EVENT_STORES]++;
+    if (va >> machine.line_shift == v->data_line && v->data_writable && !crosses_line(info, va, &next)) {
+        cycles_t wait = storebuf_put(&v->stores, vcpu_cycles(v), 0);
+        if (wait)
+            stall(v, MACHINE_EVENT_STALL_OTHER, wait);
+        return;
+    }
+    store_part(v, info, va, (vaddr_t)pc);
+    if (__builtin_expect(crosses_line(info, va, &next), 0))
+        store_part(v, info, next, (vaddr_t)pc);
+}
+
+void execute_atomic(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc)
+{
+    struct vcpu *v = machine.running;
+    vaddr_t next;
+
+    (void)cpu;
+    v->mode->n[MACHINE_EVENT_STORES]++;
+    atomic_part(v, info, va, (vaddr_t)pc);
+    if (__builtin_expect(crosses_line(info, va, &next), 0))
+        atomic_part(v, info, next, (vaddr_t)pc);
+}
+
+/* ---- Special instructions --------------------------------------------------------------------------------- */
+
+void execute_charge(struct vcpu *v, uint64_t cycles)
+{
+    stall(v, MACHINE_EVENT_STALL_OTHER, cycles);
+}
+
+void execute_fence(struct vcpu *v)
+{
+    cycles_t wait = storebuf_drain(&v->stores, vcpu_cycles(v));
+    if (wait)
+        execute_charge(v, wait);
+}
+
+void execute_device(struct vcpu *v)
+{
+    execute_charge(v, machine.topology->register_cycles);
+    v->slice_end = v->stop = 0; /* it may have armed a timer */
+}
+
+/* Kernel time, whatever the mode was. */
+static void charge_kernel(struct vcpu *v, uint64_t cycles)
+{
+    if (v->mode != &v->count[MODE_KERNEL])
+        mode_changes(v, MODE_KERNEL);
+    v->last = NULL;
+    execute_charge(v, cycles);
+}
+
+void execute_exception(struct vcpu *v)
+{
+    charge_kernel(v, machine.topology->exception_entry_cycles);
+    event(v, MACHINE_EVENT_EXCEPTIONS);
+}
+
+void execute_exception_return(struct vcpu *v)
+{
+    charge_kernel(v, machine.topology->exception_return_cycles);
+}
+
+/* ---- TLB -------------------------------------------------------------------------------------------------- */
+
+void execute_flush_all(struct vcpu *v)
+{
+    tlb_flush_all(&v->tlb);
+    v->code_page = NEVER;
+    forget_hits(v);
+}
+
+void execute_flush_space(struct vcpu *v)
+{
+    tlb_flush_space(&v->tlb, v->space);
+    v->code_page = NEVER;
+    forget_hits(v);
+}
+
+void execute_flush_page(struct vcpu *v, vaddr_t va)
+{
+    tlb_flush_page(&v->tlb, va, v->space);
+    tlb_flush_page(&v->tlb, va ^ CODE_ADDRESS, v->space);
+    v->code_page = NEVER;
+    forget_hits(v);
+}

@@ -1,0 +1,125 @@
+/*
+ * Interrupts and exceptions, in both directions: messages that the machine's own devices send, and the entry of each
+ * exception, which costs time.
+ *
+ * The plugin interface of QEMU 10.0 does not report exceptions.  Each class of CPUs points to a constant table of
+ * operations; the table is found as the one that contains QEMU's exception function, and replaced by a copy in which our
+ * functions come first.  System calls that are no exceptions to QEMU are recognised as instructions.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include "test/machine/engine.h"
+
+#define CLASS_WORDS 128 /* of CPUClass that are searched for the pointer to the table */
+#define TABLE_WORDS 48  /* of struct TCGCPUOps, at least; what lies behind is copied along and not used */
+
+static void (*exception)(void *cpu);
+static bool (*interrupt)(void *cpu, int request);
+static void *operations[TABLE_WORDS];
+
+static void enters(void *cpu)
+{
+    struct vcpu *v = turn_find(cpu);
+    turn_wake(v);
+    execute_exception(v);
+    v->stop = 0;
+}
+
+static void watch_exception(void *cpu)
+{
+    exception(cpu);
+    enters(cpu);
+}
+
+static bool watch_interrupt(void *cpu, int request)
+{
+    bool taken = interrupt(cpu, request);
+    if (taken && turn_find(cpu)->started)
+        enters(cpu);
+    return taken;
+}
+
+/* Is this a table of constants inside QEMU? */
+struct range {
+    uintptr_t begin, end;
+};
+
+static int program_range(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct range *range = arg;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_LOAD)
+            continue;
+        range->begin = MIN(range->begin, info->dlpi_addr + p->p_vaddr);
+        range->end = MAX(range->end, info->dlpi_addr + p->p_vaddr + p->p_memsz);
+    }
+    return 1; /* the program is the first entry */
+}
+
+static int slot_of(void *const *table, const void *function)
+{
+    for (int i = 0; i < TABLE_WORDS; i++)
+        if (table[i] == function)
+            return i;
+    return -1;
+}
+
+/* The word of the class that points to the table: the one that points closest before the two functions. */
+static void **find_table(void **class, const void *exception_function, const void *interrupt_function)
+{
+    struct range range = {UINTPTR_MAX, 0};
+    void **found = NULL;
+    int closest = TABLE_WORDS;
+
+    dl_iterate_phdr(program_range, &range);
+    for (int i = 0; i < CLASS_WORDS; i++) {
+        uintptr_t at = (uintptr_t) class[i];
+        if (at < range.begin || at + sizeof(operations) > range.end || at % sizeof(void *))
+            continue;
+        int slot = slot_of(class[i], exception_function);
+        if (slot < 0 || slot >= closest || slot_of(class[i], interrupt_function) < 0)
+            continue;
+        closest = slot;
+        found = &class[i];
+    }
+    return found;
+}
+
+void interrupt_install(struct vcpu *v)
+{
+    static void **installed;          /* class that is done: all CPUs are of one */
+    void **class = *(void ***)v->cpu; /* first word of an object, QEMU include/qom/object.h */
+    void *exception_function = dlsym(RTLD_DEFAULT, machine.isa->exception);
+    void *interrupt_function = dlsym(RTLD_DEFAULT, machine.isa->interrupt);
+
+    if (installed == class)
+        return;
+    installed = class;
+    void **table = exception_function && interrupt_function
+                       ? find_table(class, exception_function, interrupt_function)
+                       : NULL;
+    if (!table)
+        machine_error(
+            "this QEMU's table of CPU operations was not found: Debian's QEMU 10.0 is known to work");
+    memcpy(operations, *table, sizeof(operations));
+    memcpy(&exception, &exception_function, sizeof(exception));
+    memcpy(&interrupt, &interrupt_function, sizeof(interrupt));
+    operations[slot_of(operations, exception_function)] = (void *)watch_exception;
+    operations[slot_of(operations, interrupt_function)] = (void *)watch_interrupt;
+    *table = operations;
+}
+
+void interrupt_send(uint64_t address, uint32_t data)
+{
+    bool had_lock = qemu.locked();
+
+    if (!had_lock)
+        qemu.lock(__FILE__, __LINE__);
+    qemu.store32(qemu.memory, address, data, 0, NULL);
+    if (!had_lock)
+        qemu.unlock();
+}

@@ -1,0 +1,48 @@
+/*
+ * What differs between the guests' instruction sets: which instructions matter to the model beside their memory accesses,
+ * what they do to it, and how QEMU names its exception entry.  One table entry per ISA, chosen by the name of the target.
+ */
+#pragma once
+#include "kernel/base.h"
+
+struct vcpu;
+
+#define ISA_INSN_BYTES 16
+
+/* An instruction that matters. */
+struct insn {
+    /* Called before it executes, with the guest's registers readable; NULL: nothing to do. */
+    void (*execute)(struct vcpu *v, const struct insn *i);
+    bool atomic; /* reads and writes memory in one: all its accesses are one store */
+    bool reads_registers;
+    bool predicted; /* where it goes on has to be predicted: conditional and indirect branches, returns */
+    uint8_t bytes;
+    /* Operands, for execute. */
+    uint8_t code;            /* which of several */
+    int8_t reg, base, index; /* numbers as struct vcpu.registers has them; -1: none */
+    uint8_t scale;
+    int64_t offset;
+    uint64_t pc;
+};
+
+struct isa {
+    const char *target;           /* QEMU's name of it */
+    const char *const *registers; /* names, NULL behind the last: struct vcpu.registers is in this order */
+    /* Fills in what it recognises; the caller has zeroed the rest. */
+    void (*decode)(struct insn *i, const uint8_t *bytes, size_t size);
+    /* Functions in QEMU's table of CPU operations that enter exceptions and take interrupts; NULL: the same one. */
+    const char *exception, *interrupt;
+    /* A store to this device address sends an interrupt to a CPU. */
+    bool (*sends_ipi)(paddr_t pa);
+};
+
+extern const struct isa isa_x86_64;
+
+/* The ISA of that target, or NULL. */
+const struct isa *isa_find(const char *target);
+
+/* Which half of the address space is the kernel's is the same on all. */
+static inline bool isa_user(vaddr_t pc)
+{
+    return !(pc >> 63);
+}

@@ -1,0 +1,320 @@
+/*
+ * The simulated multiprocessor as a QEMU plugin: arguments, start, and what each translated block calls.
+ *
+ *   -accel tcg,thread=single -plugin machine.so,topology=NAME,page=FILE,truth=FILE,q=CYCLES,seed=N,verify=1
+ *
+ * topology  name of the machine (default openpower720); it has at least as many CPUs as QEMU's -smp says
+ * page      file of MACHINE_BYTES that also backs the ivshmem device with id=machine; without it the guest has no registers
+ * truth     where the ground truth is written (truth.c); without it, nowhere
+ * q         cycles of a turn (turn.c), 100 to 1000000, default 2000
+ * seed      of everything random, default 1
+ * verify    1: check every translation against QEMU's
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "test/machine/engine.h"
+
+#define PLUGIN_EXPORT __attribute__((visibility("default")))
+PLUGIN_EXPORT int qemu_plugin_version = QEMU_API_VERSION;
+
+struct machine machine = {.quantum = 2000 << CYCLE_SHIFT, .random = 1};
+
+static struct {
+    const char *topology, *page, *truth;
+} files = {.topology = "openpower720"};
+
+void machine_say(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    fputs("machine: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+void machine_error(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    fputs("machine: error: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+    _exit(1);
+}
+
+void panic(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    abort();
+}
+
+/* ---- Arguments -------------------------------------------------------------------------------------------- */
+
+static uint64_t number(const char *name, const char *text, uint64_t least, uint64_t most)
+{
+    char *end;
+    unsigned long long value = strtoull(text, &end, 0);
+
+    if (!*text || *end || *text == '-' || value < least || value > most)
+        machine_error("%s=%s: a number from %llu to %llu is wanted", name, text, (unsigned long long)least,
+                      (unsigned long long)most);
+    return value;
+}
+
+static void take_argument(const char *arg)
+{
+    const char *value = strchr(arg, '=');
+    size_t length = value ? (size_t)(value - arg) : strlen(arg);
+#define IS(name) (value && length == strlen(name) && memcmp(arg, name, length) == 0)
+
+    if (value)
+        value++;
+    if (IS("topology"))
+        files.topology = value;
+    else if (IS("page"))
+        files.page = value;
+    else if (IS("truth"))
+        files.truth = value;
+    else if (IS("q"))
+        machine.quantum = number("q", value, 100, 1000000) << CYCLE_SHIFT;
+    else if (IS("seed"))
+        machine.random = number("seed", value, 1, UINT64_MAX);
+    else if (IS("verify"))
+        machine.verify = number("verify", value, 0, 1);
+    else
+        machine_error("unknown argument '%s'; there are topology= page= truth= q= seed= verify=", arg);
+#undef IS
+}
+
+static void choose_topology(void)
+{
+    const char *what;
+
+    machine.topology = topology_find(files.topology);
+    if (!machine.topology) {
+        const struct topology *t;
+        for (unsigned i = 0; (t = topology_at(i)); i++)
+            machine_say("  %-16s %s", t->name, t->what);
+        machine_error("topology=%s: there is no such machine; see the list above", files.topology);
+    }
+    if (topology_check(machine.topology, &what))
+        machine_error("topology=%s: its %s makes no sense", files.topology, what);
+    if (machine.cpus > topology_cpus(machine.topology))
+        machine_error("topology=%s has %u CPUs; -smp %u is too many", files.topology,
+                      topology_cpus(machine.topology), machine.cpus);
+    if (machine.cpus > MACHINE_CPUS)
+        machine_error("at most %d CPUs", MACHINE_CPUS);
+}
+
+/* ---- Translation ------------------------------------------------------------------------------------------ */
+
+/* Blocks and instructions live as long as QEMU, which does not say when it drops a translation. */
+static void *keep(size_t bytes)
+{
+    static uint8_t *at, *end;
+    void *kept;
+
+    if ((size_t)(end - at) < bytes) {
+        at = calloc(1, MIB);
+        if (!at)
+            machine_error("out of memory");
+        end = at + MIB;
+    }
+    kept = at;
+    at += ALIGN_UP(bytes, 16);
+    return kept;
+}
+
+/* Where the page with this code is in memory; without a translation it is told apart by its virtual address. */
+static paddr_t code_page(struct vcpu *v, vaddr_t va)
+{
+    uint64_t attributes[2] = {0};
+    paddr_t pa = qemu.translate(v->cpu, va & ~(vaddr_t)PAGE_MASK, attributes);
+    return pa == UINT64_MAX ? va & ~(vaddr_t)PAGE_MASK & (((vaddr_t)1 << 50) - 1) : pa;
+}
+
+static unsigned lines_of(paddr_t pa, uint64_t bytes)
+{
+    return (unsigned)(((pa + bytes - 1) >> machine.line_shift) - (pa >> machine.line_shift) + 1);
+}
+
+static struct block *make_block(struct vcpu *v, const struct qemu_plugin_tb *tb, size_t instructions)
+{
+    const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, instructions - 1);
+    struct block *b = keep(sizeof(*b));
+    uint64_t pc = qemu_plugin_tb_vaddr(tb);
+    uint64_t end = qemu_plugin_insn_vaddr(last) + qemu_plugin_insn_size(last);
+    uint64_t first_bytes = MIN(end - pc, PAGE_SIZE - (pc & PAGE_MASK));
+    paddr_t pa;
+
+    b->pc = pc;
+    b->instructions = (uint32_t)instructions;
+    b->bytes = (uint32_t)(end - pc);
+    b->mode = isa_user(pc) ? MODE_USER : MODE_KERNEL;
+    b->page = code_page(v, pc);
+    pa = b->page | (pc & PAGE_MASK);
+    b->line = pa >> machine.line_shift;
+    b->lines = (uint8_t)lines_of(pa, first_bytes);
+    if (first_bytes < end - pc) {
+        pa = code_page(v, pc + first_bytes);
+        b->second_line = pa >> machine.line_shift;
+        b->second_lines = (uint8_t)lines_of(pa, end - pc - first_bytes);
+    }
+    return b;
+}
+
+static void special(unsigned cpu, void *data)
+{
+    const struct insn *i = data;
+
+    (void)cpu;
+    i->execute(machine.running, i);
+}
+
+/* Must its successor be predicted? */
+static bool instrument(struct qemu_plugin_insn *in)
+{
+    uint8_t bytes[ISA_INSN_BYTES];
+    size_t size = qemu_plugin_insn_data(in, bytes, sizeof(bytes));
+    void *pc = (void *)qemu_plugin_insn_vaddr(in);
+    struct insn found = {.pc = (uint64_t)pc, .bytes = (uint8_t)size};
+
+    machine.isa->decode(&found, bytes, size);
+    if (found.execute) {
+        struct insn *i = keep(sizeof(*i));
+        *i = found;
+        qemu_plugin_register_vcpu_insn_exec_cb(
+            in, special, i->reads_registers ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS, i);
+    }
+    if (found.atomic) {
+        qemu_plugin_register_vcpu_mem_cb(in, execute_atomic, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, pc);
+        return false;
+    }
+    qemu_plugin_register_vcpu_mem_cb(in, execute_load, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, pc);
+    qemu_plugin_register_vcpu_mem_cb(in, execute_store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, pc);
+    return found.predicted;
+}
+
+static void translate_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    size_t instructions = qemu_plugin_tb_n_insns(tb);
+
+    struct block *b = make_block(turn_find(*qemu.current), tb, instructions);
+
+    (void)id;
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, execute_block, QEMU_PLUGIN_CB_NO_REGS, b);
+    for (size_t i = 0; i < instructions; i++)
+        b->predicted = instrument(qemu_plugin_tb_get_insn(tb, i)); /* the last one stays */
+}
+
+/* ---- Start ------------------------------------------------------------------------------------------------ */
+
+static void find_registers(struct vcpu *v)
+{
+    struct glib_array *all = qemu_plugin_get_registers();
+    const struct qemu_plugin_reg_descriptor *d = (const void *)all->data;
+    unsigned wanted = 0;
+
+    while (machine.isa->registers[wanted])
+        wanted++;
+    v->registers = calloc(wanted, sizeof(*v->registers));
+    for (unsigned r = 0; r < wanted; r++) {
+        for (unsigned i = 0; i < all->len && !v->registers[r]; i++)
+            if (strcmp(d[i].name, machine.isa->registers[r]) == 0)
+                v->registers[r] = d[i].handle;
+        if (!v->registers[r])
+            machine_error("QEMU does not show the guest's register %s", machine.isa->registers[r]);
+    }
+}
+
+uint64_t execute_register(struct vcpu *v, int number)
+{
+    static struct glib_array *bytes;
+    uint64_t value = 0;
+
+    if (!bytes)
+        bytes = qemu.byte_array_new();
+    qemu.byte_array_set_size(bytes, 0);
+    int size = qemu_plugin_read_register(v->registers[number], bytes);
+    if (size > 0)
+        memcpy(&value, bytes->data, MIN((size_t)size, sizeof(value)));
+    return value;
+}
+
+static void vcpu_starts(qemu_plugin_id_t id, unsigned cpu)
+{
+    struct vcpu *v = &machine.vcpus[cpu];
+
+    (void)id;
+    clock_thread_is_vcpus();
+    qemu.current = qemu_thread_local("current_cpu");
+    v->cpu = qemu.cpu((int)cpu);
+    if (cpu == 0)
+        clock_install();
+    interrupt_install(v);
+    find_registers(v);
+}
+
+static void create_vcpu(unsigned index)
+{
+    struct vcpu *v = &machine.vcpus[index];
+    const struct topology *t = machine.topology;
+
+    v->index = (uint16_t)index;
+    v->core = (uint16_t)topology_core_of_cpu(t, index);
+    v->mode = &v->count[MODE_KERNEL];
+    v->cpi = t->completion_cpi_256;
+    v->code_page = v->pmu_at = NEVER;
+    forget_hits(v);
+    storebuf_init(&v->stores, t->storebuf_entries, t->storebuf_drain);
+    branch_reset(&v->branch);
+    if (tlb_init(&v->tlb, t->tlb))
+        machine_error("out of memory");
+}
+
+static void machine_ends(qemu_plugin_id_t id, void *data)
+{
+    (void)id;
+    (void)data;
+    truth_mark("exit");
+}
+
+PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
+                                      char **argv)
+{
+    const char *missing = qemu_find();
+
+    for (int i = 0; i < argc; i++)
+        take_argument(argv[i]);
+    if (missing)
+        machine_error("this QEMU does not export %s: Debian's QEMU 10.0 is known to work", missing);
+    machine.isa = isa_find(info->target_name);
+    if (!info->system_emulation || !machine.isa)
+        machine_error("no model for guests of type %s", info->target_name);
+    machine.cpus = (unsigned)info->smp_vcpus;
+    choose_topology();
+    machine.line_shift = log2_floor(machine.topology->line_bytes);
+    machine.cache = cache_create(machine.topology);
+    machine.vcpus = calloc(machine.cpus, sizeof(*machine.vcpus));
+    if (!machine.cache || !machine.vcpus)
+        machine_error("out of memory");
+    for (unsigned cpu = 0; cpu < machine.cpus; cpu++)
+        create_vcpu(cpu);
+    regs_init(files.page);
+    truth_init(files.truth);
+    qemu_plugin_register_vcpu_init_cb(id, vcpu_starts);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, translate_block);
+    qemu_plugin_register_atexit_cb(id, machine_ends, NULL);
+    return 0;
+}

@@ -1,0 +1,395 @@
+/*
+ * The performance monitor of a CPU, as kernel/dev/machine.h promises it.
+ *
+ * True counts are always kept (struct vcpu.count).  A counter is a window on one of them: its value at the last snapshot
+ * and the true count then.  Overflows need attention at the right moment: for events that occur one by one,
+ * event_done() counts down to the earliest that can overflow; for those that flow with every block, a time is computed
+ * before which they cannot, and looked at again then.
+ */
+#include <errno.h>
+#include "test/machine/engine.h"
+
+#define BIT(n)      ((uint64_t)1 << (n))
+#define COUNT_MODES (MACHINE_COUNT_USER | MACHINE_COUNT_KERNEL)
+#define COUNT_FLAGS (COUNT_MODES | MACHINE_COUNT_IRQ | MACHINE_COUNT_SAMPLE)
+#define SERVED      (BIT(MACHINE_EVENT_SERVED_REMOTE_MEMORY + 1) - BIT(MACHINE_EVENT_SERVED_LOCAL_L2))
+#define DATA_EVENTS (SERVED | BIT(MACHINE_EVENT_L1D_MISSES))
+#define FLOWING_EVENTS                                                                        \
+    (BIT(MACHINE_EVENT_CYCLES) | BIT(MACHINE_EVENT_INSTRUCTIONS) | BIT(MACHINE_EVENT_LOADS) | \
+     BIT(MACHINE_EVENT_STORES) | BIT(MACHINE_EVENT_COMPLETION))
+
+/*
+ * Which programmable counters (bits 0 to 3) can count an event, in the manner of POWER5's: related events share a pair, so
+ * that few sets fit at once and the others must take turns.  Bits 4 and 5 are the fixed counters.
+ */
+const uint8_t pmu_counter_mask[MACHINE_EVENTS] = {
+    [MACHINE_EVENT_CYCLES] = 0x29,
+    [MACHINE_EVENT_INSTRUCTIONS] = 0x12,
+    [MACHINE_EVENT_LOADS] = 0x05,
+    [MACHINE_EVENT_STORES] = 0x0a,
+    [MACHINE_EVENT_L1D_MISSES] = 0x0a,
+    [MACHINE_EVENT_L1I_MISSES] = 0x05,
+    [MACHINE_EVENT_MISPREDICTS] = 0x0c,
+    [MACHINE_EVENT_TLB_MISSES] = 0x03,
+    [MACHINE_EVENT_SERVED_LOCAL_L2] = 0x03,
+    [MACHINE_EVENT_SERVED_LOCAL_L3] = 0x0c,
+    [MACHINE_EVENT_SERVED_REMOTE_L2] = 0x05,
+    [MACHINE_EVENT_SERVED_REMOTE_L3] = 0x0a,
+    [MACHINE_EVENT_SERVED_LOCAL_MEMORY] = 0x09,
+    [MACHINE_EVENT_SERVED_REMOTE_MEMORY] = 0x06,
+    [MACHINE_EVENT_COMPLETION] = 0x0c,
+    [MACHINE_EVENT_STALL_ICACHE] = 0x03,
+    [MACHINE_EVENT_STALL_BRANCH] = 0x0c,
+    [MACHINE_EVENT_STALL_DCACHE] = 0x06,
+    [MACHINE_EVENT_STALL_TLB] = 0x09,
+    [MACHINE_EVENT_STALL_OTHER] = 0x0a,
+    [MACHINE_EVENT_DCACHE_LOCAL_L2] = 0x03,
+    [MACHINE_EVENT_DCACHE_LOCAL_L3] = 0x0c,
+    [MACHINE_EVENT_DCACHE_REMOTE_L2] = 0x05,
+    [MACHINE_EVENT_DCACHE_REMOTE_L3] = 0x0a,
+    [MACHINE_EVENT_DCACHE_LOCAL_MEMORY] = 0x09,
+    [MACHINE_EVENT_DCACHE_REMOTE_MEMORY] = 0x06,
+    [MACHINE_EVENT_IDLE] = 0x08,
+    [MACHINE_EVENT_EXCEPTIONS] = 0x01,
+};
+
+uint64_t event_count(const struct counts *c, enum machine_event e)
+{
+    uint64_t completion = c->n[MACHINE_EVENT_COMPLETION] >> CYCLE_SHIFT;
+
+    if (e == MACHINE_EVENT_COMPLETION)
+        return completion;
+    if (e != MACHINE_EVENT_CYCLES)
+        return c->n[e];
+    return completion + c->n[MACHINE_EVENT_STALL_ICACHE] + c->n[MACHINE_EVENT_STALL_BRANCH] +
+           c->n[MACHINE_EVENT_STALL_DCACHE] + c->n[MACHINE_EVENT_STALL_TLB] + c->n[MACHINE_EVENT_STALL_OTHER];
+}
+
+static bool counts_mode(uint32_t flags, bool user)
+{
+    return flags & (user ? MACHINE_COUNT_USER : MACHINE_COUNT_KERNEL);
+}
+
+static uint64_t true_count(const struct vcpu *v, const struct pmu_counter *c)
+{
+    uint64_t sum = 0;
+
+    if (c->event == MACHINE_EVENT_IDLE)
+        return v->idle_cycles;
+    for (unsigned mode = 0; mode < MODES; mode++)
+        if (counts_mode(c->flags, mode == MODE_USER))
+            sum += event_count(&v->count[mode], c->event);
+    return sum;
+}
+
+/* ---- Interrupts and records ------------------------------------------------------------------------------- */
+
+/* Overflow bits that are allowed to interrupt. */
+static uint32_t interrupting(const struct pmu *p)
+{
+    uint32_t bits = p->ring_irq_at ? MACHINE_STATUS_RING : 0;
+    for (unsigned i = 0; i < MACHINE_COUNTERS; i++)
+        if (p->counter[i].flags & MACHINE_COUNT_IRQ)
+            bits |= 1u << i;
+    return bits;
+}
+
+static void interrupt_if_due(struct pmu *p)
+{
+    if (p->unacknowledged || !p->page->irq_address || !(p->page->overflow & interrupting(p)))
+        return;
+    p->unacknowledged = true;
+    interrupt_send(p->page->irq_address, p->page->irq_data);
+}
+
+static void overflow(struct pmu *p, uint32_t bits)
+{
+    p->page->overflow |= bits;
+    p->page->data_address = p->data_address;
+    interrupt_if_due(p);
+}
+
+static void write_record(struct vcpu *v, const struct access *a)
+{
+    struct pmu *p = &v->pmu;
+    uint64_t waiting = p->head - p->page->ring_tail;
+    paddr_t at = p->ring_base + (p->head & (p->ring_records - 1)) * MACHINE_RECORD_BYTES;
+    struct machine_record r = {
+        .time = vcpu_cycles(v),
+        .pc = a->pc,
+        .data = a->va,
+        .data_phys = a->pa,
+        .latency = a->latency,
+        .source = a->source,
+        .flags = a->flags,
+        .cpu = v->index,
+    };
+
+    if (!p->ring_records)
+        return;
+    if (waiting >= p->ring_records) {
+        p->page->ring_lost++;
+        return;
+    }
+    qemu.copy(at, &r, sizeof(r), true);
+    cache_store(machine.cache, v->core, at, v->writer);
+    forget_hits(v);
+    execute_charge(v, PMU_RECORD_CYCLES);
+    p->page->ring_head = ++p->head;
+    if (p->ring_irq_at && waiting + 1 >= p->ring_irq_at)
+        overflow(p, MACHINE_STATUS_RING);
+}
+
+static uint64_t next_distance(const struct pmu *p)
+{
+    uint64_t r = p->sample_jitter ? machine_random() >> 32 & p->sample_jitter : 0;
+    return p->sample_period + r - (p->sample_jitter + 1) / 2;
+}
+
+/* ---- Counters --------------------------------------------------------------------------------------------- */
+
+/* Brings the counter up to now; true if it has overflowed on the way. */
+static bool catch_up(const struct vcpu *v, struct pmu_counter *c)
+{
+    uint64_t now = true_count(v, c);
+    uint64_t more = v->pmu.running && c->event ? now - c->snapshot : 0;
+
+    c->snapshot = now;
+    c->value += more;
+    if (!c->period)
+        return false;
+    if (more < c->left) {
+        c->left -= more;
+        return false;
+    }
+    c->left = c->period - (more - c->left) % c->period;
+    return true;
+}
+
+/* The time before which a flowing event cannot occur `left` times. */
+static uint64_t earliest(const struct vcpu *v, const struct pmu_counter *c)
+{
+    if (c->event == MACHINE_EVENT_CYCLES || c->event == MACHINE_EVENT_COMPLETION)
+        return v->now + (c->left << CYCLE_SHIFT);
+    if (c->event == MACHINE_EVENT_INSTRUCTIONS)
+        return v->now + c->left * machine.topology->completion_cpi_256;
+    return v->now + c->left * machine.topology->completion_cpi_256 / 2; /* two accesses an instruction */
+}
+
+/* When to look next. */
+static void plan(struct vcpu *v)
+{
+    struct pmu *p = &v->pmu;
+    bool user = v->mode == &v->count[MODE_USER];
+
+    p->awaited = 0;
+    p->polls = false;
+    v->pmu_at = NEVER;
+    for (struct pmu_counter *c = p->counter; c < p->counter + MACHINE_COUNTERS; c++) {
+        if (!p->running || !c->event || !c->period)
+            continue;
+        if (FLOWING_EVENTS & BIT(c->event)) {
+            p->polls = true;
+            if (counts_mode(c->flags, user))
+                v->pmu_at = MIN(v->pmu_at, earliest(v, c));
+            continue;
+        }
+        if (!(p->awaited & BIT(c->event)) || c->left < p->until[c->event])
+            p->until[c->event] = c->left;
+        p->awaited |= BIT(c->event);
+    }
+    v->stop = MIN(v->stop, v->pmu_at);
+}
+
+/* The access: that of the event which has just occurred, or NULL. */
+static void poll_access(struct vcpu *v, const struct access *a)
+{
+    struct pmu *p = &v->pmu;
+    uint32_t overflowed = 0;
+
+    for (unsigned i = 0; i < MACHINE_COUNTERS; i++) {
+        struct pmu_counter *c = &p->counter[i];
+        if (!catch_up(v, c))
+            continue;
+        overflowed |= 1u << i;
+        if (a && c->flags & MACHINE_COUNT_SAMPLE)
+            write_record(v, a);
+    }
+    plan(v);
+    if (overflowed)
+        overflow(p, overflowed);
+}
+
+void pmu_poll(struct vcpu *v)
+{
+    poll_access(v, NULL);
+}
+
+void pmu_mode_changed(struct vcpu *v)
+{
+    if (v->pmu.polls)
+        v->pmu_at = v->stop = 0;
+}
+
+void pmu_miss(struct vcpu *v, const struct access *a)
+{
+    struct pmu *p = &v->pmu;
+
+    p->data_address = a->va;
+    if (p->awaited & DATA_EVENTS && v->pmu_at == 0)
+        poll_access(v, a);
+    if (!(p->sample_sources >> a->source & 1) ||
+        !counts_mode(p->sample_flags, a->flags & MACHINE_RECORD_USER))
+        return;
+    if (--p->sample_left)
+        return;
+    p->sample_left = next_distance(p);
+    write_record(v, a);
+}
+
+/* ---- Commands --------------------------------------------------------------------------------------------- */
+
+static void catch_up_all(struct vcpu *v)
+{
+    uint32_t overflowed = 0;
+    for (unsigned i = 0; i < MACHINE_COUNTERS; i++)
+        overflowed |= (uint32_t)catch_up(v, &v->pmu.counter[i]) << i;
+    if (overflowed)
+        overflow(&v->pmu, overflowed);
+}
+
+static bool can_count(unsigned counter, uint32_t event, uint32_t flags)
+{
+    if (event == MACHINE_EVENT_NONE)
+        return true;
+    if (event >= MACHINE_EVENTS || !(pmu_counter_mask[event] >> counter & 1) || flags & ~COUNT_FLAGS)
+        return false;
+    return !(flags & MACHINE_COUNT_SAMPLE) || DATA_EVENTS & BIT(event);
+}
+
+static int configure(struct vcpu *v)
+{
+    volatile struct machine_cpu *page = v->pmu.page;
+
+    for (unsigned i = 0; i < MACHINE_COUNTERS; i++) {
+        if (can_count(i, page->counter[i].event, page->counter[i].flags))
+            continue;
+        page->bad_counter = i;
+        return -EINVAL;
+    }
+    catch_up_all(v);
+    for (unsigned i = 0; i < MACHINE_COUNTERS; i++) {
+        struct pmu_counter *c = &v->pmu.counter[i];
+        c->event = page->counter[i].event;
+        c->flags = page->counter[i].flags;
+        c->period = c->left = page->counter[i].period;
+        c->snapshot = true_count(v, c);
+    }
+    page->overflow &= MACHINE_STATUS_RING;
+    return 0;
+}
+
+static int start(struct vcpu *v)
+{
+    catch_up_all(v);
+    v->pmu.running = true;
+    v->pmu.page->running = 1;
+    return 0;
+}
+
+static int stop(struct vcpu *v)
+{
+    catch_up_all(v);
+    v->pmu.running = false;
+    v->pmu.page->running = 0;
+    return 0;
+}
+
+static int read_counters(struct vcpu *v)
+{
+    volatile struct machine_cpu *page = v->pmu.page;
+
+    catch_up_all(v);
+    for (unsigned i = 0; i < MACHINE_COUNTERS; i++) {
+        page->counter[i].value = v->pmu.counter[i].value;
+        page->counter[i].left = v->pmu.counter[i].left;
+    }
+    page->time = vcpu_cycles(v);
+    page->data_address = v->pmu.data_address;
+    return 0;
+}
+
+static int write_counters(struct vcpu *v)
+{
+    volatile struct machine_cpu *page = v->pmu.page;
+
+    for (unsigned i = 0; i < MACHINE_COUNTERS; i++) {
+        if (page->counter[i].left <= v->pmu.counter[i].period)
+            continue;
+        page->bad_counter = i;
+        return -EINVAL;
+    }
+    catch_up_all(v);
+    for (unsigned i = 0; i < MACHINE_COUNTERS; i++) {
+        struct pmu_counter *c = &v->pmu.counter[i];
+        uint64_t left = page->counter[i].left;
+        c->value = page->counter[i].value;
+        c->left = left ? left : c->period;
+    }
+    return 0;
+}
+
+static int acknowledge(struct vcpu *v)
+{
+    v->pmu.page->overflow &= ~v->pmu.page->ack;
+    v->pmu.unacknowledged = false;
+    interrupt_if_due(&v->pmu);
+    return 0;
+}
+
+static int sample(struct vcpu *v)
+{
+    struct pmu *p = &v->pmu;
+    volatile struct machine_cpu *page = p->page;
+    uint32_t jitter = page->sample_jitter, records = page->ring_records;
+
+    if (page->sample_sources & ~PMU_SAMPLE_SOURCES || page->sample_flags & ~COUNT_MODES)
+        return -EINVAL;
+    if (page->sample_sources && (!page->sample_period || !records))
+        return -EINVAL;
+    if ((jitter && jitter >= page->sample_period) || (jitter & (jitter + 1)))
+        return -EINVAL;
+    if (records && (!is_pow2(records) || records > PMU_RING_RECORDS || page->ring_irq_at > records ||
+                    !IS_ALIGNED(page->ring_base, MACHINE_RECORD_BYTES)))
+        return -EINVAL;
+    p->sample_sources = page->sample_sources;
+    p->sample_flags = page->sample_flags;
+    p->sample_period = page->sample_period;
+    p->sample_jitter = jitter;
+    p->ring_base = page->ring_base;
+    p->ring_records = records;
+    p->ring_irq_at = page->ring_irq_at;
+    p->head = page->ring_head = page->ring_tail = page->ring_lost = 0;
+    page->overflow &= ~MACHINE_STATUS_RING;
+    p->sample_left = p->sample_sources ? next_distance(p) : 0;
+    return 0;
+}
+
+static int (*const commands[MACHINE_COMMANDS])(struct vcpu *) = {
+    [MACHINE_CMD_CONFIGURE] = configure,
+    [MACHINE_CMD_START] = start,
+    [MACHINE_CMD_STOP] = stop,
+    [MACHINE_CMD_READ] = read_counters,
+    [MACHINE_CMD_WRITE] = write_counters,
+    [MACHINE_CMD_ACK] = acknowledge,
+    [MACHINE_CMD_SAMPLE] = sample,
+};
+
+int pmu_command(struct vcpu *v, uint32_t command)
+{
+    if (command >= MACHINE_COMMANDS || !commands[command])
+        return -EINVAL;
+    int error = commands[command](v);
+    plan(v);
+    return error;
+}

@@ -1,0 +1,106 @@
+/*
+ * What the simulator uses of QEMU: a few functions of the plugin interface (no package carries its header; this is API
+ * version 4, QEMU 9.2 to 10.x), and a few internals that Debian's QEMU exports for its modules.  The latter are looked up at
+ * run time; qemu_find() says which of them this QEMU lacks.
+ */
+#pragma once
+#include "kernel/base.h"
+
+#define QEMU_API_VERSION 4
+
+typedef uint64_t qemu_plugin_id_t;
+typedef uint32_t qemu_plugin_meminfo_t;
+
+struct qemu_info {
+    const char *target_name;
+    struct {
+        int min, cur;
+    } version;
+    bool system_emulation;
+    int smp_vcpus, max_vcpus;
+};
+
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_CB_R_REGS };
+enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W };
+
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_plugin_hwaddr;
+struct qemu_plugin_register;
+
+/* glib's arrays as the interface passes them. */
+struct glib_array {
+    uint8_t *data;
+    unsigned len; /* elements */
+};
+
+struct qemu_plugin_reg_descriptor {
+    struct qemu_plugin_register *handle;
+    const char *name;
+    const char *feature;
+};
+
+typedef void (*qemu_plugin_vcpu_simple_cb)(qemu_plugin_id_t, unsigned cpu);
+typedef void (*qemu_plugin_vcpu_udata_cb)(unsigned cpu, void *data);
+typedef void (*qemu_plugin_vcpu_mem_cb)(unsigned cpu, qemu_plugin_meminfo_t, uint64_t va, void *data);
+typedef void (*qemu_plugin_tb_trans_cb)(qemu_plugin_id_t, struct qemu_plugin_tb *);
+typedef void (*qemu_plugin_udata_cb)(qemu_plugin_id_t, void *data);
+
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, qemu_plugin_vcpu_simple_cb);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, qemu_plugin_tb_trans_cb);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, qemu_plugin_udata_cb, void *data);
+
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t index);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
+size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *, void *to, size_t size);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, qemu_plugin_vcpu_udata_cb,
+                                          enum qemu_plugin_cb_flags, void *data);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, qemu_plugin_vcpu_udata_cb,
+                                            enum qemu_plugin_cb_flags, void *data);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, qemu_plugin_vcpu_mem_cb,
+                                      enum qemu_plugin_cb_flags, enum qemu_plugin_mem_rw, void *data);
+
+/* In a memory callback: log2 of the bytes, and where the access went (NULL: unknown). */
+unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);
+struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t, uint64_t va);
+bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *);
+uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *);
+
+struct glib_array *qemu_plugin_get_registers(void);
+int qemu_plugin_read_register(struct qemu_plugin_register *, struct glib_array *bytes);
+
+/* QEMU's internals.  CPUState and the like stay pointers without type. */
+#define QEMU_CLOCK_VIRTUAL 1
+
+struct qemu_internals {
+    void **(*accel)(void);                             /* struct AccelOpsClass, see clock.c */
+    void *handle_interrupt, *kick;                     /* what two of its slots must contain */
+    int64_t (*deadline_ns)(int clock, int attributes); /* from now; -1: none */
+    bool (*run_timers)(int clock);                     /* big lock held */
+    void (*lock)(const char *file, int line);          /* the big lock */
+    void (*unlock)(void);
+    bool (*locked)(void);   /* by this thread */
+    bool (*all_idle)(void); /* big lock held */
+    void (*rcu_register)(void);
+    void *(*cpu)(int index);
+    void **current; /* the vCPU that the vCPU thread runs */
+    void (*cpu_exit)(void *cpu);
+    uint64_t (*translate)(void *cpu, uint64_t va,
+                          uint64_t *attributes); /* page of a virtual page; UINT64_MAX: none */
+    void (*store32)(void *space, uint64_t pa, uint32_t value, uint64_t attributes, uint32_t *result);
+    void *memory; /* the address space of memory */
+    void (*copy)(uint64_t pa, void *buffer, uint64_t bytes, bool write);
+    void *(*object)(const char *path, bool *ambiguous);
+    uint64_t (*bar)(void *pci_device, int bar); /* UINT64_MAX: not mapped */
+    struct glib_array *(*byte_array_new)(void);
+    struct glib_array *(*byte_array_set_size)(struct glib_array *, unsigned size);
+};
+extern struct qemu_internals qemu;
+
+/* NULL, or the name of the first internal that is missing. */
+const char *qemu_find(void);
+/* The calling thread's variable of that name, or NULL. */
+void *qemu_thread_local(const char *name);

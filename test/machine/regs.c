@@ -1,0 +1,148 @@
+/*
+ * The register pages: the memory of the ivshmem device "machine", mapped here from the same file.  Guest accesses are
+ * recognised by their physical address, wherever the guest or its firmware has put the BAR.  Layout and meaning:
+ * kernel/dev/machine.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "test/machine/engine.h"
+
+#define DEVICE "/machine/peripheral/machine"
+
+static bool has_device; /* a page file was given */
+static paddr_t bar = UINT64_MAX;
+
+static uint8_t *map_file(const char *file)
+{
+    struct stat s;
+    int fd = open(file, O_RDWR | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &s))
+        machine_error("page=%s: %s", file, strerror(errno));
+    if (s.st_size != MACHINE_BYTES)
+        machine_error("page=%s: must be a file of %d bytes", file, MACHINE_BYTES);
+    void *pages = mmap(NULL, MACHINE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (pages == MAP_FAILED)
+        machine_error("page=%s: %s", file, strerror(errno));
+    return pages;
+}
+
+static uint32_t bytes_of(struct geometry g)
+{
+    return g.sets * g.ways * machine.topology->line_bytes;
+}
+
+static void describe(struct machine_id *id)
+{
+    const struct topology *t = machine.topology;
+
+    *id = (struct machine_id){
+        .version = MACHINE_VERSION,
+        .caps = MACHINE_CAP_PMU,
+        .cycles_hz = NS_PER_S,
+        .clock_mhz = t->clock_mhz,
+        .cpus = machine.cpus,
+        .chips = t->chips,
+        .cores_per_chip = t->cores_per_chip,
+        .threads_per_core = t->threads_per_core,
+        .line_bytes = t->line_bytes,
+        .home_block_bytes = t->home_block_bytes,
+        .l1d_bytes = bytes_of(t->l1d),
+        .l1d_ways = t->l1d.ways,
+        .l1i_bytes = bytes_of(t->l1i),
+        .l1i_ways = t->l1i.ways,
+        .l2_bytes = bytes_of(t->l2),
+        .l2_ways = t->l2.ways,
+        .l3_bytes = bytes_of(t->l3),
+        .l3_ways = t->l3.ways,
+        .tlb_entries = t->tlb.sets * t->tlb.ways,
+        .tlb_ways = t->tlb.ways,
+        .walk_cycles = t->walk_cycles,
+        .mispredict_cycles = t->mispredict_cycles,
+        .exception_entry_cycles = t->exception_entry_cycles,
+        .exception_return_cycles = t->exception_return_cycles,
+        .register_cycles = t->register_cycles,
+        .ipi_cycles = t->ipi_cycles,
+        .tlb_invalidate_cycles = t->tlb_invalidate_cycles,
+        .context_sync_cycles = t->context_sync_cycles,
+        .record_cycles = PMU_RECORD_CYCLES,
+        .completion_cpi_256 = t->completion_cpi_256,
+        .smt_factor_256 = t->smt_factor_256,
+        .pause_cycles = 100,
+        .sample_sources = PMU_SAMPLE_SOURCES,
+        .ring_records_max = PMU_RING_RECORDS,
+    };
+    strncpy(id->name, t->name, sizeof(id->name) - 1);
+    for (unsigned s = 0; s < CACHE_SOURCES; s++)
+        id->latency[s] = t->latency[s];
+    memcpy(id->counter_mask, pmu_counter_mask, MACHINE_EVENTS);
+    for (unsigned cpu = 0; cpu < machine.cpus; cpu++)
+        id->place[cpu] = (struct machine_place){
+            .chip = (uint8_t)topology_chip_of_cpu(t, cpu),
+            .core = (uint8_t)(topology_core_of_cpu(t, cpu) % t->cores_per_chip),
+            .thread = (uint8_t)(cpu % t->threads_per_core),
+        };
+    id->magic = MACHINE_MAGIC;
+}
+
+void regs_init(const char *file)
+{
+    has_device = file;
+    machine.pages = file ? map_file(file) : calloc(1, MACHINE_BYTES);
+    if (!machine.pages)
+        machine_error("out of memory");
+    memset(machine.pages, 0, MACHINE_BYTES);
+    machine.id = (struct machine_id *)machine.pages;
+    describe(machine.id);
+    for (unsigned cpu = 0; cpu < machine.cpus; cpu++)
+        machine.vcpus[cpu].pmu.page =
+            (struct machine_cpu *)(machine.pages + MACHINE_CPU_OFFSET + cpu * PAGE_SIZE);
+}
+
+bool regs_contains(paddr_t pa)
+{
+    static void *device;
+
+    if (!has_device)
+        return false;
+    if (!device && !(device = qemu.object(DEVICE, NULL)))
+        machine_error("page= needs -device ivshmem-plain,id=machine with a memory backend of the same file");
+    bar = qemu.bar(device, MACHINE_PCI_BAR);
+    return bar != UINT64_MAX && pa - bar < MACHINE_BYTES;
+}
+
+/* A free register, or false. */
+static bool instrument_store(struct vcpu *v, size_t offset, size_t cpu_page)
+{
+    if (offset == offsetof(struct machine_id, mark)) {
+        char label[sizeof(machine.id->mark_label) + 1] = "";
+        memcpy(label, machine.id->mark_label, sizeof(machine.id->mark_label));
+        truth_mark(label);
+        return true;
+    }
+    if (offset == cpu_page + offsetof(struct machine_cpu, tag)) {
+        truth_tag(v, v->pmu.page->tag);
+        return true;
+    }
+    return offset >= offsetof(struct machine_id, mark_label) && offset < offsetof(struct machine_id, mark);
+}
+
+void regs_access(struct vcpu *v, paddr_t pa, bool store)
+{
+    size_t offset = pa - bar;
+    size_t cpu_page = MACHINE_CPU_OFFSET + v->index * PAGE_SIZE;
+
+    if (store && instrument_store(v, offset, cpu_page))
+        return;
+    execute_charge(v, machine.topology->register_cycles);
+    if (store && offset == cpu_page + offsetof(struct machine_cpu, command)) {
+        volatile struct machine_cpu *page = v->pmu.page;
+        page->result = pmu_command(v, page->command);
+    }
+}
