@@ -1,0 +1,88 @@
+#!/bin/sh
+# `make bench-sharing`: programs x scheduling policies x seeds on the simulated machine, each run a boot of its own, measured
+# by the machine's ground truth.  The seed deals the threads' order of creation and every random choice of program and machine.
+#
+#   test/bench/sharing.sh kernel=FILE [machine=NAME] [quick=1] [ms=N] [seeds=N] [only=REGEX of names] [out=DIR] [results=FILE]
+#
+# Remote = loads and reads for ownership that another chip's caches served, per completed operation, from mark `start` to
+# `end`, detection included; *_steady is the part from mark `steady` on.  Medians over the seeds, and min..max beside them.
+# default2 is `default` once more with another seed of the machine: the A/A pair that shows what chance alone does.
+set -eu
+cd "$(dirname "$0")/../.."
+kernel= machine=openpower720 quick=0 ms=500 seeds=5 out=build/bench/sharing results=docs/results/sharing.txt jobs=$(nproc) only=.
+for argument; do
+	case $argument in
+	kernel=* | machine=* | quick=* | ms=* | seeds=* | out=* | results=* | jobs=* | only=*) value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
+	*) echo "sharing.sh: unknown argument '$argument'" >&2; exit 125 ;;
+	esac
+done
+arch=${ARCH:-x86_64}
+if [ "$quick" = 1 ]; then ms=100 seeds=1 results=build/bench/sharing-quick.txt; fi
+mkdir -p "$out" "$(dirname "$results")"
+
+# Name, arguments, policies: the four programs of the comparison, then shapes that are hard on a scheduler.
+all='default default2 roundrobin hand cluster'
+[ "$quick" = 0 ] || all='default hand cluster' only='scoreboard-4x4|warehouse-2x8|private'
+programs() {
+	cat <<-END
+		scoreboard-4x4|scoreboard groups=4 threads=4|$all
+		warehouse-2x8|warehouse warehouses=2 threads=8|$all
+		warehouse-4x4|warehouse warehouses=4 threads=4|$all
+		private-16|private threads=16|$all
+	END
+	cat <<-END
+		unequal-2356|scoreboard sizes=2,3,5,6|default hand cluster
+		big-10-3-3|scoreboard sizes=10,3,3|default hand cluster
+		placed-4x4|scoreboard groups=4 threads=4 order=striped|default hand cluster
+		change-4x4|scoreboard groups=4 threads=4 change=40|default hand cluster
+		many-8x4|scoreboard groups=8 threads=4|default hand cluster
+	END
+}
+
+# One run: one line of name=value pairs in $out/NAME-POLICY-SEED.line
+one() {
+	name=$1 program=$2 policy=$3 seed=$4
+	dir=$out/$name-$policy-$seed machine_seed=$seed kernel_policy=$policy
+	if [ "$policy" = default2 ]; then kernel_policy=default machine_seed=$((seed + 1000)); fi
+	case $program in *change=*) steady=75 ;; *) steady=50 ;; esac
+	mkdir -p "$dir"
+	rm -f "$dir.line"
+	if ! ${QEMU:-tools/qemu.sh} kernel="$kernel" machine="$machine" out="$dir" timeout=1800 plugin="seed=$machine_seed" \
+		append="sched.policy=$kernel_policy -- $program ms=$ms steady=$steady seed=$seed" </dev/null 2>"$dir/stderr" |
+		tr -d '\r' >"$dir/console.txt"; then :; fi
+	{
+		grep '^RESULT app=' "$dir/console.txt" | sed 's/^RESULT app=[^ ]*//' || :
+		tools/truth.sh "$dir/truth.txt" start end | sed 's/\([a-z0-9_]*\)=/all_\1=/g' || :
+		tools/truth.sh "$dir/truth.txt" steady end | sed 's/\([a-z0-9_]*\)=/late_\1=/g' || :
+		grep '^sharing: account ' "$dir/console.txt" | tail -n 1 | sed 's/^sharing: account //' || :
+		grep '^sharing: clusters ' "$dir/console.txt" | tail -n 1 | grep -o 'wrong=[0-9]*' || :
+	} | tr '\n' ' ' >"$dir.part"
+	case $(cat "$dir.part") in
+	*check=ok*) echo "name=$name policy=$policy $(cat "$dir.part")" >"$dir.line"; rm -f "$dir.part"; echo "bench: $name $policy seed=$seed" ;;
+	*) echo "bench: $name $policy seed=$seed FAILED, see $dir" >&2; return 1 ;;
+	esac
+}
+
+if [ "${one:-}" ]; then # one program of the list, by xargs below
+	IFS='|' read -r name program policy seed <<-END
+		$one
+	END
+	one "$name" "$program" "$policy" "$seed"
+	exit
+fi
+
+rm -f "$out"/*.line
+failed=0
+for seed in $(seq "$seeds"); do
+	programs | grep -E "$only" | while IFS='|' read -r name program policies; do
+		for policy in $policies; do echo "$name|$program|$policy|$seed"; done
+	done
+done >"$out/list"
+echo "bench: $(wc -l <"$out/list") runs of $ms ms model time, $jobs at a time"
+xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$machine" ms="$ms" seeds="$seeds" out="$out" \
+	results="$results" <"$out/list" || failed=1
+{
+	echo "# make bench-sharing: machine=$machine arch=$arch ms=$ms seeds=$seeds only=$only, $(qemu-system-x86_64 --version | sed -n 's/^QEMU emulator version //p')"
+	cat "$out"/*.line | awk -v arch="$arch" -v machine="$machine" -f test/bench/sharing.awk
+} | tee "$results"
+exit $failed

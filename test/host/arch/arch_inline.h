@@ -1,0 +1,59 @@
+/* The inline part of an instruction set for host tests: the test's own machine provides what has an effect. */
+#pragma once
+#include "kernel/base.h"
+
+struct cpu;
+
+/* Test double's variables. */
+extern bool host_irqs_on;
+extern struct cpu *host_cpu; /* the CPU that executes   */
+extern uint64_t host_ticks;  /* the free-running clock  */
+/* A device sees every access to its registers. */
+void host_io_written(volatile void *reg);
+void host_io_read(const volatile void *reg);
+
+static inline bool arch_irq_enabled(void)
+{
+    return host_irqs_on;
+}
+static inline bool arch_irq_save(void)
+{
+    bool on = host_irqs_on;
+    host_irqs_on = false;
+    return on;
+}
+static inline void arch_irq_restore(bool on)
+{
+    host_irqs_on = on;
+}
+static inline void arch_cpu_relax(void)
+{
+}
+static inline struct cpu *arch_this_cpu(void)
+{
+    return host_cpu;
+}
+static inline uint64_t arch_ticks(void)
+{
+    return host_ticks;
+}
+static inline uint32_t arch_io_read32(const volatile void *reg)
+{
+    host_io_read(reg);
+    return *(const volatile uint32_t *)reg;
+}
+static inline uint64_t arch_io_read64(const volatile void *reg)
+{
+    host_io_read(reg);
+    return *(const volatile uint64_t *)reg;
+}
+static inline void arch_io_write32(volatile void *reg, uint32_t v)
+{
+    *(volatile uint32_t *)reg = v;
+    host_io_written(reg);
+}
+static inline void arch_io_write64(volatile void *reg, uint64_t v)
+{
+    *(volatile uint64_t *)reg = v;
+    host_io_written(reg);
+}

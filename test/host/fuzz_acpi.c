@@ -1,0 +1,84 @@
+/*
+ * Any bytes as memory with ACPI tables in it: the parser stays inside, and what it returns is inside, too.
+ * Checksums are made right where the RSDP and the tables behind it stand, or no input would get past them.
+ */
+#include <stdlib.h>
+#include "kernel/dev/acpi.h"
+
+#define WINDOW_BASE 0x1000
+#define WINDOW_MAX  4096
+
+void panic(const char *fmt, ...)
+{
+    (void)fmt;
+    abort();
+}
+
+static uint8_t window[WINDOW_MAX];
+static size_t window_size;
+
+static void seal(uint8_t *p, size_t size, size_t sum_at)
+{
+    uint8_t sum = 0;
+
+    for (size_t i = 0; i < size; i++)
+        sum = (uint8_t)(sum + p[i]);
+    p[sum_at] = (uint8_t)(p[sum_at] - sum);
+}
+
+/* Each look at a whole table finds it with a right checksum; a copy ends where the table ends, for the sanitizer. */
+static const void *map(void *ctx, paddr_t pa, uint64_t size)
+{
+    (void)ctx;
+    if (pa < WINDOW_BASE || pa - WINDOW_BASE > window_size || size > window_size - (pa - WINDOW_BASE))
+        return NULL;
+    uint8_t *p = window + (pa - WINDOW_BASE);
+    if (size > 36)
+        seal(p, size, 9);
+    return p;
+}
+
+static void walk(const struct acpi_memory *memory)
+{
+    static const char signatures[][5] = {"APIC", "MCFG", "FACP", "HPET"};
+    struct acpi_table t, dsdt;
+    struct acpi_cpu cpu;
+    struct acpi_ecam ecam;
+    uint16_t port, value;
+    paddr_t base;
+
+    for (size_t i = 0; i < ARRAY_SIZE(signatures); i++) {
+        if (acpi_find(memory, WINDOW_BASE, signatures[i], &t))
+            continue;
+        if (t.data < window || t.data + t.size > window + window_size)
+            abort();
+        uint8_t *copy = malloc(t.size);
+        memcpy(copy, t.data, t.size);
+        struct acpi_table own = {copy, t.size};
+        for (uint32_t pos = 0; acpi_madt_next_cpu(&own, &pos, &cpu);)
+            ;
+        for (uint32_t pos = 0; acpi_mcfg_next(&own, &pos, &ecam);)
+            ;
+        acpi_hpet(&own, &base);
+        acpi_pm_timer(&own, &port);
+        acpi_soft_off(&own, &own, &port, &value);
+        if (!acpi_find(memory, WINDOW_BASE, "DSDT", &dsdt))
+            acpi_soft_off(&own, &dsdt, &port, &value);
+        free(copy);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct acpi_memory memory = {.map = map};
+
+    if (size < 36)
+        return 0;
+    window_size = MIN(size, (size_t)WINDOW_MAX);
+    memcpy(window, data, window_size);
+    memcpy(window, "RSD PTR ", 8);
+    seal(window, 20, 8);
+    seal(window, 36, 32);
+    walk(&memory);
+    return 0;
+}

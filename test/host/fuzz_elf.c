@@ -1,0 +1,30 @@
+/* Any bytes as a program: what is accepted can be mapped and filled without leaving the file or user space.
+ */
+#include <stdlib.h>
+#include "kernel/proc/elf.h"
+
+void panic(const char *fmt, ...)
+{
+    (void)fmt;
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct elf_limits limits = {62, 0x10000, 0x100000000000, GIB};
+    struct elf_plan plan;
+    const char *why;
+    vaddr_t last = 0;
+
+    if (elf_plan(data, size, &limits, &plan, &why))
+        return why ? 0 : (abort(), 0);
+    for (unsigned i = 0; i < plan.count; i++) {
+        const struct elf_segment *s = &plan.segments[i];
+        if (s->file_offset > size || s->file_size > size - s->file_offset || s->file_size > s->memory_size)
+            abort();
+        if (ALIGN_DOWN(s->va, PAGE_SIZE) < last || s->va < limits.low || s->va + s->memory_size > limits.high)
+            abort();
+        last = ALIGN_UP(s->va + s->memory_size, PAGE_SIZE);
+    }
+    return 0;
+}

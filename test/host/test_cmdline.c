@@ -1,0 +1,265 @@
+/* Boot arguments: what is accepted, what is refused and with which words, and that refusal changes nothing.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "kernel/cmdline.h"
+
+static uint64_t slice, trace, policy, limit;
+static const char *const policies[] = {"default", "cluster", NULL};
+
+static const struct arg numbers[] = {
+    {"slice_us", ARG_U64, &slice, 100, 1000000, NULL, true, "time slice"},
+    {"mem.limit", ARG_BYTES, &limit, 16 * MIB, 4 * GIB, NULL, false, "memory used"},
+    {0},
+};
+static const struct arg choices[] = {
+    {"trace", ARG_BOOL, &trace, 0, 1, NULL, false, "say more"},
+    {"policy", ARG_CHOICE, &policy, 0, 0, policies, true, "placement"},
+    {0},
+};
+static const struct arg *const tables[] = {numbers, choices, NULL};
+
+static struct cmdline line;
+static char text[512], err[256];
+
+static int parse(const char *s)
+{
+    snprintf(text, sizeof(text), "%s", s);
+    return cmdline_parse(text, tables, &line, err, sizeof(err));
+}
+
+static int set_defaults(void **state)
+{
+    (void)state;
+    slice = 5000;
+    trace = 0;
+    policy = 0;
+    limit = GIB;
+    return 0;
+}
+
+static void an_empty_line_changes_nothing_and_runs_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("  \t "), 0);
+    assert_int_equal(line.count, 0);
+    assert_false(line.help);
+    assert_int_equal(slice, 5000);
+}
+
+static void boot_arguments_of_every_type_are_applied(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("slice_us=0x1F4   trace=yes policy=cluster mem.limit=64M"), 0);
+    assert_int_equal(slice, 500);
+    assert_int_equal(trace, 1);
+    assert_int_equal(policy, 1);
+    assert_int_equal(limit, 64 * MIB);
+}
+
+static void of_two_values_for_one_argument_the_last_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("slice_us=200 slice_us=300"), 0);
+    assert_int_equal(slice, 300);
+}
+
+static void an_unknown_argument_is_named(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("slice_us=200 colour=red"), -EINVAL);
+    assert_string_equal(err, "unknown argument 'colour'; 'help' lists the known ones");
+}
+
+static void a_refused_line_applies_none_of_its_arguments(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("slice_us=200 trace=1 policy=none"), -EINVAL);
+    assert_int_equal(slice, 5000);
+    assert_int_equal(trace, 0);
+    assert_int_equal(parse("slice_us=200 -- app ; policy=none app"), -EINVAL);
+    assert_int_equal(slice, 5000);
+    assert_int_equal(line.count, 0);
+}
+
+static void a_malformed_value_is_shown_with_what_is_accepted(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("policy=fastest"), -EINVAL);
+    assert_string_equal(err, "argument 'policy' does not accept 'fastest'; accepted: one of default cluster");
+    assert_int_equal(parse("mem.limit=15M"), -EINVAL);
+    assert_string_equal(err,
+                        "argument 'mem.limit' does not accept '15M'; accepted: bytes, with K M or G behind "
+                        "the number, from 16M to 4G");
+    assert_int_equal(parse("slice_us"), -EINVAL);
+    assert_string_equal(err, "argument 'slice_us' needs a value; accepted: a number from 100 to 1000000");
+}
+
+static void numbers_outside_their_range_or_with_a_tail_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"slice_us=",
+                                      "slice_us=99",
+                                      "slice_us=1000001",
+                                      "slice_us=12x",
+                                      "slice_us=-5",
+                                      "slice_us=0x",
+                                      "slice_us=0xg",
+                                      "slice_us=1 000=",
+                                      "slice_us=200=200",
+                                      "mem.limit=64MM",
+                                      "mem.limit=64T",
+                                      "mem.limit=99999G",
+                                      "trace=2",
+                                      "trace=",
+                                      "policy=",
+                                      "=5",
+                                      "=",
+                                      "policy=cluste",
+                                      "slice_us=18446744073709551716",
+                                      "mem.limit=17179869185G"};
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+        if (!parse(bad[i]))
+            fail_msg("accepted: %s", bad[i]);
+    assert_int_equal(slice, 5000);
+}
+
+static void applications_are_split_at_semicolons_and_ampersands(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("trace=on -- one 1 2;policy=cluster two --policy=x & three ;"), 0);
+    assert_int_equal(line.count, 3);
+    assert_int_equal(line.commands[0].argc, 3);
+    assert_string_equal(line.commands[0].argv[2], "2");
+    assert_false(line.commands[0].background);
+    assert_int_equal(line.commands[1].assign_count, 1);
+    assert_string_equal(line.commands[1].assign[0], "policy=cluster");
+    assert_string_equal(line.commands[1].argv[1], "--policy=x");
+    assert_true(line.commands[1].background);
+    assert_string_equal(line.commands[2].argv[0], "three");
+    assert_int_equal(trace, 1);
+    assert_int_equal(policy, 0);
+}
+
+static void an_assignment_that_holds_for_the_whole_boot_is_refused_at_an_application(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("-- trace=on app"), -EINVAL);
+    assert_string_equal(err, "argument 'trace' holds for the whole boot: it must stand in front of '--'");
+}
+
+static void separators_need_an_application(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("-- ; app"), -EINVAL);
+    assert_int_equal(parse("-- app ;; app"), -EINVAL);
+    assert_int_equal(parse("-- policy=cluster"), -EINVAL);
+    assert_string_equal(err, "no application behind 'policy=cluster'");
+    assert_int_equal(parse("trace=on ; app"), -EINVAL);
+    assert_string_equal(err, "';' and '&' separate applications, which stand behind '--'");
+}
+
+static void help_is_understood_among_arguments_only(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("trace=on help"), 0);
+    assert_true(line.help);
+    assert_int_equal(trace, 1);
+    assert_int_equal(parse("-- help"), 0);
+    assert_false(line.help);
+    assert_string_equal(line.commands[0].argv[0], "help");
+}
+
+static void too_many_applications_or_arguments_are_refused_not_dropped(void **state)
+{
+    (void)state;
+    char many[512] = "-- a";
+    for (int i = 1; i < CMD_MAX; i++)
+        strcat(many, ";a");
+    assert_int_equal(parse(many), 0);
+    assert_int_equal(line.count, CMD_MAX);
+    strcat(many, ";a");
+    assert_int_equal(parse(many), -EINVAL);
+
+    strcpy(many, "-- app");
+    for (int i = 1; i < CMD_ARGS_MAX; i++)
+        strcat(many, " x");
+    assert_int_equal(parse(many), 0);
+    assert_int_equal(line.commands[0].argc, CMD_ARGS_MAX);
+    strcat(many, " x");
+    assert_int_equal(parse(many), -EINVAL);
+}
+
+static void unprintable_bytes_are_refused_and_not_echoed(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("trace=on \x1b[2J"), -EINVAL);
+    for (const char *c = err; *c; c++)
+        assert_true(*c >= ' ' && *c <= '~');
+}
+
+static void a_message_is_cut_to_the_room_it_is_given(void **state)
+{
+    (void)state;
+    char small[8];
+    strcpy(text, "slice_us=7");
+    assert_int_equal(cmdline_parse(text, tables, &line, small, sizeof(small)), -EINVAL);
+    assert_string_equal(small, "argumen");
+}
+
+static void one_assignment_can_be_made_and_taken_back(void **state)
+{
+    (void)state;
+    const struct arg *a = cmdline_find("slice_us=700", tables);
+    assert_non_null(a);
+    uint64_t old = *a->value;
+    assert_int_equal(cmdline_set("slice_us=700", tables, true, err, sizeof(err)), 0);
+    assert_int_equal(slice, 700);
+    *a->value = old;
+    assert_int_equal(cmdline_set("mem.limit=32M", tables, true, err, sizeof(err)), -EINVAL);
+    assert_int_equal(cmdline_set("mem.limit=32M", tables, false, err, sizeof(err)), 0);
+    assert_null(cmdline_find("slice", tables));
+    assert_null(cmdline_find("slice_us2=1", tables));
+}
+
+static void values_print_the_way_they_are_written(void **state)
+{
+    (void)state;
+    char buf[64];
+    assert_string_equal(cmdline_value(&numbers[0], 5000, buf, sizeof(buf)), "5000");
+    assert_string_equal(cmdline_value(&numbers[1], 64 * MIB, buf, sizeof(buf)), "64M");
+    assert_string_equal(cmdline_value(&numbers[1], 2 * GIB, buf, sizeof(buf)), "2G");
+    assert_string_equal(cmdline_value(&numbers[1], 1000, buf, sizeof(buf)), "1000");
+    assert_string_equal(cmdline_value(&choices[0], 1, buf, sizeof(buf)), "on");
+    assert_string_equal(cmdline_value(&choices[1], 1, buf, sizeof(buf)), "cluster");
+    assert_string_equal(cmdline_accepts(&choices[0], buf, sizeof(buf)), "on or off");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup(f, set_defaults)
+    const struct CMUnitTest tests[] = {
+        TEST(an_empty_line_changes_nothing_and_runs_nothing),
+        TEST(boot_arguments_of_every_type_are_applied),
+        TEST(of_two_values_for_one_argument_the_last_counts),
+        TEST(an_unknown_argument_is_named),
+        TEST(a_refused_line_applies_none_of_its_arguments),
+        TEST(a_malformed_value_is_shown_with_what_is_accepted),
+        TEST(numbers_outside_their_range_or_with_a_tail_are_refused),
+        TEST(applications_are_split_at_semicolons_and_ampersands),
+        TEST(an_assignment_that_holds_for_the_whole_boot_is_refused_at_an_application),
+        TEST(separators_need_an_application),
+        TEST(help_is_understood_among_arguments_only),
+        TEST(too_many_applications_or_arguments_are_refused_not_dropped),
+        TEST(unprintable_bytes_are_refused_and_not_echoed),
+        TEST(a_message_is_cut_to_the_room_it_is_given),
+        TEST(one_assignment_can_be_made_and_taken_back),
+        TEST(values_print_the_way_they_are_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

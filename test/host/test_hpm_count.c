@@ -1,0 +1,374 @@
+/* Counting across context switches, against a register-level double of the simulated machine that knows the truth. */
+#include "test/host/expect_panic.h"
+#include "test/host/hpm_double.h"
+
+enum { THREADS = 7, SLICE = 1000000 };
+
+static struct hpm_thread threads[THREADS];
+static int running[DOUBLE_CPUS]; /* thread on each CPU, -1: idle */
+
+static int set_up(void **state)
+{
+    (void)state;
+    double_machine_present = true;
+    double_boot();
+    for (unsigned i = 0; i < THREADS; i++)
+        hpm_thread_init(&threads[i], 100 + i, 10 + i / 3);
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
+        running[c] = -1;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    double_shut_down();
+    return 0;
+}
+
+static void switch_to(unsigned cpu, int next)
+{
+    double_run_on(cpu);
+    if (running[cpu] == next)
+        return;
+    host_irqs_on = false;
+    hpm_switch(running[cpu] < 0 ? NULL : &threads[running[cpu]], next < 0 ? NULL : &threads[next]);
+    host_irqs_on = true;
+    running[cpu] = next;
+    double_deliver();
+}
+
+static void tick(unsigned cpu)
+{
+    double_run_on(cpu);
+    host_irqs_on = false;
+    hpm_tick();
+    host_irqs_on = true;
+    double_deliver();
+}
+
+static bool is_running(int thread)
+{
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
+        if (running[c] == thread)
+            return true;
+    return false;
+}
+
+static void idle_everywhere(void)
+{
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
+        switch_to(c, -1);
+}
+
+static struct hpm_breakdown sum_of_threads(void)
+{
+    struct hpm_breakdown sum = {0}, part;
+
+    for (unsigned i = 0; i < THREADS; i++) {
+        context_read(&threads[i].counts, &hpm_state.plan, &part);
+        hpm_breakdown_add(&sum, &part);
+    }
+    return sum;
+}
+
+static void random_work(uint64_t *seed)
+{
+    switch (test_random(seed) % 4) {
+    case 0:
+        double_execute(test_random(seed) % 5000, test_random(seed) % 20000);
+        break;
+    case 1:
+        for (unsigned n = test_random(seed) % 50; n; n--)
+            double_access(MACHINE_LOCAL_L2 + test_random(seed) % 6, test_random(seed), true);
+        break;
+    case 2:
+        double_count(MACHINE_EVENT_STALL_TLB, test_random(seed) % 100);
+        break;
+    default:
+        double_count(MACHINE_EVENT_STORES, test_random(seed) % 100);
+        break;
+    }
+}
+
+static void cycles_and_instructions_of_threads_and_idle_time_add_up_to_the_machine(void **state)
+{
+    uint64_t seed = 5, cycles = 0, instructions = 0, idle_cycles = 0, time = 0, read_time = 0;
+    static uint64_t idle_instructions[DOUBLE_CPUS];
+    struct hpm_breakdown sum, machine;
+
+    (void)state;
+    memset(idle_instructions, 0, sizeof idle_instructions);
+    for (int step = 0; step < 20000; step++) {
+        unsigned cpu = test_random(&seed) % DOUBLE_CPUS;
+        int next = (int)(test_random(&seed) % (THREADS + 2)) - 2;
+        double_run_on(cpu);
+        uint64_t before = double_cpus[cpu].truth[MACHINE_EVENT_INSTRUCTIONS];
+        if (running[cpu] < 0)
+            double_idle(test_random(&seed) % 3000);
+        random_work(&seed);
+        if (running[cpu] < 0)
+            idle_instructions[cpu] += double_cpus[cpu].truth[MACHINE_EVENT_INSTRUCTIONS] - before;
+        if (test_random(&seed) % 5 == 0)
+            tick(cpu);
+        if (next < 0 || !is_running(next))
+            switch_to(cpu, next < 0 ? -1 : next);
+    }
+    idle_everywhere();
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++) {
+        instructions += double_cpus[c].at_read[MACHINE_EVENT_INSTRUCTIONS] - idle_instructions[c];
+        time += double_cpus[c].time_at_read;
+        idle_cycles += cpus[c].hpm->idle_cycles;
+        read_time += cpus[c].hpm->last.time;
+    }
+    sum = sum_of_threads();
+    cycles = sum.cycles;
+    assert_int_equal(sum.instructions, instructions);
+    assert_int_equal(read_time, time);
+    /* All but what passed before each CPU's first reading, at boot. */
+    assert_in_range(cycles + idle_cycles, time - DOUBLE_CPUS * 40 * REGISTER_CYCLES, time);
+    hpm_read_machine(&machine);
+    assert_int_equal(machine.cycles, sum.cycles);
+    assert_int_equal(machine.instructions, sum.instructions);
+    for (unsigned i = 0; i < SOURCE_COUNT; i++)
+        assert_true(machine.dcache[i] < machine.cycles);
+}
+
+/* But for the one register access between the reading and the change of events, where an event changes its counter. */
+static void remote_cache_stalls_are_exact_per_thread(void **state)
+{
+    uint64_t seed = 9, truth[THREADS] = {0};
+    struct hpm_breakdown b;
+
+    (void)state;
+    for (int step = 0; step < 20000; step++) {
+        int t = (int)(test_random(&seed) % THREADS);
+        unsigned cpu = test_random(&seed) % DOUBLE_CPUS;
+        if (is_running(t))
+            continue;
+        switch_to(cpu, t);
+        unsigned n = test_random(&seed) % 30;
+        for (unsigned i = 0; i < n; i++)
+            double_access(MACHINE_REMOTE_L2, i, true);
+        truth[t] += n * 120;
+        double_execute(1000, test_random(&seed) % 10000);
+        switch_to(cpu, -1);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        context_read(&threads[i].counts, &hpm_state.plan, &b);
+        assert_in_range(b.dcache[SOURCE_REMOTE_L2], truth[i], truth[i] + b.cycles / SLICE * REGISTER_CYCLES);
+    }
+}
+
+static void assert_near(uint64_t got, uint64_t truth, unsigned permille)
+{
+    uint64_t slack = truth * permille / 1000 + 1;
+
+    assert_in_range(got, truth > slack ? truth - slack : 0, truth + slack);
+}
+
+/* 400 slices of a program with steady rates: every shared counter within 3 %. */
+static void a_steady_program_is_estimated_within_three_percent(void **state)
+{
+    struct hpm_breakdown b;
+    uint64_t seed = 3;
+
+    (void)state;
+    switch_to(0, 0);
+    struct double_cpu start = double_cpus[0];
+    while (double_cpus[0].time < 400ull * SLICE) {
+        double_execute(500, 300 + test_random(&seed) % 100);
+        double_count(MACHINE_EVENT_STALL_TLB, 11);
+        double_count(MACHINE_EVENT_STALL_BRANCH, 29);
+        for (unsigned s = MACHINE_LOCAL_L2; s <= MACHINE_REMOTE_MEMORY; s++)
+            double_access(s, 0, true);
+    }
+    switch_to(0, -1);
+    context_read(&threads[0].counts, &hpm_state.plan, &b);
+    const uint64_t *now = double_cpus[0].at_read, *then = start.at_read;
+    assert_int_equal(b.cycles, now[MACHINE_EVENT_CYCLES] - then[MACHINE_EVENT_CYCLES]);
+    for (unsigned i = 0; i < STALL_COUNT; i++)
+        assert_near(b.stall[i], now[MACHINE_EVENT_STALL_ICACHE + i] - then[MACHINE_EVENT_STALL_ICACHE + i],
+                    30);
+    for (unsigned s = 1; s < SOURCE_COUNT; s++) {
+        unsigned served = MACHINE_EVENT_SERVED_LOCAL_L2 + s - 1,
+                 stall = MACHINE_EVENT_DCACHE_LOCAL_L2 + s - 1;
+        assert_near(b.served[s], now[served] - then[served], 30);
+        assert_near(b.dcache[s], now[stall] - then[stall], 30);
+    }
+    assert_in_range(b.seen_permille, 500 / hpm_state.plan.groups, 1500 / hpm_state.plan.groups);
+}
+
+static void a_switch_costs_a_handful_of_register_accesses(void **state)
+{
+    (void)state;
+    switch_to(0, 0);
+    unsigned before = double_cpus[0].accesses;
+    switch_to(0, 1);
+    assert_in_range(double_cpus[0].accesses - before, 1, 8);
+}
+
+static void groups_take_turns_by_interrupt_without_any_tick(void **state)
+{
+    uint32_t seen = 0;
+
+    (void)state;
+    switch_to(0, 0);
+    for (unsigned i = 0; i < 40 * hpm_state.plan.groups; i++) {
+        seen |= 1u << rotation_now(&cpus[0].hpm->rotation);
+        double_execute(1000, SLICE / 20);
+    }
+    assert_int_equal(seen, (1u << hpm_state.plan.groups) - 1);
+}
+
+static void each_group_has_one_turn_in_a_round_and_orders_differ(void **state)
+{
+    struct rotation r;
+    bool differ = false;
+    uint8_t first[GROUP_MAX];
+
+    (void)state;
+    rotation_init(&r, 9, 1);
+    memcpy(first, r.order, sizeof first);
+    for (unsigned round = 0; round < 50; round++) {
+        uint32_t seen = 1u << rotation_now(&r);
+        for (unsigned i = 1; i < 9; i++)
+            seen |= 1u << rotation_next(&r);
+        assert_int_equal(seen, 0x1ff);
+        differ |= memcmp(first, r.order, sizeof first) != 0;
+        rotation_next(&r);
+    }
+    assert_true(differ);
+}
+
+static void the_present_stretch_is_included_when_a_thread_reads_itself(void **state)
+{
+    struct hpm_breakdown b;
+
+    (void)state;
+    switch_to(2, 3);
+    double_execute(4321, 10000);
+    hpm_read_thread(&threads[3], &b);
+    assert_int_equal(b.instructions, 4321);
+    assert_true(b.cycles >= 10000);
+}
+
+static void idle_time_goes_on_while_a_cpu_sleeps(void **state)
+{
+    struct hpm_breakdown before, after;
+
+    (void)state;
+    switch_to(0, 0);
+    hpm_read_machine(&before);
+    host_ticks += 100000; /* on this CPU nothing happens; the three others are idle */
+    hpm_read_machine(&after);
+    hpm_breakdown_sub(&after, &before);
+    assert_in_range(after.idle_cycles, 300000, 310000);
+}
+
+static void the_tag_follows_the_running_thread(void **state)
+{
+    (void)state;
+    switch_to(1, 4);
+    assert_int_equal(machine_cpu(1)->tag, 104);
+    switch_to(1, -1);
+    assert_int_equal(machine_cpu(1)->tag, 0);
+}
+
+static void a_mark_reaches_the_machine_as_one_word(void **state)
+{
+    (void)state;
+    hpm_mark("steady state");
+    assert_string_equal((const char *)machine_id()->mark_label, "steady_state");
+    char longer[100];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[99] = 0;
+    hpm_mark(longer);
+    assert_int_equal(strlen((const char *)machine_id()->mark_label), sizeof machine_id()->mark_label - 1);
+}
+
+static void switching_from_a_thread_that_did_not_run_is_a_broken_invariant(void **state)
+{
+    (void)state;
+    double_run_on(0);
+    EXPECT_PANIC(hpm_switch(&threads[0], &threads[1]));
+}
+
+static void the_table_shows_estimate_measurement_and_error(void **state)
+{
+    struct hpm_breakdown b = {.cycles = 1000000,
+                              .instructions = 500000,
+                              .idle_cycles = 1000000,
+                              .stall = {[STALL_DCACHE] = 260000, [STALL_TLB] = 40000},
+                              .dcache = {[SOURCE_REMOTE_L2] = 200000},
+                              .served = {[SOURCE_REMOTE_L2] = 2000},
+                              .seen_permille = 125};
+
+    (void)state;
+    double_output[0] = 0;
+    hpm_breakdown_print("test", &b);
+    assert_non_null(strstr(double_output, "idle 50.0 %"));
+    assert_non_null(strstr(double_output, "at least 12.5 %"));
+    const char *line = strstr(double_output, "remote L2");
+    assert_non_null(line);
+    assert_non_null(strstr(line, "0.240 M"));
+    assert_non_null(strstr(line, "+20.0 %"));
+    line = strstr(double_output, "completion");
+    assert_non_null(line);
+    assert_non_null(strstr(line, "70.0 %"));
+    assert_non_null(strstr(line, "1.400"));
+}
+
+static void without_counters_everything_answers_with_nothing(void **state)
+{
+    struct hpm_breakdown b = {.cycles = 1};
+    struct hpm_sample sample;
+    struct hpm_sample_account account;
+
+    (void)state;
+    double_machine_present = false;
+    double_boot();
+    assert_false(hpm_caps()->present);
+    assert_string_equal(
+        double_output,
+        "hpm: this machine has no performance counters that are known: no stall breakdown and no samples, "
+        "all else works\n");
+    hpm_switch(NULL, &threads[0]);
+    hpm_tick();
+    hpm_interrupt(NULL);
+    hpm_mark("x");
+    hpm_read_machine(&b);
+    assert_int_equal(b.cycles, 0);
+    hpm_read_thread(&threads[0], &b);
+    assert_int_equal(b.cycles, 0);
+    assert_int_equal(hpm_sampling_start(&(struct hpm_sampling){.sources = 8, .period = 1, .user = true}),
+                     -ENODEV);
+    hpm_sampling_stop();
+    assert_int_equal(hpm_sampling_take(&sample, 1), 0);
+    hpm_sampling_account(&account);
+    assert_int_equal(account.taken, 0);
+    assert_int_equal(hpm_own_cycles(), 0);
+    hpm_breakdown_print("nothing", &b);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(cycles_and_instructions_of_threads_and_idle_time_add_up_to_the_machine),
+        TEST(remote_cache_stalls_are_exact_per_thread),
+        TEST(a_steady_program_is_estimated_within_three_percent),
+        TEST(a_switch_costs_a_handful_of_register_accesses),
+        TEST(groups_take_turns_by_interrupt_without_any_tick),
+        TEST(each_group_has_one_turn_in_a_round_and_orders_differ),
+        TEST(the_present_stretch_is_included_when_a_thread_reads_itself),
+        TEST(idle_time_goes_on_while_a_cpu_sleeps),
+        TEST(the_tag_follows_the_running_thread),
+        TEST(a_mark_reaches_the_machine_as_one_word),
+        TEST(switching_from_a_thread_that_did_not_run_is_a_broken_invariant),
+        TEST(the_table_shows_estimate_measurement_and_error),
+        TEST(without_counters_everything_answers_with_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,275 @@
+/*
+ * Every system call with arguments it must refuse: wild pointers, huge and wrapping lengths, misaligned addresses,
+ * identifiers of nobody, numbers out of range.  Then random calls.  The process must live through all of it.
+ */
+#include <errno.h>
+#include <string.h>
+#include "apps/libc/syscall.h"
+#include "test/qemu/apps/tap.h"
+
+#define PAGE 4096u
+
+static uint64_t unmapped;  /* a page that was unmapped again       */
+static uint64_t edge;      /* eight bytes in front of such a page  */
+static uint64_t read_only; /* a mapped page that cannot be written */
+static uint64_t closed;    /* a page that was written and then lost all rights */
+
+static const uint64_t wild_fixed[] = {
+    0,
+    8,
+    0x7ffffffffff8,
+    0x7ffffffff000,
+    0x800000000000,
+    0x800000000008,
+    0xffff7ffffffffff8,
+    0xffff800000000000,
+    0xffff800000100000,
+    0xffffffff80200000,
+    0xfffffffffffffff8,
+    0xffffffffffffffff,
+};
+#define WILD (sizeof wild_fixed / sizeof wild_fixed[0])
+
+static uint64_t wild(unsigned i)
+{
+    return i < WILD ? wild_fixed[i] : unmapped;
+}
+
+enum { P = 0x5aa5f00d }; /* stands for the wild pointer in a table of calls */
+
+struct call {
+    const char *what;
+    uint64_t number, a[5];
+    int accepted[3]; /* errors */
+};
+
+static bool accepts(const struct call *c, int64_t result)
+{
+    for (unsigned i = 0; i < 3 && c->accepted[i]; i++)
+        if (result == -c->accepted[i])
+            return true;
+    return false;
+}
+
+static int64_t make(const struct call *c, uint64_t pointer)
+{
+    uint64_t a[5];
+
+    for (unsigned i = 0; i < 5; i++)
+        a[i] = c->a[i] == P ? pointer : c->a[i];
+    return syscall6(c->number, a[0], a[1], a[2], a[3], a[4], 0);
+}
+
+static const struct call pointer_calls[] = {
+    {"write from", SYS_WRITE, {1, P, 64}, {EFAULT}},
+    {"read to", SYS_READ, {0, P, 64}, {EFAULT}},
+    {"mmap with a name at", SYS_MMAP, {PAGE, 1, P}, {EFAULT}},
+    {"munmap", SYS_MUNMAP, {P, 0x1000000000000}, {EINVAL}},
+    {"mprotect", SYS_MPROTECT, {P, PAGE, 1}, {EINVAL, ENOMEM}},
+    {"thread_create from", SYS_THREAD_CREATE, {P}, {EFAULT}},
+    {"futex_wait at", SYS_FUTEX_WAIT, {P, 0, 0}, {EFAULT, EINVAL}},
+    {"set_affinity from", SYS_SET_AFFINITY, {0, P, 8}, {EFAULT}},
+    {"get_affinity to", SYS_GET_AFFINITY, {0, P, 8}, {EFAULT}},
+    {"sysinfo to", SYS_SYSINFO, {P, sizeof(struct sys_info)}, {EFAULT}},
+    {"mark with a label at", SYS_MARK, {P}, {EFAULT}},
+    {"hpm_read to", SYS_HPM_READ, {2, 0, P, sizeof(struct sys_breakdown)}, {EFAULT}},
+};
+
+static void wild_pointers(void)
+{
+    for (unsigned c = 0; c < sizeof pointer_calls / sizeof pointer_calls[0]; c++) {
+        const struct call *call = &pointer_calls[c];
+        unsigned wrong = 0;
+        for (unsigned i = 0; i <= WILD; i++) {
+            uint64_t pointer = wild(i);
+            if (!pointer && call->number == SYS_MMAP)
+                continue; /* no name */
+            int64_t result = make(call, pointer);
+            if (accepts(call, result))
+                continue;
+            wrong++;
+            printf("# %s %#llx gave %lld\n", call->what, (unsigned long long)pointer, (long long)result);
+        }
+        tap_check(!wrong, "%s a wild pointer is refused", call->what);
+    }
+}
+
+/* What is written to must be writable; what crosses into an unmapped page must not be half done unnoticed. */
+static void half_bad_memory(void)
+{
+    const struct call writes[] = {
+        {"get_affinity to read-only memory", SYS_GET_AFFINITY, {0, read_only, 8}, {EFAULT}},
+        {"sysinfo to read-only memory", SYS_SYSINFO, {read_only, sizeof(struct sys_info)}, {EFAULT}},
+        {"sysinfo across a hole", SYS_SYSINFO, {edge, sizeof(struct sys_info)}, {EFAULT}},
+        {"hpm_read to read-only memory", SYS_HPM_READ, {2, 0, read_only, 64}, {EFAULT}},
+        {"read to read-only memory", SYS_READ, {0, read_only, 64}, {EFAULT}},
+        {"thread_create across a hole", SYS_THREAD_CREATE, {edge}, {EFAULT}},
+        {"mark across a hole", SYS_MARK, {edge}, {EFAULT}},
+        {"write from memory without access", SYS_WRITE, {1, closed, 8}, {EFAULT}},
+        {"sysinfo to memory without access", SYS_SYSINFO, {closed, sizeof(struct sys_info)}, {EFAULT}},
+        {"futex_wait on memory without access", SYS_FUTEX_WAIT, {closed, 0, 0}, {EFAULT}},
+        {"thread_exit that clears read-only memory", SYS_THREAD_EXIT, {read_only}, {EFAULT}},
+        {"thread_exit that clears unmapped memory", SYS_THREAD_EXIT, {unmapped}, {EFAULT}},
+        {"thread_exit that clears kernel memory", SYS_THREAD_EXIT, {0xffff800000100000}, {EFAULT}},
+    };
+
+    for (unsigned i = 0; i < sizeof writes / sizeof writes[0]; i++) {
+        memset((void *)edge, 'x', 8);
+        int64_t result = make(&writes[i], 0);
+        tap_check(accepts(&writes[i], result), "%s is refused (%lld)", writes[i].what, (long long)result);
+    }
+}
+
+static const struct call value_calls[] = {
+    {"a call beyond the last", SYS_COUNT, {0}, {ENOSYS}},
+    {"a call with a huge number", 0x100000000, {0}, {ENOSYS}},
+    {"call number -1", UINT64_MAX, {0}, {ENOSYS}},
+    {"write to no file", SYS_WRITE, {7, 0, 0}, {EBADF}},
+    {"write to the input", SYS_WRITE, {0, 0, 0}, {EBADF}},
+    {"write of more than a size can be", SYS_WRITE, {1, 0, UINT64_MAX}, {EINVAL, EFAULT}},
+    {"read from the output", SYS_READ, {1, 0, 1}, {EBADF}},
+    {"mmap of nothing", SYS_MMAP, {0, 3, 0}, {EINVAL}},
+    {"mmap of everything", SYS_MMAP, {UINT64_MAX, 3, 0}, {EINVAL, ENOMEM}},
+    {"mmap that wraps when rounded up", SYS_MMAP, {UINT64_MAX - 100, 3, 0}, {EINVAL, ENOMEM}},
+    {"mmap of all user space", SYS_MMAP, {0x7fffffff0000, 3, 0}, {ENOMEM}},
+    {"mmap writable and executable", SYS_MMAP, {PAGE, 7, 0}, {EACCES}},
+    {"mmap with unknown rights", SYS_MMAP, {PAGE, 8, 0}, {EINVAL}},
+    {"munmap misaligned", SYS_MUNMAP, {0x400001, PAGE}, {EINVAL}},
+    {"munmap of nothing", SYS_MUNMAP, {0x400000, 0}, {EINVAL}},
+    {"munmap that wraps around", SYS_MUNMAP, {0x400000, UINT64_MAX - 0x3ff000}, {EINVAL}},
+    {"munmap of the kernel", SYS_MUNMAP, {0xffffffff80200000, PAGE}, {EINVAL}},
+    {"mprotect of a hole", SYS_MPROTECT, {0x7000000000, PAGE, 1}, {ENOMEM}},
+    {"mprotect of the kernel", SYS_MPROTECT, {0xffffffff80200000, PAGE, 3}, {EINVAL}},
+    {"mprotect that wraps around", SYS_MPROTECT, {0x400000, UINT64_MAX - 0x3ff000, 1}, {EINVAL}},
+    {"code made writable and executable", SYS_MPROTECT, {0x400000, PAGE, 7}, {EACCES}},
+    {"futex_wait at an odd address", SYS_FUTEX_WAIT, {0x400002, 0, 0}, {EINVAL}},
+    {"futex_wake at an odd address", SYS_FUTEX_WAKE, {0x400001, 1}, {EINVAL}},
+    {"futex_wake in the kernel", SYS_FUTEX_WAKE, {0xffff800000000000, 1}, {EFAULT}},
+    {"set_tls to the kernel", SYS_SET_TLS, {0xffff800000000000}, {EINVAL}},
+    {"set_tls to no address", SYS_SET_TLS, {0x800000000000}, {EINVAL}},
+    {"set_affinity of nobody", SYS_SET_AFFINITY, {999999, 0x400000, 8}, {ESRCH}},
+    {"set_affinity of no size", SYS_SET_AFFINITY, {0, 0x400000, 0}, {EINVAL}},
+    {"set_affinity of a huge size", SYS_SET_AFFINITY, {0, 0x400000, UINT64_MAX}, {EINVAL}},
+    {"get_affinity of nobody", SYS_GET_AFFINITY, {UINT64_MAX, 0x400000, 8}, {ESRCH}},
+    {"get_affinity of no size", SYS_GET_AFFINITY, {0, 0x400000, 0}, {EINVAL}},
+    {"set_priority to the kernel's", SYS_SET_PRIORITY, {0, 4}, {EINVAL}},
+    {"set_priority to idle", SYS_SET_PRIORITY, {0, 0}, {EINVAL}},
+    {"set_priority of nobody", SYS_SET_PRIORITY, {0x100000001, 2}, {ESRCH}},
+    {"sysinfo of no size", SYS_SYSINFO, {0, 0}, {EINVAL}},
+    {"a group out of range", SYS_GROUP, {65536}, {EINVAL}},
+    {"hpm_read of an unknown scope", SYS_HPM_READ, {3, 0, 0, 8}, {EINVAL}},
+    {"hpm_read of no process", SYS_HPM_READ, {1, 999999, 0, 8}, {ESRCH}},
+    {"hpm_read of no thread", SYS_HPM_READ, {0, 999999, 0, 8}, {ESRCH}},
+    {"hpm_print of an unknown scope", SYS_HPM_PRINT, {9, 0}, {EINVAL}},
+    {"thread_exit that clears an odd address", SYS_THREAD_EXIT, {0x400001}, {EINVAL}},
+};
+
+static void wrong_values(void)
+{
+    for (unsigned i = 0; i < sizeof value_calls / sizeof value_calls[0]; i++) {
+        int64_t result = make(&value_calls[i], 0);
+        tap_check(accepts(&value_calls[i], result), "%s is refused (%lld)", value_calls[i].what,
+                  (long long)result);
+    }
+}
+
+static int64_t create(struct sys_thread args)
+{
+    return syscall1(SYS_THREAD_CREATE, &args);
+}
+
+static void wrong_threads(void)
+{
+    static char stack[PAGE] __attribute__((aligned(16)));
+    uint64_t entry = 0x401000, top = (uint64_t)stack + sizeof stack;
+    uint64_t none = 0;
+    char label[100];
+
+    tap_check(create((struct sys_thread){0xffffffff80200000, 0, top, 0, 0}) == -EINVAL,
+              "a thread in the kernel is refused");
+    tap_check(create((struct sys_thread){0x800000000000, 0, top, 0, 0}) == -EINVAL,
+              "a thread at no address is refused");
+    tap_check(create((struct sys_thread){entry, 0, top - 8, 0, 0}) == -EINVAL,
+              "a misaligned stack is refused");
+    tap_check(create((struct sys_thread){entry, 0, 0xffff800000000000, 0, 0}) == -EINVAL,
+              "a stack in the kernel is refused");
+    tap_check(create((struct sys_thread){entry, 0, top, UINT64_MAX, 0}) == -EINVAL,
+              "a thread pointer in the kernel is refused");
+    tap_check(create((struct sys_thread){entry, 0, top, 0, unmapped}) == -EFAULT,
+              "a thread id to unmapped memory is refused");
+    tap_check(syscall3(SYS_SET_AFFINITY, 0, &none, 8) == -EINVAL, "an empty affinity is refused");
+    memset(label, 'm', sizeof label);
+    label[99] = '\0';
+    tap_check(syscall1(SYS_MARK, label) == -E2BIG, "an endless label is refused");
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* Arguments that random calls draw from: nothing that names this program's own memory. */
+static uint64_t random_argument(uint64_t *state)
+{
+    uint64_t r = next_random(state);
+
+    switch (r >> 32 & 3) {
+    case 0:
+        return wild_fixed[(r >> 40) % WILD];
+    case 1:
+        return r >> 56;
+    case 2:
+        return (uint64_t)1 << ((r >> 58 & 15) + (r >> 62 & 1 ? 48 : 0));
+    default:
+        return next_random(state) | 0x8000000000000000;
+    }
+}
+
+/* Calls that end, wait for a key, sleep long or fill the console are left out. */
+static const uint8_t left_out[] = {SYS_EXIT,      SYS_READ,  SYS_SLEEP,  SYS_THREAD_EXIT,
+                                   SYS_HPM_PRINT, SYS_WRITE, SYS_SET_TLS};
+
+static void random_calls(unsigned n)
+{
+    uint64_t state = 0x9e3779b97f4a7c15;
+    unsigned refused = 0, made = 0;
+
+    while (made < n) {
+        uint64_t number = next_random(&state) % (SYS_COUNT + 2);
+        if (number < SYS_COUNT && memchr(left_out, (int)number, sizeof left_out))
+            continue;
+        uint64_t a[5];
+        for (unsigned i = 0; i < 5; i++)
+            a[i] = random_argument(&state);
+        if (number == SYS_FUTEX_WAIT)
+            a[2] = 0;
+        refused += syscall6(number, a[0], a[1], a[2], a[3], a[4], 0) < 0;
+        made++;
+    }
+    tap_check(refused > n / 4, "%u random calls are survived, %u of them refused", n, refused);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    int64_t at = syscall3(SYS_MMAP, 4 * PAGE, SYS_PROT_READ | SYS_PROT_WRITE, "badcalls");
+    if (!tap_check(at > 0, "memory for the test is there"))
+        return tap_done();
+    read_only = (uint64_t)at;
+    edge = read_only + 2 * PAGE - 8;
+    unmapped = read_only + 2 * PAGE;
+    closed = read_only + 3 * PAGE;
+    *(volatile char *)closed = 1;
+    tap_check(syscall2(SYS_MUNMAP, unmapped, PAGE) == 0, "a page can be unmapped");
+    tap_check(syscall3(SYS_MPROTECT, read_only, PAGE, SYS_PROT_READ) == 0, "a page can be made read-only");
+    tap_check(syscall3(SYS_MPROTECT, closed, PAGE, 0) == 0, "a page can lose all rights");
+    wild_pointers();
+    half_bad_memory();
+    wrong_values();
+    wrong_threads();
+    random_calls(20000);
+    return tap_done();
+}

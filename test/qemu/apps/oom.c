@@ -1,0 +1,74 @@
+/*
+ * Takes memory until there is none.  The kernel ends it with status 137 and a line that says so.
+ *   oom           touches page after page
+ *   oom threads   makes threads, which need kernel memory, until refused; then ends with status 0
+ *   oom regions   maps single pages until refused; then ends with status 0
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include "apps/libc/syscall.h"
+
+#define CHUNK ((uint64_t)1 << 20)
+#define PAGE  4096u
+
+static int eat(void)
+{
+    uint64_t eaten = 0;
+
+    for (;;) {
+        int64_t at = syscall3(SYS_MMAP, CHUNK, SYS_PROT_READ | SYS_PROT_WRITE, "eaten");
+        if (at < 0) {
+            printf("oom: mmap refused after %llu MB\n", (unsigned long long)(eaten / CHUNK));
+            return 1;
+        }
+        for (uint64_t i = 0; i < CHUNK; i += PAGE)
+            *(volatile char *)(at + i) = 1;
+        eaten += CHUNK;
+        if (eaten % (16 * CHUNK) == 0)
+            printf("oom: holds %llu MB\n", (unsigned long long)(eaten / CHUNK));
+    }
+}
+
+static void *wait_for_ever(void *arg)
+{
+    static uint32_t never;
+
+    (void)arg;
+    for (;;)
+        syscall3(SYS_FUTEX_WAIT, &never, 0, UINT64_MAX);
+    return NULL;
+}
+
+static int make_threads(void)
+{
+    unsigned n = 0;
+    pthread_t t;
+
+    while (pthread_create(&t, NULL, wait_for_ever, NULL) == 0)
+        n++;
+    printf("oom: refused after %u threads\n", n);
+    return n > 100 ? 0 : 1;
+}
+
+static int make_regions(void)
+{
+    unsigned n = 0;
+
+    printf("oom: mapping single pages\n"); /* while there is memory for the output's buffer */
+    while (syscall3(SYS_MMAP, PAGE, SYS_PROT_READ, "one") > 0)
+        n++;
+    printf("oom: refused after %u regions\n", n);
+    return n > 1000 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "threads") == 0)
+        return make_threads();
+    if (argc > 1 && strcmp(argv[1], "regions") == 0)
+        return make_regions();
+    return eat();
+}

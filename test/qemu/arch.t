@@ -1,0 +1,30 @@
+#!/bin/sh
+# What the architecture promises, from inside the kernel; and that every way to die is readable.
+. "${0%/*}/lib.sh"
+kernel=build/$arch/vigil-suites.elf
+
+for model in smp=1 smp=8 "smp=4 cpu=qemu64" "smp=4 cpu=EPYC" "smp=2 cpu=max,-x2apic,-xsave,-fsgsbase"; do
+	boot $model -- -- arch
+	status_is 0 "$model: the suite ends"
+	guest_tap
+done
+
+# dies N REGEX: the Nth of the suite "panics" ends the run with the panic's exit code and says so, function by function.
+dies() {
+	boot smp=4 -- -- panics "$1"
+	status_is 101 "panic $1 ends the run"
+	says "panic: CPU [0-9]+: .*$2" "panic $1 says: $2"
+	says "[0-9a-f]{16} $3(\.[a-z.0-9]+)?\+0x" "panic $1: the backtrace names $3"
+	says_not "panic within panic" "panic $1 is the only one"
+	says "backtrace, CPU 3:" "panic $1: every CPU shows where it was"
+}
+dies 1 "null pointer: write of 0x8" null_pointer
+dies 2 "stack overflow in guard page" recurse
+dies 3 "read-only kernel memory written" text_written
+dies 4 "data executed" data_executed
+dies 5 "user memory touched without access" user_memory_touched
+dies 6 "lock order: outer .* wanted while holding inner" locks_out_of_order
+dies 7 "lock twice: taken again" lock_taken_twice
+dies 8 "one CPU does not listen" spin_deaf
+dies 9 "wild pointer" wild_pointer
+done_testing

@@ -1,0 +1,234 @@
+/* What the architecture promises, looked at from inside: protection of the image, user copies, clock, backtraces. */
+#include "kernel/cpu.h"
+#include "kernel/panic.h"
+#include "mm/mm.h"
+#include "sched/cpuset.h"
+#include "sched/sched.h"
+#include "test/qemu/kernel/suite.h"
+
+#define CLOCK_READS 20000
+
+extern char image_start[], image_end[], text_start[], text_end[], rodata_end[], boot_stack_guard[];
+
+static unsigned prot_of(vaddr_t va)
+{
+    paddr_t pa;
+    unsigned prot;
+
+    return arch_space_query(NULL, va, &pa, &prot) ? 0 : prot;
+}
+
+static void image_is_write_xor_execute(void)
+{
+    for (vaddr_t va = (vaddr_t)image_start; va < (vaddr_t)image_end; va += PAGE_SIZE) {
+        unsigned prot = prot_of(va);
+        bool text = va >= (vaddr_t)text_start && va < (vaddr_t)text_end;
+        bool data = va >= (vaddr_t)rodata_end;
+        CHECK(!(prot & PROT_USER));
+        CHECK(!(prot & PROT_X) == !text);
+        if (va == (vaddr_t)boot_stack_guard)
+            CHECK(!prot);
+        else
+            CHECK(prot && !(prot & PROT_W) == !data);
+    }
+}
+
+static void direct_map_and_stacks_are_not_executable(void)
+{
+    char here;
+    paddr_t pa;
+    unsigned prot;
+
+    CHECK(prot_of((vaddr_t)&here) == (PROT_R | PROT_W));
+    CHECK(arch_space_query(NULL, (vaddr_t)&here, &pa, &prot) == 0);
+    CHECK(prot_of((vaddr_t)phys_to_virt(pa)) == (PROT_R | PROT_W));
+}
+
+/* This thread has no process: there is no user memory at all. */
+static void user_copies_refuse_every_bad_address(void)
+{
+    static const vaddr_t bad[] = {0,
+                                  1,
+                                  USER_MIN,
+                                  USER_MAX - 8,
+                                  USER_MAX - 1,
+                                  USER_MAX,
+                                  0x800000000000,
+                                  0xffff7fffffffffff,
+                                  DIRECT_BASE,
+                                  KERNEL_BASE,
+                                  (vaddr_t)-8,
+                                  (vaddr_t)-1};
+    uint64_t word = 0;
+    uint32_t half;
+
+    for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
+        CHECK(arch_copy_from_user(&word, bad[i], sizeof(word)) == -EFAULT);
+        CHECK(arch_copy_to_user(bad[i], &word, sizeof(word)) == -EFAULT);
+        CHECK(arch_copy_to_user(bad[i], &word, SIZE_MAX - 4) == -EFAULT);
+        CHECK(arch_peek_user32(bad[i] & ~(vaddr_t)3, &half) == -EFAULT);
+    }
+    CHECK(arch_peek_user32(USER_MIN + 2, &half) == -EFAULT);
+    CHECK(arch_copy_from_user(image_start, (vaddr_t)image_start, sizeof(word)) == -EFAULT);
+}
+
+static void user_copies_go_through_pages_of_a_space(void)
+{
+    struct arch_space space;
+    const vaddr_t va = 2 * MIB - PAGE_SIZE; /* the second page hangs below another table */
+    paddr_t pages[2];
+    uint8_t out[64], in[64] = {0};
+    uint32_t half = 0;
+
+    CHECK(!arch_space_init(&space, &frame_page_tables));
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK(!frame_alloc_zeroed(&pages[i]));
+        CHECK(!arch_space_map(&space, va + i * PAGE_SIZE, pages[i], PROT_R | PROT_W | PROT_USER));
+    }
+    for (unsigned i = 0; i < sizeof(out); i++)
+        out[i] = (uint8_t)(i * 7 + 1);
+    bool irq = arch_irq_save();
+    arch_space_switch(&space);
+    CHECK(!arch_copy_to_user(va + PAGE_SIZE - 33, out, sizeof(out)));
+    CHECK(!arch_copy_from_user(in, va + PAGE_SIZE - 33, sizeof(in)));
+    CHECK(!memcmp(in, out, sizeof(in)));
+    CHECK(!arch_peek_user32(va + PAGE_SIZE - 4, &half));
+    CHECK(!memcmp(&half, out + 29, sizeof(half)));
+    CHECK(arch_copy_to_user(va + 2 * PAGE_SIZE - 8, out, 16) == -EFAULT);
+    CHECK(!arch_space_protect(&space, va, PROT_R | PROT_USER));
+    arch_tlb_flush(&space, va, 1);
+    CHECK(arch_copy_to_user(va, out, 1) == -EFAULT);
+    CHECK(!arch_copy_from_user(in, va, 1));
+    arch_space_switch(NULL);
+    arch_irq_restore(irq);
+    for (unsigned i = 0; i < 2; i++) {
+        paddr_t was;
+        CHECK(!arch_space_unmap(&space, va + i * PAGE_SIZE, &was) && was == pages[i]);
+        frame_free(pages[i], 0);
+    }
+    arch_space_destroy(&space);
+}
+
+static uint64_t latest_ns;
+static unsigned backwards, ended;
+
+static void read_clock(UNUSED void *arg)
+{
+    for (unsigned i = 0; i < CLOCK_READS; i++) {
+        uint64_t others_ns = __atomic_load_n(&latest_ns, __ATOMIC_SEQ_CST);
+        uint64_t now_ns = arch_clock_ns();
+        if (now_ns < others_ns)
+            __atomic_add_fetch(&backwards, 1, __ATOMIC_RELAXED);
+        if (now_ns > others_ns)
+            __atomic_compare_exchange_n(&latest_ns, &others_ns, now_ns, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_RELAXED);
+    }
+    __atomic_add_fetch(&ended, 1, __ATOMIC_RELEASE);
+}
+
+static void clock_never_runs_backwards_between_cpus(void)
+{
+    latest_ns = backwards = ended = 0;
+    cpu_for_each (cpu) {
+        struct cpuset only = cpuset_one(cpu->index);
+        struct thread *t;
+        struct thread_params p = {.name = "clock",
+                                  .entry = read_clock,
+                                  .affinity = &only,
+                                  .prio = PRIO_NORMAL,
+                                  .group = GROUP_NONE};
+        if (thread_create(&p, &t))
+            panic("no memory for a test's thread");
+        thread_start(t);
+        thread_put(t);
+    }
+    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < cpu_count())
+        sched_sleep_until(arch_clock_ns() + NS_PER_MS);
+    CHECK(!backwards);
+}
+
+static void sleeps_are_never_short(void)
+{
+    for (unsigned i = 0; i < 50; i++) {
+        uint64_t until_ns = arch_clock_ns() + i * 137 * NS_PER_US / 4;
+        sched_sleep_until(until_ns);
+        CHECK(arch_clock_ns() >= until_ns);
+    }
+}
+
+static bool same(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+static void look_for_caller(vaddr_t pc, void *arg)
+{
+    uint64_t offset;
+    const char *name = panic_symbol(pc, &offset);
+
+    if (name && same(name, "backtraces_name_their_callers"))
+        *(bool *)arg = true;
+}
+
+static void __attribute__((noinline)) look_back(bool *found)
+{
+    arch_backtrace(NULL, look_for_caller, found);
+}
+
+static void __attribute__((noinline)) backtraces_name_their_callers(void)
+{
+    bool found = false;
+
+    look_back(&found);
+    CHECK(found);
+    CHECK(!panic_symbol(0, &(uint64_t){0}) && !panic_symbol((vaddr_t)text_end, &(uint64_t){0}));
+}
+
+/* Against byte by byte; the guard bytes around must stay. */
+static void memory_functions_do_every_length_and_alignment(void)
+{
+    static uint8_t a[256], b[256], want[256];
+
+    for (unsigned n = 0; n < 80; n++) {
+        for (unsigned from = 0; from < 16; from += 3) {
+            for (unsigned to = 0; to < 48; to += 5) {
+                for (unsigned i = 0; i < sizeof(a); i++)
+                    a[i] = b[i] = want[i] = (uint8_t)(i * 31 + n);
+                for (unsigned i = 0; i < n; i++)
+                    want[to + 64 + i] = a[from + i];
+                memcpy(b + to + 64, a + from, n);
+                CHECK(!memcmp(b, want, sizeof(b)));
+                for (unsigned i = 0; i < sizeof(a); i++)
+                    want[i] = b[i] = (uint8_t)(i * 31 + n);
+                for (unsigned i = 0; i < n; i++)
+                    want[to + i] = a[from + i];
+                memmove(b + to, b + from, n);
+                CHECK(!memcmp(b, want, sizeof(b)));
+                for (unsigned i = 0; i < n; i++)
+                    want[to + i] = (uint8_t)n;
+                memset(b + to, (int)n, n);
+                CHECK(!memcmp(b, want, sizeof(b)));
+                if (n) {
+                    b[to + n - 1]++;
+                    CHECK((memcmp(b + to, want + to, n) > 0) == (b[to + n - 1] > want[to + n - 1]));
+                }
+            }
+        }
+    }
+}
+
+static const struct suite_test tests[] = {
+    {"the image is writable or executable, never both", image_is_write_xor_execute},
+    {"the direct map and stacks are not executable", direct_map_and_stacks_are_not_executable},
+    {"user copies refuse every bad address", user_copies_refuse_every_bad_address},
+    {"user copies go through the pages of a space", user_copies_go_through_pages_of_a_space},
+    {"the clock never runs backwards between CPUs", clock_never_runs_backwards_between_cpus},
+    {"sleeps are never short", sleeps_are_never_short},
+    {"backtraces name their callers", backtraces_name_their_callers},
+    {"memory functions do every length and alignment", memory_functions_do_every_length_and_alignment},
+    {0},
+};
+
+const struct suite arch_suite = {.name = "arch", .tests = tests};

@@ -1,0 +1,117 @@
+/* Ways to end the kernel, each in a boot of its own: `panics N` runs the Nth.  None of them returns. */
+#include "kernel/cpu.h"
+#include "kernel/lock.h"
+#include "mm/mm.h"
+#include "sched/cpuset.h"
+#include "sched/sched.h"
+#include "test/qemu/kernel/suite.h"
+
+/* Hides a value from the compiler, which would refuse to compile what is wrong on purpose. */
+#define HIDDEN(v)                             \
+    ({                                        \
+        __typeof__(v) hidden_ = (v);          \
+        __asm__ volatile("" : "+r"(hidden_)); \
+        hidden_;                              \
+    })
+
+static void null_pointer(void)
+{
+    *HIDDEN((volatile int *)8) = 1;
+}
+
+static uint64_t __attribute__((noinline)) recurse(uint64_t depth)
+{
+    volatile char room[200];
+
+    room[0] = (char)depth;
+    return HIDDEN(depth) == UINT64_MAX ? 0 : recurse(depth + 1) + (uint64_t)room[0];
+}
+
+static void stack_overflow(void)
+{
+    recurse(0);
+}
+
+static void text_written(void)
+{
+    *HIDDEN((volatile char *)(uintptr_t)stack_overflow) = 0;
+}
+
+static char data[16];
+static void data_executed(void)
+{
+    HIDDEN((void (*)(void))(uintptr_t)data)();
+}
+
+static void user_memory_touched(void)
+{
+    static struct arch_space space;
+    paddr_t page;
+
+    CHECK(!arch_space_init(&space, &frame_page_tables));
+    CHECK(!frame_alloc_zeroed(&page));
+    CHECK(!arch_space_map(&space, 16 * PAGE_SIZE, page, PROT_R | PROT_W | PROT_USER));
+    arch_irq_save();
+    arch_space_switch(&space);
+    *HIDDEN((volatile int *)(16 * PAGE_SIZE)) = 1;
+}
+
+static void locks_out_of_order(void)
+{
+    static struct spinlock inner = SPINLOCK(LOCK_HEAP, "inner"), outer = SPINLOCK(LOCK_PROC, "outer");
+
+    spin_lock(&inner);
+    spin_lock(&outer);
+}
+
+static void lock_taken_twice(void)
+{
+    static struct spinlock lock = SPINLOCK(LOCK_PROC, "twice");
+
+    spin_lock(&lock);
+    spin_lock(&lock);
+}
+
+static bool spinning;
+static void spin_deaf(UNUSED void *arg)
+{
+    arch_irq_save();
+    __atomic_store_n(&spinning, true, __ATOMIC_RELEASE);
+    for (;;)
+        arch_cpu_relax();
+}
+
+static void another_cpu_is_deaf(void)
+{
+    struct cpuset last = cpuset_one(cpu_count() - 1);
+    struct thread *t;
+    struct thread_params p = {
+        .name = "deaf", .entry = spin_deaf, .affinity = &last, .prio = PRIO_NORMAL, .group = GROUP_NONE};
+
+    if (thread_create(&p, &t))
+        panic("no memory for a test's thread");
+    thread_start(t);
+    while (!__atomic_load_n(&spinning, __ATOMIC_ACQUIRE))
+        sched_sleep_until(arch_clock_ns() + NS_PER_MS);
+    panic("one CPU does not listen");
+}
+
+static void wild_pointer(void)
+{
+    *HIDDEN((volatile int *)(VMAP_BASE - PAGE_SIZE)) = 1;
+}
+
+static const struct suite_test tests[] = {
+    {"null pointer", null_pointer},
+    {"stack overflow", stack_overflow},
+    {"text written", text_written},
+    {"data executed", data_executed},
+    {"user memory touched", user_memory_touched},
+    {"locks out of order", locks_out_of_order},
+    {"lock taken twice", lock_taken_twice},
+    {"another CPU is deaf", another_cpu_is_deaf},
+    {"wild pointer", wild_pointer},
+    {0},
+};
+
+const struct suite panics_suite = {.name = "panics", .tests = tests};

@@ -1,0 +1,502 @@
+/* The scheduler under load, from inside: nothing is lost, nobody runs where or when it must not. */
+#include "kernel/printf.h"
+#include "mm/mm.h"
+#include "sched/cpuset.h"
+#include "sched/runqueue.h"
+#include "test/qemu/kernel/suite.h"
+
+#define THREADS 32
+
+static uint64_t counter;
+static unsigned ended;
+static volatile bool go, stop;
+
+static struct spinlock lock = SPINLOCK(LOCK_THREAD, "test");
+static struct wait_queue queue;
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static void note_end(void)
+{
+    __atomic_add_fetch(&ended, 1, __ATOMIC_RELEASE);
+}
+
+static struct thread *create(void (*entry)(void *), void *arg, const struct cpuset *affinity, uint8_t prio)
+{
+    struct thread *t = NULL;
+    struct thread_params params = {
+        .name = "test", .entry = entry, .arg = arg, .affinity = affinity, .prio = prio, .group = GROUP_NONE};
+
+    if (thread_create(&params, &t))
+        panic("no memory for a test's thread");
+    return t;
+}
+
+static void spawn(void (*entry)(void *), void *arg, const struct cpuset *affinity, uint8_t prio)
+{
+    struct thread *t = create(entry, arg, affinity, prio);
+
+    thread_start(t);
+    thread_put(t);
+}
+
+static void nap(uint64_t ns)
+{
+    sched_sleep_until(arch_clock_ns() + ns);
+}
+
+static void wait_for_end(unsigned n)
+{
+    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < n)
+        nap(NS_PER_MS);
+}
+
+static void check_queues(void)
+{
+    cpu_for_each (cpu)
+        rq_check(cpu->rq);
+}
+
+static void reset(void)
+{
+    counter = ended = 0;
+    go = stop = false;
+    wait_init(&queue);
+}
+
+/* ---- Life ---- */
+
+static void count_and_end(void *arg)
+{
+    __atomic_add_fetch(&counter, (uint64_t)arg, __ATOMIC_RELAXED);
+    note_end();
+}
+
+static void every_thread_runs_once_and_gives_its_memory_back(void)
+{
+    struct frame_stats before, after;
+
+    for (unsigned round = 0; round < 30; round++) {
+        reset();
+        for (uint64_t i = 1; i <= THREADS; i++)
+            spawn(count_and_end, (void *)i, NULL, PRIO_NORMAL);
+        wait_for_end(THREADS);
+        CHECK(counter == THREADS * (THREADS + 1) / 2);
+        if (round == 9) { /* caches are full by now */
+            nap(20 * NS_PER_MS);
+            frame_stats(&before);
+        }
+    }
+    nap(20 * NS_PER_MS);
+    frame_stats(&after);
+    CHECK(after.free_pages + 64 >= before.free_pages);
+    check_queues();
+}
+
+/* ---- Waking ---- */
+
+#define TURNS 1000
+
+struct pair {
+    struct spinlock lock;
+    struct wait_queue moved;
+    unsigned turns;
+};
+static struct pair pairs[THREADS / 2];
+
+static void play(struct pair *p, unsigned side)
+{
+    bool irq = spin_lock(&p->lock);
+
+    while (p->turns < TURNS) {
+        if (p->turns % 2 == side) {
+            p->turns++;
+            counter += side; /* of no consequence; keeps both sides from being equal */
+            wait_wake(&p->moved, 1);
+        } else if (wait_sleep(&p->moved, &p->lock, &irq, UINT64_MAX)) {
+            CHECK(!"woken without a reason");
+        }
+    }
+    spin_unlock(&p->lock, irq);
+    note_end();
+}
+
+static void play_even(void *arg)
+{
+    play(arg, 0);
+}
+
+static void play_odd(void *arg)
+{
+    play(arg, 1);
+}
+
+static void pairs_of_threads_hand_over_to_each_other_without_loss(void)
+{
+    reset();
+    for (unsigned i = 0; i < ARRAY_SIZE(pairs); i++) {
+        spin_init(&pairs[i].lock, LOCK_THREAD, "pair");
+        wait_init(&pairs[i].moved);
+        pairs[i].turns = 0;
+        spawn(play_even, &pairs[i], NULL, PRIO_NORMAL);
+        spawn(play_odd, &pairs[i], NULL, PRIO_NORMAL);
+    }
+    wait_for_end(THREADS);
+    for (unsigned i = 0; i < ARRAY_SIZE(pairs); i++)
+        CHECK(pairs[i].turns == TURNS);
+    check_queues();
+}
+
+#define DOZES 50
+static uint64_t woken, timed_out, wakes;
+
+static void doze(void *arg)
+{
+    uint64_t seed = (uint64_t)arg * 0x9e3779b97f4a7c15 + 1;
+
+    for (unsigned i = 0; i < DOZES; i++) {
+        bool irq = spin_lock(&lock);
+        int r = wait_sleep(&queue, &lock, &irq, arch_clock_ns() + next_random(&seed) % (50 * NS_PER_US));
+        if (r == 0)
+            woken++;
+        else if (r == -ETIMEDOUT)
+            timed_out++;
+        else
+            CHECK(!"neither woken nor timed out");
+        spin_unlock(&lock, irq);
+    }
+    note_end();
+}
+
+static void wake_others(UNUSED void *arg)
+{
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        bool irq = spin_lock(&lock);
+        wakes += wait_wake(&queue, 2);
+        spin_unlock(&lock, irq);
+        nap(10 * NS_PER_US);
+    }
+    note_end();
+}
+
+static void every_wake_up_is_seen_by_exactly_one_sleeper_though_deadlines_race(void)
+{
+    reset();
+    woken = timed_out = wakes = 0;
+    for (uint64_t i = 0; i < THREADS; i++)
+        spawn(doze, (void *)i, NULL, PRIO_NORMAL);
+    spawn(wake_others, NULL, NULL, PRIO_NORMAL);
+    wait_for_end(THREADS);
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    wait_for_end(THREADS + 1);
+    CHECK(woken == wakes);
+    CHECK(woken + timed_out == THREADS * DOZES);
+    CHECK(woken && timed_out);
+    CHECK(list_empty(&queue.waiters));
+    check_queues();
+}
+
+static void sleep_until_interrupted(UNUSED void *arg)
+{
+    bool irq = spin_lock(&lock);
+
+    CHECK(wait_sleep(&queue, &lock, &irq, UINT64_MAX) == -EINTR);
+    CHECK(wait_sleep(&queue, &lock, &irq, UINT64_MAX) == -EINTR); /* its process is still ending */
+    spin_unlock(&lock, irq);
+    uint64_t before_ns = arch_clock_ns();
+    nap(3600 * NS_PER_S);
+    CHECK(arch_clock_ns() - before_ns < 3600 * NS_PER_S);
+    note_end();
+}
+
+static void the_end_of_its_process_wakes_a_sleeper_and_keeps_it_awake(void)
+{
+    reset();
+    struct thread *t = create(sleep_until_interrupted, NULL, NULL, PRIO_NORMAL);
+    thread_start(t);
+    nap(5 * NS_PER_MS);
+    sched_interrupt_thread(t);
+    wait_for_end(1);
+    thread_put(t);
+    CHECK(list_empty(&queue.waiters));
+}
+
+/* ---- Time ---- */
+
+#define SLEEPERS 20
+static uint64_t deadline_ns[SLEEPERS];
+static unsigned order[SLEEPERS], arrived;
+
+static void sleep_once(void *arg)
+{
+    uint64_t self = (uint64_t)arg;
+
+    sched_sleep_until(deadline_ns[self]);
+    CHECK(arch_clock_ns() >= deadline_ns[self]);
+    order[__atomic_fetch_add(&arrived, 1, __ATOMIC_RELAXED)] = (unsigned)self;
+    note_end();
+}
+
+static void sleepers_of_one_cpu_wake_in_order_and_never_early(void)
+{
+    struct cpuset last = cpuset_one(cpu_count() - 1);
+    uint64_t start_ns = arch_clock_ns() + 50 * NS_PER_MS;
+
+    reset();
+    arrived = 0;
+    for (uint64_t i = 0; i < SLEEPERS; i++) { /* 7 and 20 have no common divisor: every place once */
+        deadline_ns[i] = start_ns + i * 7 % SLEEPERS * NS_PER_MS;
+        spawn(sleep_once, (void *)i, &last, PRIO_NORMAL);
+    }
+    wait_for_end(SLEEPERS);
+    for (unsigned i = 1; i < SLEEPERS; i++)
+        CHECK(deadline_ns[order[i - 1]] < deadline_ns[order[i]]);
+}
+
+/* ---- Places ---- */
+
+static void stay_within(void *arg)
+{
+    const struct cpuset *allowed = arg;
+
+    for (unsigned i = 0; i < 200; i++) {
+        CHECK(cpuset_has(allowed, this_cpu()->index));
+        if (i % 3)
+            sched_yield();
+        else
+            nap(20 * NS_PER_US);
+    }
+    note_end();
+}
+
+static void no_thread_runs_outside_its_affinity(void)
+{
+    static struct cpuset sets[THREADS];
+
+    reset();
+    for (unsigned i = 0; i < THREADS; i++) {
+        sets[i] = (struct cpuset){0};
+        cpuset_add(&sets[i], i % cpu_count());
+        cpuset_add(&sets[i], i * 5 % cpu_count());
+        spawn(stay_within, &sets[i], &sets[i], PRIO_NORMAL);
+    }
+    wait_for_end(THREADS);
+    check_queues();
+}
+
+static void follow(UNUSED void *arg)
+{
+    for (unsigned i = 0; i < 100; i++) {
+        unsigned cpu = i * 3 % cpu_count();
+        struct cpuset one = cpuset_one(cpu);
+        CHECK(sched_set_affinity(thread_current(), &one) == 0);
+        sched_point();
+        CHECK(this_cpu()->index == cpu);
+    }
+    struct cpuset none = {0};
+    CHECK(sched_set_affinity(thread_current(), &none) == -EINVAL);
+    note_end();
+}
+
+static void a_running_thread_follows_its_affinity_at_once(void)
+{
+    reset();
+    for (unsigned i = 0; i < THREADS; i++)
+        spawn(follow, NULL, NULL, PRIO_NORMAL);
+    wait_for_end(THREADS);
+    check_queues();
+}
+
+static struct thread *herd[THREADS];
+
+static void move_about(void *arg)
+{
+    uint64_t seed = (uint64_t)arg + 77;
+
+    while (!__atomic_load_n(&go, __ATOMIC_ACQUIRE))
+        nap(100 * NS_PER_US);
+    for (unsigned i = 0; i < 400; i++) {
+        uint64_t r = next_random(&seed);
+        struct thread *other = herd[r % THREADS];
+        struct cpuset any = cpuset_first(CPU_MAX), some = {{next_random(&seed) | 1}};
+        switch (r >> 32 & 7) {
+        case 0:
+            nap(r % (30 * NS_PER_US));
+            break;
+        case 1:
+        case 2:
+            sched_migrate(other, (r >> 8) % cpu_count());
+            break;
+        case 3:
+            sched_set_affinity(other, &some);
+            sched_set_affinity(other, &any);
+            break;
+        case 4:
+            sched_set_priority(other, PRIO_LOW + (r >> 16) % 3);
+            break;
+        case 5:
+            sched_set_home(other, (r >> 16) % (sched_topology()->chips + 1));
+            break;
+        default:
+            sched_yield();
+        }
+        sched_point();
+        __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
+    }
+    note_end();
+}
+
+static void threads_that_move_each_other_about_all_come_to_their_end(void)
+{
+    for (unsigned round = 0; round < 5; round++) {
+        reset();
+        for (uint64_t i = 0; i < THREADS; i++)
+            herd[i] = create(move_about, (void *)i, NULL, PRIO_NORMAL);
+        for (unsigned i = 0; i < THREADS; i++)
+            thread_start(herd[i]);
+        __atomic_store_n(&go, true, __ATOMIC_RELEASE);
+        wait_for_end(THREADS);
+        for (unsigned i = 0; i < THREADS; i++)
+            thread_put(herd[i]);
+        CHECK(counter == THREADS * 400);
+        check_queues();
+    }
+}
+
+/* ---- Who runs ---- */
+
+static uint64_t high_steps, low_steps;
+
+static void run_high(UNUSED void *arg)
+{
+    __atomic_store_n(&go, true, __ATOMIC_RELEASE);
+    uint64_t low_before = __atomic_load_n(&low_steps, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < 1000; i++) {
+        high_steps++;
+        sched_yield();
+    }
+    CHECK(__atomic_load_n(&low_steps, __ATOMIC_RELAXED) == low_before);
+    note_end();
+}
+
+static void run_low(UNUSED void *arg)
+{
+    while (high_steps < 2000) {
+        __atomic_add_fetch(&low_steps, 1, __ATOMIC_RELAXED);
+        sched_yield();
+    }
+    note_end();
+}
+
+static void a_lower_priority_waits_while_a_higher_one_wants_to_run(void)
+{
+    struct cpuset last = cpuset_one(cpu_count() - 1);
+
+    reset();
+    high_steps = low_steps = 0;
+    for (unsigned i = 0; i < 4; i++)
+        spawn(run_low, NULL, &last, PRIO_LOW);
+    nap(5 * NS_PER_MS);
+    CHECK(low_steps > 0);
+    for (unsigned i = 0; i < 2; i++)
+        spawn(run_high, NULL, &last, PRIO_HIGH);
+    wait_for_end(6);
+    CHECK(high_steps == 2000);
+}
+
+/* All on one CPU, so plain variables do; volatile, since they change while a thread waits in sched_point(). */
+static volatile uint64_t turns_of[4];
+static volatile unsigned last_of;
+
+static void take_turns(void *arg)
+{
+    uint64_t self = (uint64_t)arg;
+
+    while (!__atomic_load_n(&go, __ATOMIC_ACQUIRE))
+        sched_yield();
+    while (!stop) {
+        turns_of[self]++;
+        stop = stop || turns_of[self] == 50;
+        last_of = (unsigned)self;
+        while (last_of == self && !stop) /* until another has had the CPU: its slice is over */
+            sched_point();
+    }
+    note_end();
+}
+
+static void slices_go_round_among_equals(void)
+{
+    struct cpuset last = cpuset_one(cpu_count() - 1);
+
+    reset();
+    for (uint64_t i = 0; i < ARRAY_SIZE(turns_of); i++) {
+        turns_of[i] = 0;
+        spawn(take_turns, (void *)i, &last, PRIO_NORMAL);
+    }
+    __atomic_store_n(&go, true, __ATOMIC_RELEASE);
+    wait_for_end(ARRAY_SIZE(turns_of));
+    for (unsigned i = 0; i < ARRAY_SIZE(turns_of);
+         i++) /* a host that stalls may cost a thread a whole slice */
+        CHECK(turns_of[i] >= 40);
+}
+
+static void spin(UNUSED void *arg)
+{
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+        sched_point();
+    note_end();
+}
+
+/* All are thrown on one CPU and have to be pulled away by the others. */
+static void balancing_levels_a_heap_of_threads(void)
+{
+    unsigned n = 2 * cpu_count();
+    struct cpuset first = cpuset_one(0), any = cpuset_first(CPU_MAX);
+    bool level = false;
+
+    reset();
+    for (unsigned i = 0; i < n; i++) {
+        struct thread *t = create(spin, NULL, &first, PRIO_NORMAL);
+        thread_start(t);
+        sched_set_affinity(t, &any);
+        thread_put(t);
+    }
+    for (unsigned i = 0; i < 200 && !level; i++) {
+        nap(5 * NS_PER_MS);
+        level = true;
+        for (unsigned cpu = 0; cpu < cpu_count(); cpu++)
+            level = level && rq_running(cpu) >= 1 && rq_running(cpu) <= 3;
+    }
+    CHECK(level);
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    wait_for_end(n);
+    check_queues();
+}
+
+static const struct suite_test tests[] = {
+    {"every thread runs once and gives its memory back", every_thread_runs_once_and_gives_its_memory_back},
+    {"pairs of threads hand over to each other without loss",
+     pairs_of_threads_hand_over_to_each_other_without_loss},
+    {"every wake-up is seen by exactly one sleeper though deadlines race",
+     every_wake_up_is_seen_by_exactly_one_sleeper_though_deadlines_race},
+    {"the end of its process wakes a sleeper and keeps it awake",
+     the_end_of_its_process_wakes_a_sleeper_and_keeps_it_awake},
+    {"sleepers of one CPU wake in order and never early", sleepers_of_one_cpu_wake_in_order_and_never_early},
+    {"no thread runs outside its affinity", no_thread_runs_outside_its_affinity},
+    {"a running thread follows its affinity at once", a_running_thread_follows_its_affinity_at_once},
+    {"threads that move each other about all come to their end",
+     threads_that_move_each_other_about_all_come_to_their_end},
+    {"a lower priority waits while a higher one wants to run",
+     a_lower_priority_waits_while_a_higher_one_wants_to_run},
+    {"slices go round among equals", slices_go_round_among_equals},
+    {"balancing levels a heap of threads", balancing_levels_a_heap_of_threads},
+    {0},
+};
+
+const struct suite sched_suite = {"sched", tests};

@@ -1,0 +1,27 @@
+/*
+ * Suites that run as threads of a booted kernel.  The image of these tests is the kernel with run.c replaced: what stands
+ * behind '--' on the command line are suites instead of applications.  Output is TAP.
+ */
+#pragma once
+#include "kernel/base.h"
+
+struct suite_test {
+    const char *name; /* a sentence */
+    void (*run)(void);
+};
+
+struct suite {
+    const char *name;
+    const struct suite_test *tests; /* ended by name NULL */
+};
+
+extern const struct suite sched_suite, hpm_suite, mm_suite, arch_suite, panics_suite;
+
+/* The running test fails; it goes on. */
+void suite_fail(const char *file, int line, const char *what);
+
+#define CHECK(cond)                                \
+    do {                                           \
+        if (!(cond))                               \
+            suite_fail(__FILE__, __LINE__, #cond); \
+    } while (0)

@@ -1,0 +1,76 @@
+# What every suite in this folder starts with: boots images and checks their console, as TAP for prove.
+#   boot [tools/qemu.sh arguments] -- boot arguments
+#   status_is N WHAT;  says REGEX WHAT;  says_not REGEX WHAT;  guest_tap;  done_testing
+cd "$(dirname "$0")/../.."
+arch=${ARCH:-x86_64}
+kernel=build/$arch/vigil-test.elf
+work=$(mktemp -d "${TMPDIR:-/tmp}/vigil-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+console=$work/console
+count=0 failed=0 status=
+
+# Boots the test image; leaves its exit code in $status and its console in $console.
+boot() {
+	set_args= start="kernel=$kernel"
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		case $1 in disk=*) start= ;; esac
+		set_args="$set_args $1"
+		shift
+	done
+	[ $# -eq 0 ] || shift
+	booted="$set_args -- $*"
+	status=0
+	# shellcheck disable=SC2086
+	tools/qemu.sh $start $set_args out="$work" append="$*" </dev/null >"$console" 2>"$work/stderr" || status=$?
+	sed -i "/warning: TCG doesn.t support/d" "$work/stderr"
+	[ ! -s "$work/stderr" ] || status=125 # the launcher or QEMU itself complained
+	tr -d '\r' <"$console" >"$work/plain" && mv "$work/plain" "$console"
+}
+
+result() { # STATUS WHAT
+	count=$((count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $count - $2"
+	else
+		failed=$((failed + 1))
+		echo "not ok $count - $2"
+		echo "# not ok: $2" >&2
+		echo "# booted:$booted" >&2
+		grep -A 14 '^panic' "$console" | sed 's/^/#   /' >&2 || :
+		tail -n "${TAIL:-25}" "$console" | sed 's/^/#   /' >&2
+		sed 's/^/#   /' "$work/stderr" >&2
+	fi
+}
+status_is() {
+	r=0
+	[ "$status" -eq "$1" ] || r=1
+	result $r "$2 (exit $1)"
+	[ $r -eq 0 ] || echo "# exit was $status" >&2
+}
+says() {
+	r=0
+	grep -Eq -- "$1" "$console" || r=1
+	result $r "$2"
+	[ $r -eq 0 ] || echo "# missing: $1" >&2
+}
+says_not() {
+	r=0
+	! grep -Eq -- "$1" "$console" || r=1
+	result $r "$2"
+}
+# The TAP lines a program in the guest printed become ours.
+guest_tap() {
+	grep -E '^(not )?ok [0-9]+' "$console" >"$work/tap" || :
+	while read -r line; do
+		r=0
+		case $line in not*) r=1 ;; esac
+		result $r "$(printf '%s\n' "$line" | sed -E 's/^(not )?ok [0-9]+ (- )?//')"
+	done <"$work/tap"
+	r=0
+	[ -s "$work/tap" ] || r=1
+	result $r "the program reported its checks"
+}
+done_testing() {
+	echo "1..$count"
+	[ $failed -eq 0 ]
+}

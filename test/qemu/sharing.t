@@ -1,0 +1,32 @@
+#!/bin/sh
+# The whole loop on the simulated machine: sharing is seen, clustered and placed, by ground truth too; where there is none nobody moves.
+. "${0%/*}/lib.sh"
+
+remote_per_1000_ops() { # N-th run
+	tools/truth.sh "$work/truth.txt" "steady:$1" "end:$1" >"$work/facts" || return 0
+	ops=$(grep '^RESULT app=' "$console" | sed -n "${1}s/.* ops_steady=\([0-9]*\).*/\1/p")
+	sed "s/.* remote=\([0-9]*\).*/\1/" "$work/facts" | awk -v ops="$ops" '{ printf "%d", 1000 * $1 / ops }'
+}
+
+boot machine=openpower720 timeout=400 -- -- sched.policy=default scoreboard ms=30 ';' \
+	sched.policy=cluster scoreboard ms=120 steady=75 ';' sched.policy=cluster private ms=60
+status_is 0 "scoreboard under two policies, then private data"
+says "^sharing: .* phase=detect reason=remote-stalls" "stalls on other chips start a detection"
+says "^sharing: .* phase=place reason=move" "threads are moved"
+says "^sharing: clusters pid=2 clusters=[2-4] .* wrong=0" "the clusters are the program's groups, but for one that sits on one chip already"
+says "^   1 +[0-9]+ [|]" "the shMaps are drawn, sorted by cluster"
+before=$(remote_per_1000_ops 1) after=$(remote_per_1000_ops 2)
+r=0
+[ -n "$before" ] && [ -n "$after" ] && [ "$((after * 10))" -lt "$((before * 3))" ] || r=1
+result $r "at least 70 % of the accesses to other chips are gone (per 1000 operations: $before, then $after)"
+overhead=$(sed -n 's/^sharing: account pid=2 .* worst_overhead_pct=\([0-9]*\)\..*/\1/p' "$console")
+r=0
+[ -n "$overhead" ] && [ "$overhead" -lt 2 ] || r=1
+result $r "detection cost less than 2 % of the cycles"
+says_not "pid=3 phase=detect" "a program without sharing is not sampled"
+says "^sharing: account pid=3 detections=0 .* migrations=0" "... and none of its threads is moved for sharing"
+
+boot smp=4 -- -- sched.policy=cluster scoreboard ms=50
+status_is 0 "without counters the program runs all the same"
+says "no performance counters" "... and that there are none is said"
+done_testing
