@@ -1,0 +1,394 @@
+# Vigil.  `make help` lists the targets.  Every target first installs what it needs and this machine lacks
+# (tools/deps.sh: by package name, says what it does).  One file, explicit lists, no recursion.
+
+ARCH     ?= x86_64
+MACHINE  ?= openpower720
+SMP      ?=
+MEM      ?= 512M
+BOOTARGS ?=
+APPS     ?= $(ALL_APPS)
+DEBUG    ?= 0
+QUICK    ?= 0
+V        ?= 0
+
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.SECONDARY:
+.DEFAULT_GOAL := help
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-8s %s\n' $(1) $(2)
+endif
+
+# ---- Where things go -------------------------------------------------------------------------------------------------
+B      ?= build
+O      := $(B)/$(ARCH)
+NEWLIB := $(B)/newlib-$(ARCH)
+H      := $(B)/host
+OUT    := $(B)/out
+KERNEL := $(O)/vigil.elf
+
+# ---- Packages --------------------------------------------------------------------------------------------------------
+DEPS_BUILD := gcc binutils libc6-dev newlib-source xz-utils
+DEPS_RUN   := qemu-system-x86>=1:10 gnuplot-nox
+DEPS_EFI   := gnu-efi mtools ovmf
+DEPS_TEST  := libcmocka-dev perl $(DEPS_EFI)
+DEPS_LINT  := clang-format
+DEPS_FUZZ  := clang libclang-rt-dev
+
+# ---- Kernel sources --------------------------------------------------------------------------------------------------
+# Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic and mem*.
+POLICY_SRC := \
+	hpm/group.c hpm/rotation.c hpm/context.c sched/shmap.c sched/shmap_picture.c sched/cluster.c \
+	sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_simple.c \
+	sched/balance_policy.c
+ARCH_SRC_x86_64 := \
+	kernel/arch/x86_64/clock.c kernel/arch/x86_64/console.c kernel/arch/x86_64/context.c kernel/arch/x86_64/cpu_init.c \
+	kernel/arch/x86_64/cpus.c kernel/arch/x86_64/early.c kernel/arch/x86_64/fpu.c kernel/arch/x86_64/frame.c \
+	kernel/arch/x86_64/irq.c kernel/arch/x86_64/lapic.c kernel/arch/x86_64/memory.c kernel/arch/x86_64/pci_ports.c \
+	kernel/arch/x86_64/power.c kernel/arch/x86_64/pte.c kernel/arch/x86_64/pvh.c kernel/arch/x86_64/reference.c \
+	kernel/arch/x86_64/smp.c kernel/arch/x86_64/start.c kernel/arch/x86_64/topology.c kernel/arch/x86_64/trap.c \
+	kernel/arch/x86_64/usercopy.c kernel/arch/x86_64/boot.S kernel/arch/x86_64/entry.S kernel/arch/x86_64/trampoline.S \
+	kernel/arch/x86_64/usercopy_asm.S
+KERNEL_SRC := \
+	kernel/arch/pt.c kernel/cmdline.c kernel/cpu.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
+	kernel/panic.c kernel/printf.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
+	kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/pci.c kernel/proc/bundle.c kernel/proc/elf.c \
+	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/stdio.c kernel/proc/syscall.c \
+	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/hpm.c \
+	hpm/report.c hpm/sampling.c hpm/pmu/backends.c hpm/pmu/model.c sched/balance.c sched/migrate.c sched/policies.c \
+	sched/runqueue.c sched/sched.c sched/sharing.c sched/sharing_args.c sched/sharing_detect.c sched/sharing_place.c \
+	sched/sharing_policies.c sched/sharing_report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c \
+	sched/watchdog.c mm/bootmem.c mm/buddy.c mm/fault.c mm/frame.c mm/heap.c mm/kstack.c mm/regions.c mm/space.c \
+	mm/tlb.c
+KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC)
+
+# ---- Applications ----------------------------------------------------------------------------------------------------
+# To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS.
+ALL_APPS       := hello scoreboard warehouse private
+COMMON_SRC     := \
+	apps/common/arena.c apps/common/args.c apps/common/histogram.c apps/common/plan.c apps/common/team.c
+LIBC_SRC       := \
+	apps/libc/cond.c apps/libc/futex.c apps/libc/hpm.c apps/libc/malloc.c apps/libc/mutex.c apps/libc/newlib_locks.c \
+	apps/libc/start.c apps/libc/stubs.c apps/libc/thread.c apps/libc/time.c
+LIBC_SRC       += apps/libc/$(ARCH)/start.S
+hello_SRC      := apps/hello/hello.c
+scoreboard_SRC := apps/scoreboard/scoreboard.c
+warehouse_SRC  := \
+	apps/warehouse/btree.c apps/warehouse/check.c apps/warehouse/load.c apps/warehouse/order_book.c \
+	apps/warehouse/transactions.c apps/warehouse/warehouse.c
+private_SRC    := apps/private/private.c
+
+# Programs of the test suites, bundled in test images only.
+TEST_APPS      := badcalls faults libctest oom stress
+$(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
+# What must be refused: a program cut short, and none at all.
+BROKEN_APPS := cut-short no-program
+
+# ---- Tools and flags -------------------------------------------------------------------------------------------------
+CROSS_x86_64  :=
+CROSS_aarch64 := aarch64-linux-gnu-
+CC     := $(CROSS_$(ARCH))gcc
+LD     := $(CROSS_$(ARCH))ld
+NM     := $(CROSS_$(ARCH))nm
+AR     := $(CROSS_$(ARCH))ar
+HOSTCC := gcc
+
+WARN   := -Wall -Wextra -Werror
+COMMON := -std=gnu11 -g -I. $(WARN) -MD -MP -fno-stack-protector -fno-pic -fno-pie -ffunction-sections
+ISA_x86_64        := -fcf-protection=none
+KERNEL_ISA_x86_64 := $(ISA_x86_64) -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
+KERNEL_CFLAGS := $(COMMON) -O2 -ffreestanding -fno-omit-frame-pointer -fno-optimize-sibling-calls -Ikernel/arch/$(ARCH) \
+	$(KERNEL_ISA_$(ARCH))
+APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -nostdinc \
+	-isystem "$$($(CC) -print-file-name=include)" -isystem $(NEWLIB)/include -D__DYNAMIC_REENT__ \
+	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_GNU_SOURCE $(ISA_$(ARCH))
+HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(WARN) -MMD -MP
+SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
+
+# ---- Targets ---------------------------------------------------------------------------------------------------------
+.PHONY: help all run bench-sharing bench-clustering test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
+	deps-test deps-lint deps-fuzz machine kernel
+
+## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
+## make test              every test: host, simulated machine, booted kernel (under ten minutes)
+## make test-long         the same and the soaks
+## make bench             every benchmark; QUICK=1: one seed, small sizes
+## make all               kernel, applications, simulated machine, UEFI image
+## make lint              formatting, warnings, purity of the policies
+## make fuzz              fuzz the parsers (FUZZ_SECONDS=60 each)
+## make compile_commands  compile_commands.json for editors
+## make clean             remove build products (distclean: newlib and package lists too)
+##
+## Variables: ARCH=x86_64  MACHINE=openpower720|openpower-8chip|epyc-like|...|qemu (plain QEMU)  SMP=cpus  MEM=512M
+##            BOOTARGS='key=value ... -- app args ; app args' (BOOTARGS=help lists them)  APPS='names to bundle'
+##            DEBUG=1 (lock-order checks)  QUICK=1  V=1 (show commands)
+help:
+	@sed -n 's/^## \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
+
+deps-build:
+	@tools/deps.sh $(DEPS_BUILD)
+deps-efi: deps-build
+	@tools/deps.sh $(DEPS_EFI)
+deps-run: deps-build
+	@tools/deps.sh '$(firstword $(DEPS_RUN))' $(wordlist 2,9,$(DEPS_RUN))
+deps-test: deps-run
+	@tools/deps.sh $(DEPS_TEST)
+deps-lint:
+	@tools/deps.sh $(DEPS_LINT)
+deps-fuzz: deps-test
+	@tools/deps.sh $(DEPS_FUZZ)
+
+# ---- newlib ----------------------------------------------------------------------------------------------------------
+$(NEWLIB)/lib/libc.a: tools/newlib.sh | deps-build
+	@mkdir -p $(NEWLIB)
+	@tools/newlib.sh $(ARCH) $(CC) $(NEWLIB)
+	@touch $@
+
+# ---- Kernel ----------------------------------------------------------------------------------------------------------
+# Compiled in two flavours: fast, and debug with lock-order checks, which the tests boot.
+kernel_objects = $(addprefix $(O)/$(1)/,$(addsuffix .o,$(basename $(KERNEL_SRC))))
+policy_objects = $(addprefix $(O)/fast/,$(addsuffix .o,$(basename $(POLICY_SRC))))
+
+define compile
+$(call say,CC,$<)
+@mkdir -p $(@D)
+$(Q)$(CC) $(1) -c $< -o $@
+endef
+$(O)/fast/%.o: %.c Makefile | deps-build
+	$(call compile,$(KERNEL_CFLAGS))
+$(O)/fast/%.o: %.S Makefile | deps-build
+	$(call compile,$(KERNEL_CFLAGS))
+$(O)/debug/%.o: %.c Makefile | deps-build
+	$(call compile,$(KERNEL_CFLAGS) -DDEBUG)
+$(O)/debug/%.o: %.S Makefile | deps-build
+	$(call compile,$(KERNEL_CFLAGS) -DDEBUG)
+
+# ---- Applications ----------------------------------------------------------------------------------------------------
+libc_objects = $(addprefix $(O)/,$(addsuffix .o,$(basename $(LIBC_SRC))))
+$(O)/apps/%.o: apps/%.c Makefile | deps-build
+	$(call compile,$(APP_CFLAGS))
+$(O)/apps/%.o: apps/%.S Makefile | deps-build
+	$(call compile,$(APP_CFLAGS))
+$(O)/test/qemu/apps/%.o: test/qemu/apps/%.c Makefile | deps-build
+	$(call compile,$(APP_CFLAGS))
+app_objects = $(libc_objects) $(foreach a,$(ALL_APPS) $(TEST_APPS),$($(a)_OBJ))
+
+define app_rule
+$(1)_OBJ := $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$($(1)_SRC) $$(COMMON_SRC))))
+$(O)/bin/$(1): $$($(1)_OBJ) $$(libc_objects) $(NEWLIB)/lib/libc.a
+	$$(call say,LINK,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$(LD) -nostdlib -static --gc-sections --build-id=none -z max-page-size=4096 -z noexecstack -o $$@ $$(filter %.o,$$^) \
+		--start-group $(NEWLIB)/lib/libc.a $(NEWLIB)/lib/libm.a $$$$($(CC) -print-libgcc-file-name) --end-group
+endef
+$(foreach a,$(ALL_APPS) $(TEST_APPS),$(eval $(call app_rule,$(a))))
+$(app_objects): | $(NEWLIB)/lib/libc.a
+
+# ---- Images ----------------------------------------------------------------------------------------------------------
+EFI_SRC := \
+	kernel/boot/boot_info.c kernel/boot/boot_info.h kernel/boot/efi.c kernel/boot/efi_arch.h kernel/boot/efi_base.h \
+	kernel/boot/efi_cmdline.c kernel/boot/efi_cmdline.h kernel/boot/efi_x86_64.c
+# image_rule NAME FLAVOUR APPLICATIONS OBJECTS: $(O)/NAME.elf, with the applications inside as one ustar archive, and NAME.efi, the
+# UEFI loader with that image inside.  Linked twice: the symbol table of the first link becomes part of the second, for
+# backtraces with names.
+link_kernel = $(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --no-warn-rwx-segments -T linker.ld
+define image_rule
+$(O)/$(1).names: FORCE
+	@mkdir -p $$(@D)
+	@echo '$(2) $(3)' | cmp -s - $$@ || echo '$(2) $(3)' >$$@
+$(O)/$(1).tar: $(addprefix $(O)/bin/,$(3)) $(O)/$(1).names
+	$$(Q)tar --format=ustar --owner=0 --group=0 --mtime=@0 -C $(O)/bin -cf $$@ $(3)
+$(O)/$(1).bundle.o: $(O)/$(1).tar
+	$$(Q)printf '.section .bundle,"a"\n.balign 4096\n.globl bundle_start, bundle_end\nbundle_start:\n.incbin "%s"\nbundle_end:\n.section .note.GNU-stack,"",%%progbits\n' $$< | $(CC) -x assembler -c - -o $$@
+$(O)/$(1).pass1: $(4) $(O)/$(1).bundle.o $(O)/symbols0.o linker.ld
+	$$(Q)$$(link_kernel) -o $$@ $$(filter %.o,$$^)
+$(O)/$(1).symbols.S: $(O)/$(1).pass1 tools/symbols.sh
+	$$(Q)$(NM) -n $$< | tools/symbols.sh >$$@
+$(O)/$(1).elf: $(4) $(O)/$(1).bundle.o $(O)/$(1).symbols.o linker.ld
+	$$(call say,LINK,$$@)
+	$$(Q)$$(link_kernel) -o $$@ $$(filter %.o,$$^)
+$(O)/$(1).efi: $(O)/$(1).elf tools/efi.sh $(EFI_SRC) | deps-efi
+	$$(call say,EFI,$$@)
+	$$(Q)tools/efi.sh $(ARCH) $$< $$@
+endef
+$(eval $(call image_rule,vigil,$(if $(filter 1,$(DEBUG)),debug,fast),$(APPS),$(call kernel_objects,$(if $(filter 1,$(DEBUG)),debug,fast))))
+$(O)/bin/cut-short: $(O)/bin/hello
+	$(Q)head -c 5000 $< >$@
+$(O)/bin/no-program: README.md
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+$(eval $(call image_rule,vigil-test,debug,$(ALL_APPS) $(TEST_APPS) $(BROKEN_APPS),$(call kernel_objects,debug)))
+# Suites that run inside the kernel, in place of the applications.
+SUITE_SRC := \
+	test/qemu/kernel/arch.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/panics.c \
+	test/qemu/kernel/sched.c test/qemu/kernel/suite.c
+suite_objects = $(addprefix $(O)/debug/,$(addsuffix .o,$(basename $(SUITE_SRC))))
+$(eval $(call image_rule,vigil-suites,debug,hello,$(filter-out %/kernel/run.o,$(call kernel_objects,debug)) $(suite_objects)))
+$(O)/symbols0.S: tools/symbols.sh | deps-build
+	@mkdir -p $(@D)
+	$(Q)tools/symbols.sh </dev/null >$@
+$(O)/%symbols.o: $(O)/%symbols.S
+	$(Q)$(CC) -c $< -o $@
+$(O)/symbols0.o: $(O)/symbols0.S
+	$(Q)$(CC) -c $< -o $@
+kernel: $(KERNEL)
+FORCE:
+
+# ---- The simulated multiprocessor ------------------------------------------------------------------------------------
+# Runs inside QEMU as a plug-in, on the host, so it is compiled for the host.
+MACHINE_MAIN := topologies
+MACHINE_SRC  := \
+	test/machine/branch.c test/machine/cache.c test/machine/cache_array.c test/machine/cache_check.c \
+	test/machine/clock.c test/machine/decode_x86.c test/machine/execute.c test/machine/interrupt.c test/machine/isa.c \
+	test/machine/plugin.c test/machine/pmu.c test/machine/qemu.c test/machine/regs.c test/machine/storebuf.c \
+	test/machine/tlb.c test/machine/topology.c test/machine/truth.c test/machine/turn.c
+machine_objects = $(addprefix $(B)/machine/,$(addsuffix .o,$(basename $(MACHINE_SRC))))
+$(B)/machine/%.o: %.c Makefile | deps-build
+	$(call say,HOSTCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) -std=gnu11 -g -O2 -flto -fPIC -fno-semantic-interposition -fvisibility=hidden -I. $(WARN) -MMD -MP -c $< -o $@
+$(B)/machine/machine.so: $(machine_objects)
+	$(call say,HOSTLD,$@)
+	$(Q)$(HOSTCC) -O2 -flto=auto -fPIC -shared $^ -o $@.new && mv $@.new $@
+$(B)/machine/topologies: $(addprefix $(B)/machine/test/machine/,topologies.o topology.o)
+	$(Q)$(HOSTCC) $^ -o $@
+machine: $(B)/machine/machine.so $(B)/machine/topologies
+
+# The machine's own guest: exact programs and what must be counted for them.
+MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,start.S guest.c tests.c) kernel/string.c
+$(B)/machine/guest.elf: $(MACHINE_GUEST_SRC) $(wildcard test/machine/guest/*.h test/machine/guest/*.ld) kernel/dev/machine.h
+	$(call say,GUEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) -std=gnu11 -g -O2 -I. $(WARN) -ffreestanding -fno-pic -no-pie -fno-stack-protector $(KERNEL_ISA_x86_64) \
+		-nostdlib -static -Wl,--build-id=none,-z,noexecstack,-z,max-page-size=4096,--no-warn-rwx-segments \
+		-T test/machine/guest/guest.ld $(MACHINE_GUEST_SRC) -o $@
+
+# ---- Running ---------------------------------------------------------------------------------------------------------
+run: $(KERNEL) machine | deps-run
+	@ARCH=$(ARCH) tools/run.sh kernel=$(KERNEL) machine=$(MACHINE) smp=$(SMP) mem=$(MEM) out=$(OUT) bootargs='$(BOOTARGS)'
+bench-sharing: $(KERNEL) machine | deps-run
+	@ARCH=$(ARCH) test/bench/sharing.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
+		$(if $(MS),ms=$(MS)) $(if $(SEEDS),seeds=$(SEEDS))
+bench: bench-sharing bench-clustering
+all: $(KERNEL) $(O)/vigil.efi machine
+
+# ---- Host tests ------------------------------------------------------------------------------------------------------
+# One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
+HOST_TESTS := \
+	test_acpi test_args test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_elf \
+	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_place \
+	test_plan test_pt test_shmap test_space test_warehouse test_branch test_cache test_storebuf test_tlb test_topology
+test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
+test_acpi_SRC      := kernel/dev/acpi.c
+test_cpu_place_SRC := kernel/arch/x86_64/topology.c
+test_format_SRC    := kernel/format.c
+test_pt_SRC        := kernel/arch/pt.c
+test_balance_SRC   := sched/balance_policy.c
+CLUSTERING         := test/host/planted.c sched/shmap.c sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c
+test_shmap_SRC     := sched/shmap.c sched/shmap_picture.c
+test_cluster_SRC   := $(CLUSTERING)
+test_place_SRC     := sched/place.c sched/place_simple.c
+test_frame_SRC     := mm/buddy.c mm/bootmem.c
+test_space_SRC     := mm/regions.c
+test_elf_SRC       := kernel/proc/elf.c
+test_bundle_SRC    := kernel/proc/bundle.c
+test_args_SRC      := apps/common/args.c
+CACHE_MODEL        := $(addprefix test/machine/,topology.c cache.c cache_array.c cache_check.c)
+test_cache_SRC     := $(CACHE_MODEL) test/machine/cache_reference.c
+test_topology_SRC  := test/machine/topology.c
+test_tlb_SRC       := test/machine/tlb.c
+test_branch_SRC    := test/machine/branch.c
+test_storebuf_SRC  := test/machine/storebuf.c
+HPM_TESTED         := $(filter hpm/%,$(KERNEL_SRC)) kernel/lock.c kernel/format.c test/host/hpm_double.c
+test_hpm_group_SRC    := hpm/group.c
+test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
+test_hpm_count_SRC    := $(HPM_TESTED)
+test_hpm_sampling_SRC := $(HPM_TESTED)
+test_histogram_SRC := apps/common/histogram.c
+test_btree_SRC     := apps/warehouse/btree.c apps/common/arena.c
+test_plan_SRC      := apps/common/plan.c
+test_warehouse_SRC := $(filter-out apps/warehouse/warehouse.c,$(warehouse_SRC)) apps/common/arena.c
+
+# Objects for the host, with the address and undefined-behaviour sanitizers.
+$(H)/%.o: %.c Makefile | deps-test
+	$(call say,HOSTCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(HOST_CFLAGS) $(SANITIZE) -c $< -o $@
+define host_test_rule
+$(1)_MAIN := $$(wildcard test/host/$(1).c test/machine/$(1).c)
+$(H)/$(1): $$(addprefix $(H)/,$$(addsuffix .o,$$(basename $$($(1)_MAIN) $$($(1)_SRC))))
+	$$(call say,HOSTLD,$$@)
+	$$(Q)$(HOSTCC) $(SANITIZE) $$(filter %.o,$$^) -lcmocka -o $$@
+endef
+$(foreach t,$(HOST_TESTS),$(eval $(call host_test_rule,$(t))))
+
+test-host: $(addprefix $(H)/,$(HOST_TESTS))
+	@CMOCKA_MESSAGE_OUTPUT=TAP prove --timer --exec '' $^
+
+# How many samples right clusters take, on planted sharing (TRIALS, SHAPE and SEED from the environment).
+$(H)/sim_sharing: test/host/sim_sharing.c $(CLUSTERING) $(wildcard sched/cluster*.h sched/shmap.h test/host/planted.h)
+	$(call say,HOSTLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -o $@
+bench-clustering: $(H)/sim_sharing
+	@QUICK=$(QUICK) $(H)/sim_sharing $(if $(filter 1,$(QUICK)),,| tee docs/results/clustering.txt)
+
+# ---- Fuzzers ---------------------------------------------------------------------------------------------------------
+# test/host/fuzz_NAME.c feeds random bytes to a parser; fuzz_NAME_SRC lists what it needs.
+FUZZERS := fuzz_acpi fuzz_bundle fuzz_cmdline fuzz_elf
+FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)
+fuzz_cmdline_SRC := kernel/cmdline.c kernel/format.c
+fuzz_elf_SRC     := kernel/proc/elf.c
+fuzz_bundle_SRC  := kernel/proc/bundle.c
+fuzz_acpi_SRC    := kernel/dev/acpi.c
+
+$(H)/fuzz_%: test/host/fuzz_%.c Makefile | deps-fuzz
+	$(call say,FUZZCC,$<)
+	@mkdir -p $(@D)
+	$(Q)clang -std=gnu11 -g -O1 -I. -fsanitize=fuzzer,address,undefined $< $(fuzz_$*_SRC) -o $@
+fuzz: $(addprefix $(H)/,$(FUZZERS))
+	@for f in $^; do mkdir -p $(B)/corpus/$${f##*/}; echo "fuzz: $$f for $(FUZZ_SECONDS) s"; \
+		$$f -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -artifact_prefix=$(B)/corpus/ $(B)/corpus/$${f##*/} \
+		|| exit 1; done; echo "fuzz: nothing found"
+
+# ---- Tests in the booted kernel --------------------------------------------------------------------------------------
+QEMU_TESTS := \
+	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/hpm.t test/qemu/libc.t \
+	test/qemu/memory.t test/qemu/sched.t test/qemu/sharing.t test/qemu/stress.t test/qemu/truth.t test/qemu/uefi.t
+test-qemu: $(O)/vigil-test.elf $(O)/vigil-test.efi $(O)/vigil-suites.elf machine | deps-test
+	@ARCH=$(ARCH) prove --timer $(QEMU_TESTS)
+
+test-machine: $(B)/machine/guest.elf machine | deps-test
+	@prove --timer test/machine/machine.t
+
+test: test-host test-machine test-qemu policy-check
+test-long: test
+	@ROUNDS=1000 prove --timer test/qemu/stress.t
+
+policy-check: $(policy_objects)
+	@for o in $^; do bad=$$($(NM) -u $$o | awk '$$2 !~ /^(panic|memcpy|memmove|memset|memcmp)$$/ { print $$2 }'); \
+		[ -z "$$bad" ] || { echo "policy-check: $$o needs $$bad: a policy may use only panic and mem*" >&2; exit 1; }; done
+	@echo "policy-check: $(words $(policy_objects)) policies need nothing but panic and mem*"
+
+compile_commands: | deps-build
+	@tools/deps.sh bear
+	@$(MAKE) clean >/dev/null && bear -- $(MAKE) kernel $(addprefix $(H)/,$(HOST_TESTS))
+
+lint: deps-lint policy-check
+	@clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h') && echo "lint: formatting is clean"
+
+clean:
+	rm -rf $(B)/x86_64* $(B)/aarch64* $(H) $(OUT) $(B)/machine
+distclean:
+	rm -rf $(B) compile_commands.json
+
+-include $(shell find $(B) -name '*.d' -type f 2>/dev/null)

@@ -1,0 +1,94 @@
+#!/bin/sh
+# Installs what a build needs and this machine lacks, by package name, from the mirror
+# the machine is configured for.  Nothing is installed when nothing is missing.
+#
+#   tools/deps.sh PACKAGE...       a word NAME>=VERSION asks for that version at least
+#
+# The system's own source lists stay as they are: everything goes through a private list
+# in build/apt, which on Debian 12 adds the backports suite of the same mirror (for QEMU 10).
+set -eu
+cd "$(dirname "$0")/.."
+apt_dir=$PWD/build/apt
+
+say() { printf 'deps: %s\n' "$*"; }
+die() { printf 'deps: error: %s\n' "$*" >&2; exit 1; }
+
+# Installed version of a package, empty when it is not installed.
+installed() {
+	dpkg-query -W -f '${db:Status-Status} ${Version}\n' "$1" 2>/dev/null |
+		sed -n 's/^installed //p'
+}
+
+missing=
+for want in "$@"; do
+	name=${want%%>=*}
+	version=$(installed "$name")
+	case $want in
+	*'>='*) [ -n "$version" ] && dpkg --compare-versions "$version" ge "${want#*>=}" && continue ;;
+	*) [ -n "$version" ] && continue ;;
+	esac
+	missing="$missing $name"
+done
+[ -n "$missing" ] || exit 0
+
+command -v apt-get >/dev/null 2>&1 ||
+	die "missing:$missing. They are Debian package names; this machine has no apt-get to install them with."
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+	command -v sudo >/dev/null 2>&1 ||
+		die "missing:$missing. Run 'apt-get install$missing' as root, then try again."
+	as_root=sudo
+fi
+. /etc/os-release
+[ "${ID:-}" = debian ] || say "this is ${PRETTY_NAME:-an unknown system}; Debian 12 and 13 are what is tested"
+
+# Debian's own entries of the machine's configuration, in either format, and their backports.
+mkdir -p "$apt_dir/lists/partial" "$apt_dir/sources"
+rm -f "$apt_dir"/sources/*
+: >"$apt_dir/sources.list"
+suite=${VERSION_CODENAME:-}
+for file in /etc/apt/sources.list.d/*.sources; do
+	[ -f "$file" ] || continue
+	grep -Eq "^Suites:.*\\b$suite\\b" "$file" && cp "$file" "$apt_dir/sources/"
+	[ "$suite" = bookworm ] || continue
+	# The stanza that names the plain suite is the main archive: the same with -backports.
+	awk -v RS= -v suite="$suite" '$0 ~ "(^|\n)Suites:[^\n]*[ \t]" suite "([ \t\n]|$)" {
+		sub(/Suites:[^\n]*/, "Suites: " suite "-backports"); print $0 "\n" }' "$file" \
+		>>"$apt_dir/sources/backports.sources"
+done
+for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+	[ -f "$file" ] || continue
+	grep -E "^deb .* $suite(-updates|-security|/updates)? " "$file" >>"$apt_dir/sources.list" || :
+	[ "$suite" = bookworm ] || continue
+	sed -nE "s/^(deb .*) $suite( .*)/\\1 $suite-backports\\2/p" "$file" >>"$apt_dir/sources.list"
+done
+
+apt() {
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get \
+		-o Dir::Etc::sourcelist="$apt_dir/sources.list" -o Dir::Etc::sourceparts="$apt_dir/sources" \
+		-o Dir::State::lists="$apt_dir/lists" -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "$@"
+}
+
+say "installing:$missing"
+log=$apt_dir/log
+if ! apt update >"$log" 2>&1; then
+	tail -n 20 "$log" >&2
+	die "the package lists could not be fetched (see above, and $log)"
+fi
+# Packages that need a newer version than the release has come from backports, with what they need.
+plain= newer=
+for name in $missing; do
+	case " $* " in *" $name>="*) newer="$newer $name" ;; *) plain="$plain $name" ;; esac
+done
+install_from() {
+	say "  apt-get install $*  (details in build/apt/log)"
+	if ! apt install -y --no-install-recommends "$@" >>"$log" 2>&1; then
+		tail -n 20 "$log" >&2
+		die "apt-get install $* failed (see above, and $log)"
+	fi
+}
+[ -z "$plain" ] || install_from $plain
+if [ -n "$newer" ]; then
+	if [ "$suite" = bookworm ]; then install_from -t bookworm-backports $newer; else install_from $newer; fi
+fi
+say "done"

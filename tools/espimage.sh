@@ -1,0 +1,22 @@
+#!/bin/sh
+# Makes a FAT image that UEFI firmware boots by itself.
+#   tools/espimage.sh LOADER.efi OUT.img ['boot arguments']      the arguments go into \vigil.txt
+set -eu
+loader=$1 image=$2 arguments=${3:-}
+
+# The firmware looks for a name by its ISA; the PE header, found at 0x3c, says which one the loader is for.
+pe=$(od -An -tu4 -j60 -N4 "$loader" | tr -d ' ')
+machine=$(od -An -tx2 -j$((pe + 4)) -N2 "$loader" | tr -d ' ')
+case $machine in
+8664) name=BOOTX64.EFI ;;
+aa64) name=BOOTAA64.EFI ;;
+*) echo "espimage: error: $loader is no EFI application for a known ISA (machine $machine)" >&2; exit 1 ;;
+esac
+
+kib=$(($(stat -c %s "$loader") / 1024 + 4096))
+rm -f "$image"
+truncate -s "${kib}K" "$image"
+mformat -i "$image" -v VIGIL -T $((kib * 2)) -h 16 -s 63 ::
+mmd -i "$image" ::/EFI ::/EFI/BOOT
+mcopy -i "$image" "$loader" "::/EFI/BOOT/$name"
+[ -z "$arguments" ] || printf '%s\n' "$arguments" | mcopy -i "$image" - ::/vigil.txt

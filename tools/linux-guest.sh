@@ -1,0 +1,98 @@
+#!/bin/sh
+# Runs the applications under Debian's Linux kernel, on plain QEMU or on the simulated multiprocessor, to compare its
+# scheduler with Vigil's on the same machine.  Ends with the programs' exit status.
+#
+#   tools/linux-guest.sh [name=value ...] [-- PROGRAM name=value ... [';' PROGRAM ...]]
+#
+#   machine=NAME       as for tools/qemu.sh, and so are smp= mem= timeout= out= plugin=  (openpower720)
+#   pin=good|bad       bind each group's threads to one chip, or deal them over the chips; not given: Linux decides
+#   options=TEXT       more options for the Linux kernel
+#   package=NAME       Debian package of the kernel  (what linux-image-cloud-amd64 depends on)
+#
+# Without a program everything is made ready and nothing is started.  The kernel is downloaded once, by package name and
+# from the mirror this machine is configured for, and unpacked into build/linux; nothing of it is installed.
+set -eu
+cd "$(dirname "$0")/.."
+dir=$PWD/build/linux
+say() { printf 'linux-guest: %s\n' "$*" >&2; }
+die() { printf 'linux-guest: error: %s\n' "$*" >&2; exit 125; }
+
+machine=openpower720 pin= options= package= pass=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--) shift; break ;;
+	machine=* | pin=* | options=* | package=*)
+		value=${1#*=}
+		eval "${1%%=*}=\$value" ;;
+	smp=* | mem=* | timeout=* | out=* | plugin=*) pass="$pass $1" ;;
+	*) die "unknown argument '$1' (machine= smp= mem= timeout= out= plugin= pin= options= package=, then -- PROGRAM)" ;;
+	esac
+	shift
+done
+case $pin in '' | good | bad) ;; *) die "pin=$pin: accepted are good, bad" ;; esac
+programs=$*
+
+# The ELF file inside a kernel image (Linux, Documentation/arch/x86/boot.rst: setup_sects, payload_offset, payload_length).
+# QEMU starts it directly, and nothing has to be decompressed under simulation.
+unpack_kernel() {
+	image=$dir/unpacked/boot/vmlinuz-*
+	field() { od -An -t "u$2" -j "$1" -N "$2" $image | tr -d ' '; }
+	start=$((($(field 497 1) + 1) * 512 + $(field 584 4)))
+	length=$(($(field 588 4) - 4)) # less the original size, which follows
+	magic=$(od -An -t x1 -j $start -N 4 $image | tr -d ' ')
+	case $magic in
+	02214c18) unpack=lz4 package_of=lz4 ;;
+	28b52ffd) unpack=zstd package_of=zstd ;;
+	fd377a58) unpack=xz package_of=xz-utils ;;
+	*) printf 'the kernel is compressed in a way that is not known: %s\n' "$magic"; return 1 ;;
+	esac
+	tools/deps.sh $package_of && tail -c +$((start + 1)) $image | head -c $length | $unpack -dc >"$dir/vmlinux"
+}
+
+# The kernel: dir/vmlinux, and the name of its package in dir/package.
+fetch_kernel() {
+	private="-o Dir::State::lists=$dir/lists -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
+		-o APT::Sandbox::User=root -o Acquire::Retries=3"
+	mkdir -p "$dir/lists/partial"
+	say "fetching a Debian kernel (once; details in build/linux/log)"
+	(
+		apt-get $private update || exit
+		[ -n "$package" ] ||
+			package=$(apt-cache $private depends linux-image-cloud-amd64 | sed -n 's/^ *Depends: //p' | head -n 1)
+		rm -rf "$dir"/*.deb "$dir/unpacked" "$dir/package"
+		(cd "$dir" && apt-get $private download "$package") && dpkg-deb -x "$dir"/*.deb "$dir/unpacked" &&
+			unpack_kernel && printf '%s\n' "$package" >"$dir/package" || exit
+		rm -rf "$dir"/*.deb "$dir/unpacked"
+	) >"$dir/log" 2>&1 || { tail -n 20 "$dir/log" >&2; die "no kernel package could be had (see above, and $dir/log)"; }
+}
+
+# Programs and init, linked statically, and the archive that the kernel finds them in.
+build_programs() {
+	[ -f "$dir/initrd" ] && [ -z "$(find apps tools/linux-init.c kernel/base.h kernel/dev/machine.h tools/linux-guest.sh \
+		-newer "$dir/initrd" -print -quit)" ] && return
+	mkdir -p "$dir/root/bin" "$dir/root/dev" "$dir/root/proc" "$dir/root/sys"
+	flags="-std=gnu11 -O2 -g -static -pthread -I. -Wall -Wextra -Werror"
+	for name in hello scoreboard warehouse private; do
+		gcc $flags -s -o "$dir/root/bin/$name" apps/$name/*.c apps/common/*.c apps/linux/*.c
+	done
+	gcc $flags -s -o "$dir/root/init" tools/linux-init.c
+	(cd "$dir/root" && find . | cpio --quiet -o -H newc) >"$dir/initrd"
+}
+
+tools/deps.sh gcc libc6-dev cpio 'qemu-system-x86>=1:10'
+have=$(cat "$dir/package" 2>/dev/null) || have=
+[ -n "$have" ] && [ "${package:-$have}" = "$have" ] || fetch_kernel
+build_programs
+[ -n "$programs" ] || { say "ready: $(cat "$dir/package")"; exit 0; }
+
+# Scheduling is as Linux has it by default.  What is switched off only costs time under simulation or reacts to the
+# simulation's speed: watchdogs, self-tests, checks of clocks against each other, workarounds for faults this processor has
+# not.  A simulated machine's clock runs at 1 GHz: lpj is that by 250 timer ticks a second, so that it is not measured.
+quick="quiet loglevel=3 panic=-1 norandmaps mitigations=off nowatchdog tsc=reliable no_timer_check random.trust_cpu=on \
+cryptomgr.notests"
+if [ "$machine" != qemu ]; then
+	make -s machine
+	quick="$quick lpj=4000000"
+fi
+exec tools/qemu.sh machine="$machine" linux="$dir/vmlinux" initrd="$dir/initrd" $pass \
+	append="console=ttyS0 $quick $options${pin:+ HPM_PIN=$pin} -- $programs"

@@ -1,0 +1,192 @@
+/*
+ * The first and only process of the Linux guest (tools/linux-guest.sh): runs the programs named on the kernel's
+ * command line behind "--", one after the other, and ends QEMU with an exit status.
+ *
+ *   ... NAME=value ... -- scoreboard ms=500 ; private threads=8
+ *
+ * The kernel passes what stands behind "--" as arguments and the settings before it as environment, so neither
+ * is parsed here.  A program is /bin/NAME.  What is said about the guest itself starts with "GUEST"; a program's
+ * own output is left as it is.  The status is that of the first program that failed, 0 if none did.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/io.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum {
+    EXIT_PORT = 0xf4, /* isa-debug-exit: QEMU ends with 2 * value + 1 */
+    EXIT_BIAS = 16,   /* value = exit status + 16, as tools/qemu.sh expects it */
+    EXIT_GUEST = 99,  /* the guest itself could not be set up */
+    TEXT_BYTES = 256,
+};
+
+#define DEVICES "/sys/bus/pci/devices"
+#define DOMAINS "/sys/kernel/debug/sched/domains/cpu0"
+#define CLOCK   "/sys/devices/system/clocksource/clocksource0"
+#define CPU0    "/sys/devices/system/cpu/cpu0/topology"
+
+static _Noreturn void power_off(int status)
+{
+    fflush(stdout);
+    tcdrain(STDOUT_FILENO);
+    if (ioperm(EXIT_PORT, 4, 1) == 0)
+        outl((unsigned)(status + EXIT_BIAS), EXIT_PORT);
+    reboot(RB_POWER_OFF); /* no such device: QEMU ends without a status of ours */
+    for (;;)
+        pause();
+}
+
+static _Noreturn void give_up(const char *what)
+{
+    printf("GUEST error: %s: %s\n", what, strerror(errno));
+    power_off(EXIT_GUEST);
+}
+
+/* First line of the file dir/name without its end; "?" if there is none. */
+static const char *first_line(const char *dir, const char *name, char line[TEXT_BYTES])
+{
+    char path[2 * TEXT_BYTES];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    f = fopen(path, "r");
+    if (!f || !fgets(line, TEXT_BYTES, f))
+        strcpy(line, "?");
+    if (f)
+        fclose(f);
+    line[strcspn(line, "\n")] = '\0';
+    return line;
+}
+
+static void mount_all(void)
+{
+    static const struct {
+        const char *type, *where;
+    } mounts[] = {
+        {"devtmpfs", "/dev"}, {"proc", "/proc"}, {"sysfs", "/sys"}, {"debugfs", "/sys/kernel/debug"}};
+
+    for (size_t i = 0; i < sizeof mounts / sizeof mounts[0]; i++)
+        if (mount(mounts[i].type, mounts[i].where, mounts[i].type, 0, NULL) != 0 && errno != EBUSY)
+            give_up(mounts[i].where);
+}
+
+static void open_console(void)
+{
+    struct termios plain;
+    int fd = open("/dev/ttyS0", O_RDWR);
+
+    if (fd < 0)
+        power_off(EXIT_GUEST);
+    for (int i = 0; i < 3; i++)
+        dup2(fd, i);
+    if (tcgetattr(fd, &plain) == 0) {
+        cfmakeraw(&plain);
+        tcsetattr(fd, TCSANOW, &plain);
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
+/* The register BAR of the simulated multiprocessor becomes HPM_MACHINE; without one marks do nothing. */
+static bool find_machine(void)
+{
+    char device[2 * TEXT_BYTES], text[TEXT_BYTES], registers[3 * TEXT_BYTES];
+    DIR *dir = opendir(DEVICES);
+    bool found = false;
+
+    for (struct dirent *d; dir && !found && (d = readdir(dir));) {
+        snprintf(device, sizeof device, DEVICES "/%s", d->d_name);
+        found = strcmp(first_line(device, "vendor", text), "0x1af4") == 0 &&
+                strcmp(first_line(device, "device", text), "0x1110") == 0;
+    }
+    if (dir)
+        closedir(dir);
+    if (!found)
+        return false;
+    snprintf(registers, sizeof registers, "%s/resource2", device);
+    return setenv("HPM_MACHINE", registers, 1) == 0;
+}
+
+/* Linux calibrates its clock in the background and then stops all CPUs for a moment to change over: not while we measure. */
+static void await_clock(void)
+{
+    char text[TEXT_BYTES];
+
+    for (int tenths = 0; tenths < 50 && strcmp(first_line(CLOCK, "current_clocksource", text), "tsc") != 0;
+         tenths++)
+        usleep(100000);
+}
+
+/* Which kernel this is and what its scheduler knows of the machine: a comparison is worth no more than that. */
+static void introduce(bool machine)
+{
+    struct utsname name;
+    char text[TEXT_BYTES], domain[TEXT_BYTES];
+
+    uname(&name);
+    printf("GUEST linux=%s cpus=%ld machine=%s", name.release, sysconf(_SC_NPROCESSORS_ONLN),
+           machine ? "simulated" : "none");
+    printf(" core=%s", first_line(CPU0, "core_cpus_list", text));
+    printf(" chip=%s domains=", first_line(CPU0, "package_cpus_list", text));
+    for (int i = 0;; i++) {
+        snprintf(domain, sizeof domain, "domain%d/name", i);
+        if (strcmp(first_line(DOMAINS, domain, text), "?") == 0)
+            break;
+        printf("%s%s", i ? "," : "", text);
+    }
+    printf(" clock=%s\n", first_line(CLOCK, "current_clocksource", text));
+}
+
+/* Its exit status, 128 + signal if one ended it. */
+static int run(char **argv)
+{
+    char path[TEXT_BYTES];
+    int status;
+
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid < 0)
+        give_up("fork");
+    if (pid == 0) {
+        snprintf(path, sizeof path, "/bin/%s", argv[0]);
+        execv(path, argv);
+        fprintf(stderr, "GUEST error: %s: %s\n", path, strerror(errno));
+        _exit(127);
+    }
+    while (waitpid(pid, &status, 0) != pid)
+        if (errno != EINTR)
+            give_up("wait");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(int argc, char **argv)
+{
+    int status = 0;
+
+    mount_all();
+    open_console();
+    await_clock();
+    introduce(find_machine());
+    for (int i = 1; i < argc;) {
+        char **first = &argv[i];
+        while (i < argc && strcmp(argv[i], ";") != 0)
+            i++;
+        argv[i++] = NULL;
+        if (!*first)
+            continue;
+        int ended = run(first);
+        if (ended != 0)
+            printf("GUEST %s: status %d\n", *first, ended);
+        status = status ? status : ended;
+    }
+    power_off(status);
+}

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Builds newlib's C library for one ISA out of Debian's newlib-source package.
+#   tools/newlib.sh ISA CC OUT_DIR       leaves OUT_DIR/include and OUT_DIR/lib/{libc.a,libm.a}
+set -eu
+isa=$1 cc=$2 out=$3
+archive=$(ls /usr/src/newlib/newlib-*.tar.* | sort | tail -n 1)
+work=$out/work
+rm -rf "$work"
+mkdir -p "$work/source" "$work/build"
+out=$(cd "$out" && pwd) work=$out/work
+
+printf 'newlib: building %s for %s (once; about a minute, log in %s)\n' "${archive##*/}" "$isa" "$out/log"
+tar -xf "$archive" -C "$work/source" --strip-components=1
+flags="-O2 -g -ffunction-sections -fno-pie -fno-stack-protector -D__DYNAMIC_REENT__ -D_COMPILING_NEWLIB"
+case $isa in
+x86_64) triple=x86_64-elf flags="$flags -fcf-protection=none" ;;
+aarch64) triple=aarch64-elf flags="$flags -mstrict-align" ;;
+*) echo "newlib: error: unknown ISA '$isa' (x86_64, aarch64)" >&2; exit 1 ;;
+esac
+prefix=${cc%gcc}
+if ! (
+	cd "$work/build"
+	"$work/source/newlib/configure" --host=$triple --prefix=/ --disable-shared --disable-multilib \
+		--disable-newlib-supplied-syscalls --enable-newlib-multithread --enable-newlib-retargetable-locking \
+		--enable-newlib-global-stdio-streams --enable-newlib-io-long-long --enable-newlib-io-c99-formats --disable-nls \
+		CC="$cc" AR="${prefix}ar" RANLIB="${prefix}ranlib" CFLAGS="$flags"
+	make -j"$(nproc)"
+	make install DESTDIR="$work/install"
+) >"$out/log" 2>&1; then
+	tail -n 30 "$out/log" >&2
+	echo "newlib: error: the build failed (see above, and $out/log)" >&2
+	exit 1
+fi
+rm -rf "$out/include" "$out/lib"
+found=$(dirname "$(find "$work/install" -name stdio.h -path '*/include/stdio.h')")
+mv "$found" "$out/include"
+mkdir "$out/lib"
+find "$work/install" \( -name libc.a -o -name libm.a \) -exec mv {} "$out/lib/" \;
+test -f "$out/lib/libc.a"
+rm -rf "$work"

@@ -1,0 +1,87 @@
+#!/bin/sh
+# Boots an image in QEMU, on plain QEMU or on the simulated multiprocessor, and ends with the guest's exit code.
+#
+#   tools/qemu.sh kernel=build/x86_64/vigil.elf [name=value ...] [-- more QEMU options]
+#
+#   kernel=FILE     start FILE directly, or
+#   disk=FILE       start from a raw disk image under UEFI firmware, or
+#   linux=FILE      start a Linux kernel; initrd=FILE goes with it
+#   append=TEXT     command line
+#   machine=NAME    a simulated machine (build/machine/topologies lists them), or qemu: no simulation  (qemu)
+#   smp=N           CPUs; a simulated machine's own number if not given; with its chips, cores and threads  (1)
+#   mem=SIZE        memory  (512M)
+#   cpu=MODEL       CPU model  (max; on a simulated machine max,vendor=GenuineIntel,-monitor: QEMU tells guests of
+#                   hardware threads in Intel's CPUID leaves only, and does not sleep in MWAIT)
+#   thread=multi   one host thread per CPU, or single: in turns (single when there are more CPUs than the host has, for then
+#                   multi is several times slower; a simulated machine is always single)
+#   timeout=S       seconds after which QEMU is ended, with status 124  (600)
+#   out=DIR         where truth.txt, the simulated machine's ground truth, goes  (build/out)
+#   plugin=OPTIONS  more options of the simulated machine: q=2000,seed=1
+#
+# The guest's console is on standard output and input.
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
+
+kernel= disk= linux= initrd= append= machine=qemu smp= mem=512M cpu= timeout=600 out=$top/build/out plugin= shape= thread=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--) shift; break ;;
+	kernel=* | disk=* | linux=* | initrd=* | append=* | thread=* | machine=* | smp=* | mem=* | cpu=* | timeout=* | out=* | plugin=*)
+		value=${1#*=}
+		eval "${1%%=*}=\$value" ;;
+	*) die "unknown argument '$1' (kernel= disk= linux= initrd= append= machine= smp= mem= cpu= timeout= out= plugin=)" ;;
+	esac
+	shift
+done
+mkdir -p "$out"
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/vigil-qemu.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+
+if [ "$machine" = qemu ]; then
+	: "${smp:=1}" "${cpu:=max}"
+else
+	shape=$("$top/build/machine/topologies" "$machine") ||
+		die "no machine is called '$machine'; there are: qemu (no simulation), $("$top/build/machine/topologies" | awk '{ printf "%s%s", s, $1; s = ", " }')"
+	read -r cpus chips cores threads <<-EOF
+		$shape
+	EOF
+	: "${smp:=$cpus}" "${cpu:=max,vendor=GenuineIntel,-monitor}"
+	shape=,sockets=$chips,cores=$cores,threads=$threads,maxcpus=$cpus
+	[ "$smp" -le "$cpus" ] || die "smp=$smp: '$machine' has $cpus CPUs"
+	page=$scratch/registers thread=single # the simulator decides whose turn it is
+	truncate -s 1M "$page"
+	set -- -object memory-backend-file,id=registers,size=1M,mem-path="$page",share=on \
+		-device ivshmem-plain,id=machine,memdev=registers -rtc clock=vm \
+		-plugin "$top/build/machine/machine.so,topology=$machine,page=$page,truth=$out/truth.txt${plugin:+,$plugin}" "$@"
+fi
+case "$smp" in '' | *[!0-9]*) die "smp=$smp: expected a number of CPUs" ;; esac
+
+[ -n "$thread" ] || if [ "$smp" -gt "$(nproc)" ]; then thread=single; else thread=multi; fi
+
+if [ -n "$disk" ]; then
+	code=/usr/share/OVMF/OVMF_CODE_4M.fd vars=/usr/share/OVMF/OVMF_VARS_4M.fd
+	[ -f $code ] && [ -f $vars ] || die "no UEFI firmware in /usr/share/OVMF (package ovmf)"
+	cp $vars "$scratch/vars.fd"
+	set -- -drive if=pflash,format=raw,readonly=on,file=$code -drive if=pflash,format=raw,file="$scratch/vars.fd" \
+		-drive format=raw,file="$disk" "$@"
+elif [ -n "$linux$kernel" ]; then
+	set -- -kernel "${linux:-$kernel}" ${initrd:+-initrd "$initrd"} -append "$append" "$@"
+else
+	die "nothing to start: kernel=, disk= or linux= is missing"
+fi
+
+status=0
+timeout --foreground -k 5 "$timeout" qemu-system-x86_64 -machine q35 -accel "tcg,thread=$thread" -cpu "$cpu" -smp "$smp$shape" -m "$mem" \
+	-nodefaults -display none -serial stdio -no-reboot -device isa-debug-exit,iobase=0xf4,iosize=4 "$@" || status=$?
+case $status in
+124 | 137) printf 'qemu.sh: ended after %s s\n' "$timeout" >&2; exit 124 ;;
+esac
+# isa-debug-exit ends QEMU with 2 * value + 1; Vigil's value is its exit code + 16, mod 128.  An even status is QEMU's own.
+if [ $((status & 1)) -eq 1 ] && [ $status -ne 1 ]; then
+	exit $((((status >> 1) - 16) & 127))
+fi
+[ $status -eq 0 ] && [ -n "$linux" ] && exit 0
+printf 'qemu.sh: QEMU ended with status %s, not by the guest\n' "$status" >&2
+exit 126
