@@ -1,8 +1,10 @@
 /*
  * Spinlocks whose word is their owner: whoever swaps 0 for its own number has it.  Not first come first served on
  * purpose: under a hypervisor the CPU whose turn it is may not be running, and every other one would wait for it.
- * Waiters look without writing and back off.  In debug builds each CPU remembers the locks it holds: taking them out of order, or waiting
- * for one longer than SPIN_TIMEOUT_S, panics and names the locks and the CPUs concerned.
+ * Waiters look without writing.  One that has waited PATIENCE_NS claims the next turn, so that a CPU that takes the lock
+ * over and over cannot keep the others from it.
+ * In debug builds each CPU remembers the locks it holds: taking them out of order, or waiting for one longer than
+ * SPIN_TIMEOUT_S, panics and names the locks and the CPUs concerned.
  */
 #include "kernel/lock.h"
 #include "kernel/cpu.h"
@@ -64,13 +66,9 @@ static void note_released(const struct spinlock *l)
         h->lock[i - 1] = h->lock[i];
 }
 
-static void check_timeout(const struct spinlock *l, uint64_t *since_ns)
+static void check_timeout(const struct spinlock *l, uint64_t waited_ns)
 {
-    uint64_t now_ns = arch_clock_ns();
-
-    if (!*since_ns)
-        *since_ns = now_ns;
-    if (now_ns - *since_ns < SPIN_TIMEOUT_S * NS_PER_S)
+    if (waited_ns < SPIN_TIMEOUT_S * NS_PER_S)
         return;
     const struct held *h = &held[this_cpu()->index];
     panic("lock %s: CPU %u waits for %d s, CPU %d holds it; the waiter's innermost lock is %s", l->name,
@@ -87,28 +85,52 @@ static void note_taken(UNUSED struct spinlock *l)
 static void note_released(UNUSED const struct spinlock *l)
 {
 }
-static void check_timeout(UNUSED const struct spinlock *l, UNUSED uint64_t *since_ns)
+static void check_timeout(UNUSED const struct spinlock *l, UNUSED uint64_t waited_ns)
 {
 }
 #endif
 
-#define BACKOFF_MAX 32 /* pauses between two looks */
+#define PATIENCE_NS (20 * NS_PER_US) /* many times what anybody holds a lock */
+
+static bool try_lock(struct spinlock *l, uint64_t me)
+{
+    uint64_t turn = __atomic_load_n(&l->turn, __ATOMIC_RELAXED), unowned = 0;
+
+    if ((turn && turn != me) || __atomic_load_n(&l->owner, __ATOMIC_RELAXED) ||
+        !__atomic_compare_exchange_n(&l->owner, &unowned, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return false;
+    if (turn == me)
+        __atomic_store_n(&l->turn, 0, __ATOMIC_RELAXED);
+    return true;
+}
+
+static void claim_turn(struct spinlock *l, uint64_t me)
+{
+    uint64_t none = 0;
+
+    __atomic_compare_exchange_n(&l->turn, &none, me, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static void wait_for(struct spinlock *l, uint64_t me)
+{
+    uint64_t since_ns = arch_clock_ns();
+
+    do {
+        uint64_t waited_ns = arch_clock_ns() - since_ns;
+        if (waited_ns >= PATIENCE_NS)
+            claim_turn(l, me);
+        check_timeout(l, waited_ns);
+        arch_cpu_relax();
+    } while (!try_lock(l, me));
+}
 
 void spin_lock_irqoff(struct spinlock *l)
 {
-    uint64_t me = this_cpu()->index + 1, unowned = 0, since_ns = 0;
-    unsigned pauses = 1;
+    uint64_t me = this_cpu()->index + 1;
 
     check_order(l);
-    while (!__atomic_compare_exchange_n(&l->owner, &unowned, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-        do {
-            for (unsigned i = 0; i < pauses; i++)
-                arch_cpu_relax();
-            pauses = MIN(2 * pauses, (unsigned)BACKOFF_MAX);
-            check_timeout(l, &since_ns);
-        } while (__atomic_load_n(&l->owner, __ATOMIC_RELAXED));
-        unowned = 0;
-    }
+    if (!try_lock(l, me))
+        wait_for(l, me);
     this_cpu()->spin_depth++;
     note_taken(l);
 }

@@ -24,6 +24,7 @@ enum lock_rank {
 
 struct spinlock {
     uint64_t owner; /* the lock: index of the CPU that has it + 1, 0 when free */
+    uint64_t turn;  /* CPU that has waited long + 1: nobody else takes the lock now; 0 when there is none */
     enum lock_rank rank;
     const char *name;
 };

@@ -479,6 +479,43 @@ static void balancing_levels_a_heap_of_threads(void)
     check_queues();
 }
 
+/* ---- Locks ---- */
+
+#define LOCK_ROUNDS 200
+
+/* Lets go of the lock only to take it again; device access while it is held is where QEMU likes to change CPUs. */
+static void hog_lock(UNUSED void *arg)
+{
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        bool irq = spin_lock(&lock);
+        sched_program_timer();
+        spin_unlock(&lock, irq);
+    }
+    note_end();
+}
+
+static void take_the_lock(UNUSED void *arg)
+{
+    for (unsigned i = 0; i < LOCK_ROUNDS; i++)
+        spin_unlock(&lock, spin_lock(&lock));
+    if (__atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED) == cpu_count() - 1)
+        __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    note_end();
+}
+
+static void a_lock_that_is_taken_over_and_over_reaches_every_waiter(void)
+{
+    reset();
+    stop = cpu_count() == 1;
+    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+        struct cpuset here = {0};
+        cpuset_add(&here, cpu);
+        spawn(cpu + 1 == cpu_count() ? hog_lock : take_the_lock, NULL, &here, PRIO_NORMAL);
+    }
+    wait_for_end(cpu_count());
+    CHECK(counter == cpu_count() - 1);
+}
+
 static const struct suite_test tests[] = {
     {"every thread runs once and gives its memory back", every_thread_runs_once_and_gives_its_memory_back},
     {"pairs of threads hand over to each other without loss",
@@ -496,6 +533,8 @@ static const struct suite_test tests[] = {
      a_lower_priority_waits_while_a_higher_one_wants_to_run},
     {"slices go round among equals", slices_go_round_among_equals},
     {"balancing levels a heap of threads", balancing_levels_a_heap_of_threads},
+    {"a lock that is taken over and over reaches every waiter",
+     a_lock_that_is_taken_over_and_over_reaches_every_waiter},
     {0},
 };
 
