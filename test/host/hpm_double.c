@@ -23,6 +23,11 @@ uint64_t host_ticks = 1;
 static void *frames[4 * DOUBLE_CPUS];
 static unsigned frame_count;
 
+uint64_t arch_clock_ns(void)
+{
+    return host_ticks;
+}
+
 unsigned cpu_count(void)
 {
     return DOUBLE_CPUS;
