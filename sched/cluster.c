@@ -99,15 +99,18 @@ static void find_global(struct clustering *c, const struct cluster_policy *polic
     c->local_samples = c->global_samples = 0;
     cluster_each_line (c, e) {
         unsigned users = 0;
-        for (unsigned t = 0; t < c->threads; t++)
-            users += policy->uses(c, e, cluster_row(c, counts, t)[e]);
+        for (unsigned t = 0; t < c->threads; t++) {
+            uint8_t count = cluster_row(c, counts, t)[e];
+            users += count && policy->uses(c, e, count);
+        }
         c->global[e] = 2 * users > c->threads;
         *(c->global[e] ? &c->global_samples : &c->local_samples) += c->line[e];
     }
     for (unsigned t = 0; t < c->threads; t++) {
+        const uint8_t *row = cluster_row(c, counts, t);
         c->kept[t] = 0;
         cluster_each_line (c, e)
-            c->kept[t] += c->global[e] ? 0 : cluster_row(c, counts, t)[e];
+            c->kept[t] += c->global[e] ? 0 : row[e];
     }
 }
 

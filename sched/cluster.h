@@ -62,7 +62,8 @@ struct clustering {
 struct cluster_policy {
     const char *name;
     uint32_t threshold; /* default: published: dot product; cosine: thousandths */
-    /* Does a thread with so many of the samples of entry's line (c->line) use it?  Decides which lines are global. */
+    /* Does a thread with so many, at least one, of the samples of entry's line (c->line) use it?  Decides which lines are
+     * global. */
     bool (*uses)(const struct clustering *c, unsigned entry, uint8_t count);
     /* Sets c->of to any numbers below threads or CLUSTER_NONE, c->why to CLUSTER_UNSURE where it is so.  Finds
      * c->global, c->line and c->kept done and everybody in no cluster. */
@@ -107,6 +108,7 @@ extern const char *const cluster_verdict_names[]; /* by enum cluster_verdict */
 struct cluster_watch {
     unsigned threads;
     unsigned same;         /* checks in a row with the same partition */
+    unsigned agreed;       /* checks in a row that only added threads to it, or dropped some */
     uint64_t sample_limit; /* at so many samples waiting ends         */
     uint64_t next_check;   /* samples at which to cluster again       */
     int16_t *of;           /* [threads] the partition                 */

@@ -32,7 +32,7 @@ enum {
 
 static bool uses(const struct clustering *c, unsigned entry, uint8_t count)
 {
-    return count && (uint64_t)5 * count * c->threads >= (uint64_t)2 * c->line[entry];
+    return (uint64_t)5 * count * c->threads >= (uint64_t)2 * c->line[entry];
 }
 
 /* ---- gather, merge ---- */
@@ -147,21 +147,54 @@ static void merge_pair(struct clustering *c, unsigned into, unsigned from, uint6
     }
 }
 
+static void list_cluster_lines(struct clustering *c, const uint32_t *sum)
+{
+    c->own_lines = 0;
+    cluster_each_line (c, e) {
+        c->own[c->own_lines] = (uint16_t)e;
+        c->own_lines += sum[e] != 0;
+    }
+}
+
 static void merge(struct clustering *c, unsigned clusters, uint32_t threshold)
 {
     for (unsigned a = 0; a < clusters; a++) {
+        const uint32_t *x = cluster_sum(c, a);
+        list_cluster_lines(c, x);
         for (unsigned b = a + 1; b < clusters; b++) {
-            const uint32_t *x = cluster_sum(c, a), *y = cluster_sum(c, b);
+            const uint32_t *y = cluster_sum(c, b);
             uint64_t dot = 0;
             unsigned common = 0;
-            cluster_each_line (c, e) {
+            for (unsigned i = 0; i < c->own_lines; i++) {
+                unsigned e = c->own[i];
                 dot += (uint64_t)x[e] * y[e];
-                common += x[e] && y[e];
+                common += y[e] != 0;
             }
-            if (common >= MIN_SCORE && cosine_permille(dot, c->score[a], c->score[b]) >= threshold)
+            if (common >= MIN_SCORE && cosine_permille(dot, c->score[a], c->score[b]) >= threshold) {
                 merge_pair(c, a, b, dot);
+                list_cluster_lines(c, x);
+            }
         }
     }
+}
+
+/* Numbers anew the clusters of at least two threads, the only ones that win votes.  Returns how many they are. */
+static unsigned drop_small(struct clustering *c, unsigned clusters)
+{
+    unsigned left = 0;
+
+    memset(c->members, 0, clusters * sizeof *c->members);
+    for (unsigned t = 0; t < c->threads; t++) {
+        if (c->of[t] != CLUSTER_NONE)
+            c->members[c->of[t]]++;
+    }
+    for (unsigned k = 0; k < clusters; k++)
+        c->next[k] = c->members[k] < 2 ? UINT16_MAX : (uint16_t)left++;
+    for (unsigned t = 0; t < c->threads; t++) {
+        if (c->of[t] != CLUSTER_NONE)
+            c->of[t] = c->next[c->of[t]] == UINT16_MAX ? CLUSTER_NONE : (int16_t)c->next[c->of[t]];
+    }
+    return left;
 }
 
 /* ---- vote ---- */
@@ -172,9 +205,10 @@ static void find_shares(struct clustering *c, const uint8_t *counts)
     uint64_t total = c->threads;
 
     for (unsigned t = 0; t < c->threads; t++) {
+        const uint8_t *row = cluster_row(c, counts, t);
         c->share[t] = 1;
         cluster_each_line (c, e)
-            c->share[t] += c->global[e] ? cluster_row(c, counts, t)[e] : 0;
+            c->share[t] += c->global[e] ? row[e] : 0;
         total += c->share[t] - 1;
     }
     for (unsigned t = 0; t < c->threads; t++)
@@ -244,7 +278,8 @@ static bool beyond_chance(const struct ballot *ballot, uint64_t excess, uint64_t
 
 static int choose(struct clustering *c, const uint8_t *counts, unsigned t, unsigned clusters)
 {
-    struct ballot ballot = count_votes(c, cluster_row(c, counts, t), c->of[t], clusters);
+    const uint8_t *row = cluster_row(c, counts, t);
+    struct ballot ballot = count_votes(c, row, c->of[t], clusters);
     uint64_t best = 0, best_share = 0, all = 0;
     int chosen = CLUSTER_NONE;
 
@@ -260,7 +295,7 @@ static int choose(struct clustering *c, const uint8_t *counts, unsigned t, unsig
     }
     c->why[t] = CLUSTER_ALONE;
     cluster_each_line (c, e)
-        all += cluster_row(c, counts, t)[e];
+        all += row[e];
     if (chosen == CLUSTER_NONE || best * MIN_PART < all << SCORE_BITS)
         return CLUSTER_NONE;
     if (!beyond_chance(&ballot, best, best_share, Z_SQUARED_UNSURE))
@@ -288,6 +323,7 @@ static void group(struct clustering *c, const uint8_t *counts, uint32_t threshol
     sort_by_kept(c);
     clusters = gather(c, counts, threshold);
     merge(c, clusters, threshold);
+    clusters = drop_small(c, clusters);
     find_shares(c, counts);
     for (unsigned i = 0; i < VOTE_ROUNDS; i++)
         vote(c, counts, clusters);

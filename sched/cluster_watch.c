@@ -44,9 +44,26 @@ static bool in_doubt(const struct clustering *c, uint64_t samples)
            (!all_in && samples < (uint64_t)ABSENCE_PER_THREAD * c->threads);
 }
 
+/* Do two partitions agree about everybody who is in a cluster in both?  The first thread that shares a cluster in one of
+ * them must do so in the other; those between are then right by the same test. */
+static bool agree(const int16_t *a, const int16_t *b, unsigned threads)
+{
+    for (unsigned t = 0; t < threads; t++) {
+        if (a[t] == CLUSTER_NONE || b[t] == CLUSTER_NONE)
+            continue;
+        unsigned r = 0;
+        while (a[r] == CLUSTER_NONE || b[r] == CLUSTER_NONE || (a[r] != a[t] && b[r] != b[t]))
+            r++;
+        if (a[r] != a[t] || b[r] != b[t])
+            return false;
+    }
+    return true;
+}
+
 enum cluster_verdict cluster_judge(struct cluster_watch *w, const struct clustering *c, uint64_t samples)
 {
     ASSERT(w->threads == c->threads);
+    w->agreed = agree(w->of, c->of, c->threads) ? w->agreed + 1 : 1;
     if (memcmp(w->of, c->of, c->threads * sizeof *c->of) == 0) {
         w->same++;
     } else {

@@ -24,6 +24,7 @@
 #define PERIOD_MAX       (1u << 20)
 #define QUIET_AFTER_NS   (8 * NS_PER_MS) /* after an early placement, sampling goes on at least so long   */
 #define QUIET_FACTOR     8               /* and ends when samples come so many times more slowly          */
+#define QUIET_PER_THREAD 2               /* samples in that time that are not worth a look                */
 #define ADAPT_AFTER_NS   (2 * NS_PER_MS) /* the period is judged by the samples of so long */
 
 struct spinlock sharing_lock = SPINLOCK(LOCK_SHARING, "sharing");
@@ -38,7 +39,7 @@ static struct {
     uint64_t first;           /* period at the beginning */
     uint64_t since_ns, taken; /* when the period was last looked at, and the account's taken then */
 } sampling;
-static uint64_t recording_ns, clustering_ns; /* the detector's own time */
+static struct sharing_cost cost; /* since boot */
 
 /* ---- Processes and their threads ---- */
 
@@ -195,17 +196,6 @@ static uint64_t ns_of_ticks(uint64_t ticks)
     return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
 }
 
-/* What the samples have cost since boot, over all CPUs. */
-static uint64_t samples_cost_ns(const struct hpm_sample_account *a)
-{
-    return ns_of_ticks(a->cycles) + recording_ns;
-}
-
-static uint64_t cost_ns(const struct hpm_sample_account *a)
-{
-    return samples_cost_ns(a) + clustering_ns;
-}
-
 /* Accesses to other chips' caches in a millisecond: as counted, or as the stalls suggest, whichever has seen more. */
 static uint64_t remote_per_ms(const struct sharing_process *p)
 {
@@ -217,7 +207,8 @@ static uint64_t remote_per_ms(const struct sharing_process *p)
 /* Samples in a millisecond that cost no more than allowed. */
 static uint64_t affordable_per_ms(const struct hpm_sample_account *a)
 {
-    uint64_t each_ns = a->taken > 1000 ? samples_cost_ns(a) / a->taken : SAMPLE_COST_NS;
+    uint64_t spent_ns = ns_of_ticks(a->cycles) + cost.recording_ns;
+    uint64_t each_ns = a->taken > 1000 ? spent_ns / a->taken : SAMPLE_COST_NS;
 
     return MAX(sharing_cost_permille * cpu_count() * NS_PER_MS / 1000 / MAX(each_ns, (uint64_t)1),
                (uint64_t)1);
@@ -290,7 +281,8 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
         decided(p, now_ns);
         return;
     }
-    p->begin_cost_ns = cost_ns(&a);
+    cost.taking_ns = ns_of_ticks(a.cycles);
+    p->begin_cost = cost;
     p->begin_lost = a.lost_hardware + a.lost_buffer;
     p->phase = SHARING_DETECT;
     p->next_ns = now_ns + DRAIN_NS;
@@ -311,12 +303,14 @@ static void take_samples(void)
         bool irq = spin_lock(&sharing_lock);
         for (size_t i = 0; i < n; i++) {
             struct sharing_process *p = find_locked(batch[i].pid);
-            if (p && p->detection)
-                detection_record(p->detection, batch[i].tid, batch[i].data);
+            if (!p || !p->detection)
+                continue;
+            detection_record(p->detection, batch[i].tid, batch[i].data);
+            p->detection->accesses += sampling.period;
         }
         spin_unlock(&sharing_lock, irq);
     } while (n == ARRAY_SIZE(batch));
-    recording_ns += arch_clock_ns() - begin_ns;
+    cost.recording_ns += arch_clock_ns() - begin_ns;
 }
 
 static void add_account(struct sharing_process *p, const struct sharing_placement *placed, uint64_t now_ns)
@@ -324,14 +318,19 @@ static void add_account(struct sharing_process *p, const struct sharing_placemen
     struct hpm_sample_account a;
 
     hpm_sampling_account(&a);
-    uint64_t cost = cost_ns(&a) - p->begin_cost_ns;
+    cost.taking_ns = ns_of_ticks(a.cycles);
+    struct sharing_cost spent = {cost.taking_ns - p->begin_cost.taking_ns,
+                                 cost.recording_ns - p->begin_cost.recording_ns,
+                                 cost.clustering_ns - p->begin_cost.clustering_ns};
     uint64_t all_ns = (now_ns - p->detection->begin_ns) * cpu_count();
-    uint64_t ppm = all_ns ? cost * 1000000 / all_ns : 0;
+    uint64_t ppm = all_ns ? sharing_cost_sum(&spent) * 1000000 / all_ns : 0;
     bool irq = spin_lock(&sharing_lock);
     p->account.detections++;
     p->account.samples += shmap_samples(&p->detection->table);
     p->account.lost += a.lost_hardware + a.lost_buffer - p->begin_lost;
-    p->account.cost_ns += cost;
+    p->account.cost.taking_ns += spent.taking_ns;
+    p->account.cost.recording_ns += spent.recording_ns;
+    p->account.cost.clustering_ns += spent.clustering_ns;
     p->account.all_ns += all_ns;
     p->account.worst_ppm = MAX(p->account.worst_ppm, ppm);
     p->account.migrations += placed->crossed;
@@ -379,15 +378,24 @@ static void end_detection(struct sharing_process *p, const char *why, bool place
 
 /*
  * Most threads' clusters are often clear long before the last one's, which may have been silent only because its partners
- * were on its chip.  Those are placed at once and sampling goes on: whoever is in the wrong place now shows it.
+ * were on its chip.  Those are placed at once and sampling goes on: whoever is in the wrong place now shows it, and is
+ * placed when it is clear, too.
  */
 static void place_early(struct sharing_process *p, uint64_t now_ns)
 {
+    struct detection *d = p->detection;
     struct sharing_placement placed;
-    int err = sharing_place(p, p->detection, &placed);
+    int err = sharing_place(p, d, &placed);
 
-    p->detection->early_ns = now_ns;
-    p->detection->early_samples = shmap_samples(&p->detection->table);
+    if (!d->early_ns) {
+        d->early_ns = now_ns;
+        d->early_accesses = d->accesses;
+    }
+    d->placed_ns = now_ns;
+    d->placed_accesses = d->accesses;
+    d->placed_members = detection_members(d);
+    d->looked_ns = now_ns;
+    d->looked_samples = shmap_samples(&d->table);
     say_clustered(p, "early", now_ns);
     say_placed(p, &placed, err);
     bool irq = spin_lock(&sharing_lock);
@@ -395,32 +403,62 @@ static void place_early(struct sharing_process *p, uint64_t now_ns)
     spin_unlock(&sharing_lock, irq);
 }
 
-/* Since the early placement, are samples so few that there is nothing left to find? */
+/* Since the last early placement, are accesses so few that there is nothing left to find? */
 static bool quiet(const struct detection *d, uint64_t now_ns)
 {
-    uint64_t before_ns = d->early_ns - d->begin_ns, after_ns = now_ns - d->early_ns;
-    uint64_t after = shmap_samples(&d->table) - d->early_samples;
+    uint64_t before_ns = d->early_ns - d->begin_ns, after_ns = now_ns - d->placed_ns;
+    uint64_t after = d->accesses - d->placed_accesses;
 
-    return d->early_ns && after_ns >= QUIET_AFTER_NS &&
-           after * before_ns * QUIET_FACTOR < d->early_samples * after_ns;
+    return after * before_ns * QUIET_FACTOR < d->early_accesses * after_ns;
+}
+
+static enum cluster_verdict judge(struct sharing_process *p, bool now)
+{
+    struct detection *d = p->detection;
+    uint64_t begin_ns = arch_clock_ns(), judgements = d->judgements;
+    enum cluster_verdict verdict = detection_judge(d, now);
+
+    cost.clustering_ns += arch_clock_ns() - begin_ns;
+    if (verdict == CLUSTER_WAIT && d->judgements != judgements)
+        sharing_say(p, "cluster", "unclear", "samples=%llu clusters=%u members=%u doubtful=%u agreed=%u",
+                    (unsigned long long)shmap_samples(&d->table), d->clustering.clusters,
+                    detection_members(d), detection_doubtful(d), d->watch.agreed);
+    return verdict;
+}
+
+/*
+ * After a placement, threads that were silent may turn out to be in the wrong place, so everybody is looked at again while
+ * samples come in.  It is over when it is quiet and nobody is in doubt, or whoever is has hardly been seen lately.
+ */
+static bool nothing_left(struct sharing_process *p, uint64_t now_ns)
+{
+    struct detection *d = p->detection;
+
+    if (!d->early_ns || now_ns - d->looked_ns < QUIET_AFTER_NS)
+        return false;
+    bool seen = shmap_samples(&d->table) - d->looked_samples >= QUIET_PER_THREAD * d->threads;
+    d->looked_ns = now_ns;
+    d->looked_samples = shmap_samples(&d->table);
+    if (seen)
+        judge(p, true);
+    return quiet(d, now_ns) && (!seen || !detection_doubtful(d));
 }
 
 static void detect(struct sharing_process *p, uint64_t now_ns)
 {
     struct detection *d = p->detection;
-    uint64_t begin_ns = arch_clock_ns();
-    enum cluster_verdict verdict = detection_judge(d);
+    enum cluster_verdict verdict = judge(p, false);
+    bool over = verdict == CLUSTER_WAIT && nothing_left(p, now_ns);
 
-    clustering_ns += arch_clock_ns() - begin_ns;
     p->next_ns = now_ns + DRAIN_NS;
     if (verdict != CLUSTER_WAIT)
         end_detection(p, cluster_verdict_names[verdict], verdict != CLUSTER_NO_SHARING);
-    else if (quiet(d, now_ns))
+    else if (detection_mostly_clear(d) && detection_members(d) > d->placed_members)
+        place_early(p, now_ns);
+    else if (over)
         end_detection(p, "quiet", true);
     else if (now_ns - d->begin_ns > sharing_detect_ms * NS_PER_MS)
         end_detection(p, "too-few-samples", d->early_ns);
-    else if (!d->early_ns && detection_mostly_clear(d))
-        place_early(p, now_ns);
 }
 
 /* ---- Deciding ---- */

@@ -20,21 +20,37 @@ struct detection {
     unsigned threads;
     uint32_t *tid; /* ascending                                    */
     struct shmap_table table;
-    uint8_t *counts; /* [threads][clustering.entries] the shMaps without unused entries   */
-    uint16_t column[SHMAP_ENTRIES_MAX]; /* [clustering.entries] which those are                      */
     struct clustering clustering;
     struct cluster_watch watch;
     uint64_t begin_ns;
-    uint64_t next_judgement;          /* samples to have before clustering again    */
-    uint64_t early_ns, early_samples; /* when most of it was placed, 0: not yet */
-    uint64_t foreign;                 /* samples of threads that came later              */
-    void *memory[5];                  /* for all of the above                            */
+    uint64_t next_judgement; /* samples to have before clustering again    */
+    uint64_t judgements;
+    uint64_t accesses; /* that the samples stand for */
+    /* When most of it was placed for the first time, 0: not yet; and for the last. */
+    uint64_t early_ns, early_accesses;
+    uint64_t placed_ns, placed_accesses;
+    unsigned placed_members;            /* threads in clusters then */
+    uint64_t looked_ns, looked_samples; /* at the last look after that */
+    uint64_t foreign;                   /* samples of threads that came later              */
+    void *memory[4];                    /* for all of the above                            */
 };
+
+/* The time detection takes, over all CPUs. */
+struct sharing_cost {
+    uint64_t taking_ns;     /* the hardware's records and taking them over, where they arise */
+    uint64_t recording_ns;  /* entering the samples in the shMaps                            */
+    uint64_t clustering_ns; /* and making clusters of them                                   */
+};
+
+static inline uint64_t sharing_cost_sum(const struct sharing_cost *c)
+{
+    return c->taking_ns + c->recording_ns + c->clustering_ns;
+}
 
 /* What detection has cost and done; printed when the process ends. */
 struct sharing_account {
     uint64_t detections, samples, lost, migrations;
-    uint64_t cost_ns;   /* spent on detections, over all CPUs       */
+    struct sharing_cost cost;
     uint64_t all_ns;    /* the CPUs' time while they went on        */
     uint64_t worst_ppm; /* the most one of them cost: cost / all    */
 };
@@ -53,7 +69,7 @@ struct sharing_process {
     /* [D] */
     enum sharing_phase phase;
     uint64_t next_ns;                   /* nothing to do before; [S] too                                  */
-    uint64_t looked_ns;                 /* last look at its counts                                        */
+    uint64_t looked_ns, looked_samples; /* at the last look after that */
     unsigned remote_permille;           /* of its cycles: waiting for other chips' caches, at that look   */
     uint64_t remote_per_ms;             /* accesses that did                                              */
     uint64_t stall_per_ms;              /* cycles they took                                               */
@@ -64,7 +80,8 @@ struct sharing_process {
     uint64_t not_before_ns;             /* of the next detection                                          */
     int cluster_base;                   /* so that clusters of different detections have different numbers */
     struct detection *detection;        /* not NULL while detecting                                       */
-    uint64_t begin_cost_ns, begin_lost; /* of the whole machine, when it began                     */
+    struct sharing_cost begin_cost;     /* of the whole machine, when it began                     */
+    uint64_t begin_lost;
 };
 
 extern struct spinlock sharing_lock;
@@ -81,9 +98,12 @@ unsigned sharing_entries(unsigned threads);
 int detection_create(struct sharing_process *p, struct detection **out);
 void detection_free(struct detection *d);
 void detection_record(struct detection *d, uint32_t tid, uint64_t address);
-/* Clusters anew when enough samples have come since the last time; CLUSTER_WAIT otherwise. */
-enum cluster_verdict detection_judge(struct detection *d);
-/* The clusters have been the same for a while and hardly anybody is in doubt. */
+/* Clusters anew when enough samples have come since the last time, or when asked to; CLUSTER_WAIT otherwise. */
+enum cluster_verdict detection_judge(struct detection *d, bool now);
+/* How many threads are in clusters, and how many have samples on lines that should tell but do not. */
+unsigned detection_members(const struct detection *d);
+unsigned detection_doubtful(const struct detection *d);
+/* The clusters have agreed for a while; a longer one unless most of the threads that share are in them. */
 bool detection_mostly_clear(const struct detection *d);
 
 /* ---- sharing_place.c ---- */

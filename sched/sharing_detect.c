@@ -5,7 +5,9 @@
 #include "mm/mm.h"
 #include "sched/sharing.h"
 
-#define CLEAR_CHECKS         2   /* times the clusters came out the same                                */
+#define CLEAR_PART           3   /* of so many members one doubtful thread is no obstacle               */
+#define CLEAR_CHECKS         2   /* times in a row the clusters agreed                                  */
+#define CLEAR_CHECKS_FEW     3   /* the same while few threads are in them                              */
 #define JUDGE_PER_THREAD     48  /* samples before the first clustering: it costs as much as some 1,000 */
 #define JUDGE_GROWTH_PERCENT 140 /* and before each further one                                         */
 
@@ -38,11 +40,9 @@ static unsigned list_threads(struct sharing_process *p, uint32_t *tid, unsigned 
     return n;
 }
 
-static int allocate(struct detection *d, unsigned threads, unsigned entries, size_t table_bytes,
-                    size_t cluster_size)
+static int allocate(struct detection *d, unsigned threads, size_t table_bytes, size_t cluster_size)
 {
-    size_t sizes[] = {threads * sizeof(*d->tid), table_bytes, cluster_size, threads * sizeof(*d->watch.of),
-                      (size_t)threads * entries};
+    size_t sizes[] = {threads * sizeof(*d->tid), table_bytes, cluster_size, threads * sizeof(*d->watch.of)};
 
     _Static_assert(ARRAY_SIZE(sizes) == ARRAY_SIZE(d->memory), "each has its place");
 
@@ -65,10 +65,9 @@ static int set_up(struct sharing_process *p, struct detection *d)
 
     if (!table_bytes || !cluster_size)
         return -EINVAL;
-    if (allocate(d, config.threads, config.entries, table_bytes, cluster_size))
+    if (allocate(d, config.threads, table_bytes, cluster_size))
         return -ENOMEM;
     d->tid = d->memory[0];
-    d->counts = d->memory[4];
     config.threads = d->threads = list_threads(p, d->tid, config.threads);
     if (d->threads < 2)
         return -ESRCH;
@@ -112,46 +111,43 @@ void detection_record(struct detection *d, uint32_t tid, uint64_t address)
         d->foreign++;
 }
 
-/* Only lines somebody has hit: clustering takes time in proportion.  Returns how many. */
-static unsigned gather_columns(struct detection *d)
-{
-    unsigned entries = d->table.config.entries, columns = 0;
-
-    for (unsigned e = 0; e < entries; e++) {
-        unsigned used = 0;
-        for (unsigned t = 0; t < d->threads; t++)
-            used |= d->table.count[(size_t)t * entries + e];
-        if (used)
-            d->column[columns++] = (uint16_t)e;
-    }
-    for (unsigned t = 0; t < d->threads; t++)
-        for (unsigned i = 0; i < columns; i++)
-            d->counts[(size_t)t * columns + i] = d->table.count[(size_t)t * entries + d->column[i]];
-    return columns;
-}
-
-enum cluster_verdict detection_judge(struct detection *d)
+enum cluster_verdict detection_judge(struct detection *d, bool now)
 {
     const struct cluster_policy *policy = cluster_policies[sharing_cluster];
     uint64_t samples = shmap_samples(&d->table);
 
-    if (samples < d->watch.next_check || samples < d->next_judgement)
+    if (!now && (samples < d->watch.next_check || samples < d->next_judgement))
         return CLUSTER_WAIT;
+    d->judgements++;
     d->next_judgement = samples * JUDGE_GROWTH_PERCENT / 100;
-    d->clustering.entries = gather_columns(d);
-    if (d->clustering.entries)
-        cluster_run(&d->clustering, policy, d->counts,
-                    sharing_threshold ? (uint32_t)sharing_threshold : policy->threshold);
+    cluster_run(&d->clustering, policy, d->table.count,
+                sharing_threshold ? (uint32_t)sharing_threshold : policy->threshold);
     return cluster_judge(&d->watch, &d->clustering, samples);
+}
+
+static unsigned threads_that_are(const struct detection *d, enum cluster_why why)
+{
+    unsigned n = 0;
+
+    for (unsigned t = 0; t < d->threads; t++)
+        n += d->clustering.why[t] == why;
+    return n;
+}
+
+unsigned detection_members(const struct detection *d)
+{
+    return threads_that_are(d, CLUSTER_MEMBER);
+}
+
+unsigned detection_doubtful(const struct detection *d)
+{
+    return threads_that_are(d, CLUSTER_UNSURE) + threads_that_are(d, CLUSTER_ALONE);
 }
 
 bool detection_mostly_clear(const struct detection *d)
 {
-    unsigned members = 0, doubtful = 0;
+    unsigned members = detection_members(d), agreed = d->watch.agreed;
+    bool most = 2 * members >= d->threads && CLEAR_PART * detection_doubtful(d) <= members;
 
-    for (unsigned t = 0; t < d->threads; t++) {
-        members += d->clustering.why[t] == CLUSTER_MEMBER;
-        doubtful += d->clustering.why[t] == CLUSTER_UNSURE || d->clustering.why[t] == CLUSTER_ALONE;
-    }
-    return d->watch.same >= CLEAR_CHECKS && 3 * members >= 2 * d->threads && 16 * doubtful <= d->threads;
+    return agreed >= (most ? CLEAR_CHECKS : CLEAR_CHECKS_FEW);
 }

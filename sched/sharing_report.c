@@ -6,6 +6,7 @@
 #include "kernel/printf.h"
 #include "mm/mm.h"
 #include "sched/sharing.h"
+#include "sched/shmap_picture.h"
 
 #define PICTURE_COLUMNS 96
 
@@ -24,15 +25,18 @@ void sharing_say(const struct sharing_process *p, const char *phase, const char 
 
 void sharing_report_account(uint32_t pid, const struct sharing_account *a)
 {
-    uint64_t ppm = a->all_ns ? a->cost_ns * 1000000 / a->all_ns : 0;
+    uint64_t ppm = a->all_ns ? sharing_cost_sum(&a->cost) * 1000000 / a->all_ns : 0;
 
     kprintf("sharing: account pid=%u detections=%llu samples=%llu lost=%llu overhead_pct=%llu.%03llu "
-            "worst_overhead_pct=%llu.%03llu cost_us=%llu migrations=%llu\n",
+            "worst_overhead_pct=%llu.%03llu taking_us=%llu recording_us=%llu clustering_us=%llu "
+            "migrations=%llu\n",
             pid, (unsigned long long)a->detections, (unsigned long long)a->samples,
             (unsigned long long)a->lost, (unsigned long long)(ppm / 10000),
             (unsigned long long)(ppm / 10 % 1000), (unsigned long long)(a->worst_ppm / 10000),
-            (unsigned long long)(a->worst_ppm / 10 % 1000), (unsigned long long)(a->cost_ns / NS_PER_US),
-            (unsigned long long)a->migrations);
+            (unsigned long long)(a->worst_ppm / 10 % 1000),
+            (unsigned long long)(a->cost.taking_ns / NS_PER_US),
+            (unsigned long long)(a->cost.recording_ns / NS_PER_US),
+            (unsigned long long)(a->cost.clustering_ns / NS_PER_US), (unsigned long long)a->migrations);
 }
 
 /* ---- Right or wrong? ---- */
@@ -81,48 +85,6 @@ static bool is_wrong(const struct known *known, unsigned n, unsigned t)
 
 /* ---- The picture ---- */
 
-struct picture {
-    unsigned *row, *column; /* of the counts, in the order shown */
-    unsigned rows, columns;
-};
-
-/* By cluster, those in none last. */
-static void order_rows(struct picture *pic, const struct clustering *c)
-{
-    pic->rows = 0;
-    for (unsigned cluster = 0; cluster <= c->clusters; cluster++)
-        for (unsigned t = 0; t < c->threads; t++)
-            if (c->of[t] == (cluster == c->clusters ? CLUSTER_NONE : (int)cluster))
-                pic->row[pic->rows++] = t;
-}
-
-/* The cluster that hit an entry most; c->clusters: nobody in a cluster did. */
-static unsigned owner_of(const struct clustering *c, const uint8_t *counts, unsigned entry)
-{
-    unsigned best = c->clusters, most = 0;
-
-    for (unsigned cluster = 0; cluster < c->clusters; cluster++) {
-        unsigned sum = 0;
-        for (unsigned t = 0; t < c->threads; t++)
-            sum += c->of[t] == (int)cluster ? counts[t * c->entries + entry] : 0;
-        if (sum > most) {
-            most = sum;
-            best = cluster;
-        }
-    }
-    return best;
-}
-
-/* Lines that somebody used and that are not global, by the cluster that used them most. */
-static void order_columns(struct picture *pic, const struct clustering *c, const uint8_t *counts)
-{
-    pic->columns = 0;
-    for (unsigned cluster = 0; cluster <= c->clusters; cluster++)
-        for (unsigned e = 0; e < c->entries; e++)
-            if (!c->global[e] && c->line[e] && owner_of(c, counts, e) == cluster)
-                pic->column[pic->columns++] = e;
-}
-
 static unsigned count_global(const struct clustering *c)
 {
     unsigned n = 0;
@@ -132,74 +94,29 @@ static unsigned count_global(const struct clustering *c)
     return n;
 }
 
-/* A cell stands for one line, or for a few neighbours when there are more than fit; the darkest of them shows. */
-static void draw_row(const struct picture *pic, const struct clustering *c, const uint8_t *counts,
-                     unsigned row, char *text)
-{
-    static const char shades[] = " .:-=+*#%@";
-    unsigned width = MIN(pic->columns, (unsigned)PICTURE_COLUMNS);
-
-    for (unsigned x = 0; x < width; x++) {
-        unsigned darkest = 0;
-        for (unsigned i = x * pic->columns / width; i < (x + 1) * pic->columns / width; i++)
-            darkest = MAX(darkest, (unsigned)counts[row * c->entries + pic->column[i]]);
-        /* Each shade is twice the one before: 1, 2, 4, ... */
-        text[x] = shades[darkest ? MIN(log2_floor(darkest) + 1, (unsigned)sizeof(shades) - 2) : 0];
-    }
-    text[width] = '\0';
-}
-
-static void print_numbers(const struct picture *pic, const struct detection *d, unsigned row)
-{
-    static char text[2 * SHMAP_ENTRIES_MAX + 1]; /* the detector's alone */
-    static const char digits[] = "0123456789abcdef";
-    const struct clustering *c = &d->clustering;
-    size_t n = 0;
-
-    for (unsigned i = 0; i < pic->columns; i++) {
-        uint8_t count = d->counts[row * c->entries + pic->column[i]];
-        text[n++] = digits[count >> 4];
-        text[n++] = digits[count & 15];
-    }
-    text[n] = '\0';
-    kprintf("shmap: tid=%u cluster=%d counts=", d->tid[row], (int)c->of[row]);
-    kwrite(text, n);
-    kwrite("\n", 1);
-}
-
-static void print_picture(const struct sharing_process *p, const struct detection *d,
-                          const struct picture *pic)
+static void print_picture(const struct sharing_process *p, const struct detection *d)
 {
     const struct clustering *c = &d->clustering;
-    char text[PICTURE_COLUMNS + 1];
+    struct shmap_picture_input in = {c->threads, c->entries, d->table.count, d->tid, c->of, c->global};
+    struct shmap_picture picture;
+    char line[SHMAP_PICTURE_LINE_MAX];
+    uint16_t *row = kmalloc(c->threads * sizeof(*row));
 
-    kprintf("shmap: pid=%u threads=%u lines=%u global_left_out=%u\n", p->pid, pic->rows, pic->columns,
-            count_global(c));
-    for (unsigned i = 0; i < pic->rows; i++) {
-        unsigned row = pic->row[i];
-        draw_row(pic, c, d->counts, row, text);
-        if (c->of[row] == CLUSTER_NONE)
-            kprintf("  -- %5u |%s| %s\n", d->tid[row], text, cluster_why_names[c->why[row]]);
-        else
-            kprintf("  %2d %5u |%s|\n", c->of[row], d->tid[row], text);
+    if (!row)
+        return;
+    shmap_picture_plan(&picture, &in, PICTURE_COLUMNS, row);
+    kprintf("shmap: pid=%u threads=%u lines=%u shown=%u global_left_out=%u\n", p->pid, c->threads, c->lines,
+            picture.columns, count_global(c));
+    for (unsigned i = 0; i < c->threads; i++) {
+        shmap_picture_text(&picture, i, line);
+        kprintf("%s%s%s\n", line, c->of[row[i]] == CLUSTER_NONE ? " " : "",
+                c->of[row[i]] == CLUSTER_NONE ? cluster_why_names[c->why[row[i]]] : "");
     }
-    for (unsigned i = 0; i < pic->rows; i++)
-        print_numbers(pic, d, pic->row[i]);
-}
-
-static void make_picture(const struct sharing_process *p, const struct detection *d)
-{
-    const struct clustering *c = &d->clustering;
-    struct picture pic = {.row = kmalloc(c->threads * sizeof(unsigned)),
-                          .column = kmalloc(c->entries * sizeof(unsigned))};
-
-    if (pic.row && pic.column) {
-        order_rows(&pic, c);
-        order_columns(&pic, c, d->counts);
-        print_picture(p, d, &pic);
+    for (unsigned i = 0; picture.columns && i < c->threads; i++) {
+        shmap_picture_counts(&picture, i, line);
+        kprintf("%s\n", line);
     }
-    kfree(pic.row);
-    kfree(pic.column);
+    kfree(row);
 }
 
 void sharing_report_clusters(struct sharing_process *p)
@@ -221,5 +138,5 @@ void sharing_report_clusters(struct sharing_process *p)
             length ? sizes : "-", wrong);
     kfree(known);
     if (sharing_picture)
-        make_picture(p, p->detection);
+        print_picture(p, p->detection);
 }

@@ -144,10 +144,10 @@ static char shade(const struct shmap_picture *p, uint8_t count)
 size_t shmap_picture_text(const struct shmap_picture *p, unsigned i, char line[SHMAP_PICTURE_LINE_MAX])
 {
     int cluster = p->in->cluster[p->row[i]];
-    size_t at = put_number(line, put_text(line, 0, "  tid "), p->in->tid[p->row[i]], 5);
+    size_t at = put_text(line, 0, "  ");
 
-    at = put_text(line, at, "  ");
-    at = cluster < 0 ? put_text(line, at, "   -") : put_number(line, at, (uint32_t)cluster, 4);
+    at = cluster < 0 ? put_text(line, at, "--") : put_number(line, at, (uint32_t)cluster, 2);
+    at = put_number(line, put_text(line, at, " "), p->in->tid[p->row[i]], 5);
     at = put_text(line, at, " |");
     for (unsigned c = 0; c < p->columns; c++)
         line[at++] = shade(p, cell(p, i, c));

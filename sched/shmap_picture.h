@@ -36,7 +36,7 @@ struct shmap_picture {
  * row: memory for one number per thread. */
 void shmap_picture_plan(struct shmap_picture *p, const struct shmap_picture_input *in, unsigned columns_max,
                         uint16_t *row);
-/* Row i as text, "  tid 12 b |  .:# |"; no newline.  Returns its length. */
+/* Row i as text, cluster and thread before it: "   1    12 |  .:# |"; no newline.  Returns its length. */
 size_t shmap_picture_text(const struct shmap_picture *p, unsigned i, char line[SHMAP_PICTURE_LINE_MAX]);
 /* Row i as "shmap: tid=12 cluster=1 counts=00ff...", cluster -1 for none; no newline.  Returns its length. */
 size_t shmap_picture_counts(const struct shmap_picture *p, unsigned i, char line[SHMAP_PICTURE_LINE_MAX]);

@@ -23,7 +23,7 @@ function spread(k, what, format,   n) {
 function absolute(x) { return x < 0 ? -x : x }
 
 {
-	name = value("name"); policy = value("policy"); seed = value("seed"); key = name SUBSEP policy
+	name = value("name"); policy = value("policy"); seed = value("seed") % 1000; key = name SUBSEP policy
 	if (!(name in known)) { known[name] = 1; names[++name_count] = name }
 	note("remote", value("all_remote") / value("ops"))
 	note("remote_late", value("late_remote") / value("ops_steady"))
