@@ -64,7 +64,7 @@ END {
 		gain_late = 100 * (median(c, "rate_late") / median(d, "rate_late") - 1)
 		printf "# %-16s %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f\n", name, removed, removed_late, of_hand, of_hand_late,
 			gain, gain_late, 100 * (median(h, "rate") / median(d, "rate") - 1)
-		if (median(c, "overhead") + 0 > overhead_max) overhead_max = median(c, "overhead") + 0
+		key = c; n = sort("overhead"); if (n && list[c, "overhead", n] + 0 > overhead_max) overhead_max = list[c, "overhead", n] + 0
 		if (name !~ /^(scoreboard|warehouse)/) continue
 		if (removed < removed_min) removed_min = removed
 		if (of_hand < of_hand_min) of_hand_min = of_hand
