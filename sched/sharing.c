@@ -25,7 +25,8 @@
 #define QUIET_AFTER_NS   (8 * NS_PER_MS) /* after an early placement, sampling goes on at least so long   */
 #define QUIET_FACTOR     8               /* and ends when samples come so many times more slowly          */
 #define QUIET_PER_THREAD 2               /* samples in that time that are not worth a look                */
-#define ADAPT_AFTER_NS   (2 * NS_PER_MS) /* the period is judged by the samples of so long */
+#define ADAPT_AFTER_NS \
+    (2 * NS_PER_MS) /* the period is judged by the samples of so long, far too many at once */
 
 struct spinlock sharing_lock = SPINLOCK(LOCK_SHARING, "sharing");
 static struct list processes = {&processes, &processes}; /* [S] */
@@ -167,7 +168,6 @@ static void look(struct sharing_process *p, uint64_t now_ns)
     p->looked_ns = now_ns;
     p->remote_permille = sums.cycles ? (unsigned)(sums.stall * 1000 / sums.cycles) : 0;
     p->remote_per_ms = sums.remote * NS_PER_MS / elapsed_ns;
-    p->stall_per_ms = sums.stall * NS_PER_MS / elapsed_ns;
 }
 
 static void pause_after(struct sharing_process *p, uint64_t now_ns)
@@ -196,12 +196,14 @@ static uint64_t ns_of_ticks(uint64_t ticks)
     return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
 }
 
-/* Accesses to other chips' caches in a millisecond: as counted, or as the stalls suggest, whichever has seen more. */
+/* Accesses to other chips' caches in a millisecond: as counted, or, as a young process may not have been running for long,
+ * as the stalls suggest if it keeps its CPUs busy. */
 static uint64_t remote_per_ms(const struct sharing_process *p)
 {
     uint32_t latency = hpm_caps()->latency[SOURCE_REMOTE_L2];
+    uint64_t cycles_per_ms = arch_ticks_hz() / 1000 * MIN(p->count, cpu_count());
 
-    return MAX(p->remote_per_ms, latency ? p->stall_per_ms / latency : 0);
+    return MAX(p->remote_per_ms, latency ? cycles_per_ms * p->remote_permille / 1000 / latency : 0);
 }
 
 /* Samples in a millisecond that cost no more than allowed. */
@@ -250,10 +252,12 @@ static void adapt_period(uint64_t now_ns)
     uint64_t elapsed_ns = now_ns - sampling.since_ns;
     struct hpm_sample_account a;
 
-    if (sharing_period || elapsed_ns < ADAPT_AFTER_NS)
+    if (sharing_period || elapsed_ns < DRAIN_NS / 2)
         return;
     hpm_sampling_account(&a);
     uint64_t per_ms = (a.taken - sampling.taken) * NS_PER_MS / elapsed_ns, wanted = affordable_per_ms(&a);
+    if (elapsed_ns < ADAPT_AFTER_NS && per_ms < 2 * wanted)
+        return;
     /* Samples come in bursts, so a low rate may just be the time between two. */
     uint64_t period = MAX(MAX(sampling.period * per_ms / wanted, sampling.first / 2), (uint64_t)1);
     sampling.since_ns = now_ns;

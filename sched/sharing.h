@@ -72,7 +72,6 @@ struct sharing_process {
     uint64_t looked_ns, looked_samples; /* at the last look after that */
     unsigned remote_permille;           /* of its cycles: waiting for other chips' caches, at that look   */
     uint64_t remote_per_ms;             /* accesses that did                                              */
-    uint64_t stall_per_ms;              /* cycles they took                                               */
     unsigned settling;                  /* looks to come until settled_permille is known                  */
     unsigned settled_permille;          /* what was left after the last decision                          */
     uint64_t decided_ns;                /* the last decision to detect                                    */

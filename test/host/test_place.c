@@ -522,6 +522,22 @@ static void equal_groups_move_hardly_more_than_they_must(void **state)
     assert_true(made * 100 <= needed * 103);
 }
 
+/* One thread is in the wrong place; loads are as measured, a little apart. */
+static void loads_that_hardly_differ_do_not_exchange_clusters(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned seed = 0; seed < 200; seed++) {
+        struct prng prng = prng_seeded(seed, 4);
+        unsigned cpus[16] = {0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 0};
+        plant(f, "aaaabbbbccccdddd", cpus);
+        for (unsigned t = 0; t < 16; t++)
+            f->thread[t].load = PLACE_LOAD_FULL - prng_below(&prng, 100);
+        run(f, &place_cluster);
+        assert_int_equal(f->placement.migrations, 1);
+    }
+}
+
 static void randomise(struct fixture *f, struct prng *prng)
 {
     static char text[THREADS + 1];
@@ -630,6 +646,7 @@ int main(void)
         TEST(round_robin_goes_by_creation_and_respects_affinity),
         TEST(hand_placement_goes_by_what_the_application_states),
         TEST(equal_groups_move_hardly_more_than_they_must),
+        TEST(loads_that_hardly_differ_do_not_exchange_clusters),
         TEST(random_shapes_keep_the_rules),
         TEST(random_small_groups_leave_the_chips_in_balance),
         TEST(bad_sizes_are_refused),
