@@ -37,7 +37,8 @@ OUT    := $(B)/out
 KERNEL := $(O)/vigil.elf
 
 # ---- Packages --------------------------------------------------------------------------------------------------------
-DEPS_BUILD := gcc binutils libc6-dev newlib-source xz-utils
+CROSS_DEPS_aarch64 := gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu
+DEPS_BUILD := gcc binutils libc6-dev newlib-source xz-utils $(CROSS_DEPS_$(ARCH))
 DEPS_RUN   := qemu-system-x86>=1:10 gnuplot-nox
 DEPS_EFI   := gnu-efi mtools ovmf
 DEPS_TEST  := libcmocka-dev perl $(DEPS_EFI)
@@ -90,6 +91,7 @@ private_SRC    := apps/private/private.c
 # Programs of the test suites, bundled in test images only.
 TEST_APPS      := badcalls faults libctest oom stress
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
+faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 # What must be refused: a program cut short, and none at all.
 BROKEN_APPS := cut-short no-program
 
@@ -105,10 +107,11 @@ HOSTCC := gcc
 WARN   := -Wall -Wextra -Werror
 COMMON := -std=gnu11 -g -I. $(WARN) -MD -MP -fno-stack-protector -fno-pic -fno-pie -ffunction-sections
 ISA_x86_64        := -fcf-protection=none
+ISA_aarch64       := -mstrict-align -mno-outline-atomics
 KERNEL_ISA_x86_64 := $(ISA_x86_64) -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
 KERNEL_CFLAGS := $(COMMON) -O2 -ffreestanding -fno-omit-frame-pointer -fno-optimize-sibling-calls -Ikernel/arch/$(ARCH) \
 	$(KERNEL_ISA_$(ARCH))
-APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -nostdinc \
+APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -Iapps/libc/$(ARCH) -nostdinc \
 	-isystem "$$($(CC) -print-file-name=include)" -isystem $(NEWLIB)/include -D__DYNAMIC_REENT__ \
 	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_GNU_SOURCE $(ISA_$(ARCH))
 HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(WARN) -MMD -MP
@@ -187,7 +190,8 @@ $(1)_OBJ := $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$($(1)_SRC) $$(COMMO
 $(O)/bin/$(1): $$($(1)_OBJ) $$(libc_objects) $(NEWLIB)/lib/libc.a
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
-	$$(Q)$(LD) -nostdlib -static --gc-sections --build-id=none -z max-page-size=4096 -z noexecstack -o $$@ $$(filter %.o,$$^) \
+	$$(Q)$(LD) -nostdlib -static --gc-sections --build-id=none -z max-page-size=4096 -z separate-code -z noexecstack -o $$@ \
+		$$(filter %.o,$$^) \
 		--start-group $(NEWLIB)/lib/libc.a $(NEWLIB)/lib/libm.a $$$$($(CC) -print-libgcc-file-name) --end-group
 endef
 $(foreach a,$(ALL_APPS) $(TEST_APPS),$(eval $(call app_rule,$(a))))

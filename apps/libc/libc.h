@@ -12,12 +12,12 @@
 #define LIBC_PAGE 4096u
 
 /*
- * One per thread, at the end (x86-64) or in front (AArch64) of its thread-local storage, so that the thread
- * pointer finds it. tid is written by the kernel before the thread runs, and cleared by it, with a futex
- * wake, when the thread is gone.
+ * One per thread.  It begins at the thread pointer, with thread-local storage in front of it (variant II of the
+ * ELF TLS ABI), or ends there, with thread-local storage behind (variant I).  tid is written by the kernel
+ * before the thread runs, and cleared by it, with a futex wake, when the thread is gone.
  */
 struct pthread {
-    struct pthread *self; /* first: x86-64 reads it at fs:0 */
+    struct pthread *self; /* first: variant II wants the thread pointer there */
     uint32_t tid;
     uint32_t detached;  /* nobody will join                       */
     uint32_t tid_value; /* stays after tid is cleared             */
@@ -35,15 +35,7 @@ struct pthread {
 
 static inline struct pthread *thread_self(void)
 {
-#if defined(__x86_64__)
-    struct pthread *self;
-    __asm__("mov %%fs:0, %0" : "=r"(self));
-    return self;
-#else
-    char *tp;
-    __asm__("mrs %0, tpidr_el0" : "=r"(tp));
-    return (struct pthread *)(tp - sizeof(struct pthread));
-#endif
+    return (struct pthread *)thread_pointer() - (TLS_VARIANT == 1);
 }
 
 /* Bytes that thread-local storage and the descriptor take together, and their set-up at the given place

@@ -10,15 +10,6 @@ static bool bad_time(const struct timespec *until)
 /* How long a waiter spins before it sleeps: holders are mostly on another CPU and about to let go. */
 #define SPIN_TRIES 40
 
-static void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#else
-    __asm__ volatile("yield");
-#endif
-}
-
 static int word_lock(uint32_t *word, uint64_t deadline)
 {
     for (int i = 0; i < SPIN_TRIES; i++) {

@@ -1,7 +1,7 @@
 /*
  * From the kernel's entry to main: thread-local storage of the first thread, constructors, main, exit.
- * Thread-local storage follows the ELF TLS ABI: variant II on x86-64 (data below the thread pointer), variant
- * I on AArch64 (data above it, after two words).
+ * Thread-local storage follows the ELF TLS ABI: data above the thread pointer after two
+ * words (variant I), or below it (variant II).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,26 +53,27 @@ static size_t round_up(size_t n, size_t align)
 }
 
 #define TLS_ALIGN 64
+#define TLS_WORDS 16 /* variant I: bytes between the thread pointer and the data */
+
+static size_t tls_align(const struct tls_image *t)
+{
+    return t->align > TLS_ALIGN ? t->align : TLS_ALIGN;
+}
 
 size_t tls_size(void)
 {
     struct tls_image t = tls_find();
-    return round_up(t.size, t.align) + sizeof(struct pthread) + t.align + 2 * TLS_ALIGN;
+    return round_up(t.size, t.align) + sizeof(struct pthread) + 2 * tls_align(&t);
 }
 
 struct pthread *tls_init(void *at, uint64_t *tp)
 {
     struct tls_image t = tls_find();
-    size_t align = t.align > TLS_ALIGN ? t.align : TLS_ALIGN;
-#if defined(__x86_64__)
-    char *pointer = (char *)round_up((size_t)at + t.size, align);
-    char *data = pointer - round_up(t.size, t.align);
-    struct pthread *self = (struct pthread *)pointer;
-#else
-    char *pointer = (char *)round_up((size_t)at + sizeof(struct pthread), align);
-    char *data = pointer + round_up(16, t.align);
-    struct pthread *self = (struct pthread *)(pointer - sizeof(struct pthread));
-#endif
+    size_t below = TLS_VARIANT == 1 ? sizeof(struct pthread) : t.size;
+    char *pointer = (char *)round_up((size_t)at + below, tls_align(&t));
+    char *data =
+        TLS_VARIANT == 1 ? pointer + round_up(TLS_WORDS, t.align) : pointer - round_up(t.size, t.align);
+    struct pthread *self = (struct pthread *)pointer - (TLS_VARIANT == 1);
     memset(self, 0, sizeof *self);
     memcpy(data, t.data, t.file_size);
     memset(data + t.file_size, 0, t.size - t.file_size);

@@ -13,19 +13,6 @@
 static struct sys_info info;
 static uint32_t info_known; /* racing first calls all write the same */
 
-static uint64_t ticks_now(void)
-{
-#if defined(__x86_64__)
-    uint32_t low, high;
-    __asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
-    return (uint64_t)high << 32 | low;
-#else
-    uint64_t ticks;
-    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
-    return ticks;
-#endif
-}
-
 uint64_t clock_ns(void)
 {
     if (!__atomic_load_n(&info_known, __ATOMIC_ACQUIRE)) {

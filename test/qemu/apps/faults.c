@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "apps/libc/syscall.h"
+#include "test/qemu/apps/misdeeds.h"
 
 static volatile uint64_t sink;
 static volatile uintptr_t near_null = 8;           /* unknown to the compiler, as is ... */
@@ -65,17 +66,13 @@ static void constant_write(void)
 
 static void data_exec(void)
 {
-#if defined(__x86_64__)
-    data_code[0] = 0xc3c3c3c3; /* ret */
-#else
-    data_code[0] = 0xd65f03c0;
-#endif
+    data_code[0] = isa_return;
     call((uint64_t)(uintptr_t)data_code);
 }
 
 static void stack_exec(void)
 {
-    volatile uint32_t code[4] = {0xc3c3c3c3};
+    volatile uint32_t code[4] = {isa_return};
     call((uint64_t)(uintptr_t)code);
 }
 
@@ -135,73 +132,7 @@ static void no_access(void)
     sink = *(volatile uint64_t *)at;
 }
 
-#if defined(__x86_64__)
-static void privileged(void)
-{
-    __asm__ volatile("cli");
-}
-static void halt(void)
-{
-    __asm__ volatile("hlt");
-}
-static void port(void)
-{
-    __asm__ volatile("outb %%al, $0xf4" : : "a"(0));
-}
-static void control_register(void)
-{
-    __asm__ volatile("mov %0, %%cr3" : : "r"((uint64_t)0));
-}
-/* 32-bit code, if there were a segment for it, could make system calls of another kind. */
-static void compat_syscall(void)
-{
-    __asm__ volatile("pushq $0x1b\n\t"
-                     "pushq $1f\n\t"
-                     "lretq\n"
-                     "1:\tsyscall");
-}
-static void illegal(void)
-{
-    __asm__ volatile("ud2");
-}
-static void divide(void)
-{
-    __asm__ volatile("xor %%ecx, %%ecx; mov $1, %%eax; xor %%edx, %%edx; div %%ecx"
-                     :
-                     :
-                     : "eax", "ecx", "edx");
-}
-static void breakpoint(void)
-{
-    __asm__ volatile("int3");
-}
-#else
-static void privileged(void)
-{
-    __asm__ volatile("msr daifset, #2");
-}
-static void halt(void)
-{
-    __asm__ volatile("hlt #1");
-}
-static void control_register(void)
-{
-    __asm__ volatile("msr ttbr0_el1, xzr");
-}
-static void illegal(void)
-{
-    __asm__ volatile(".word 0");
-}
-static void breakpoint(void)
-{
-    __asm__ volatile("brk #0");
-}
-#endif
-
-static const struct {
-    const char *name;
-    void (*run)(void);
-} modes[] = {
+static const struct misdeed misdeeds[] = {
     {"null-jump", null_jump},
     {"null-read", null_read},
     {"wild-write", wild_write},
@@ -218,32 +149,41 @@ static const struct {
     {"wild-thread", wild_thread},
     {"unmapped-use", unmapped_use},
     {"no-access", no_access},
-    {"privileged", privileged},
-    {"halt", halt},
-#if defined(__x86_64__)
-    {"port", port},
-    {"compat-syscall", compat_syscall},
-    {"divide", divide},
-#endif
-    {"control-register", control_register},
-    {"illegal", illegal},
-    {"breakpoint", breakpoint},
+    {NULL, NULL},
 };
+
+static const struct misdeed *const all[] = {misdeeds, isa_misdeeds};
+#define ALL (sizeof all / sizeof all[0])
+
+static void list(void)
+{
+    for (unsigned i = 0; i < ALL; i++)
+        for (const struct misdeed *m = all[i]; m->name; m++)
+            printf("faults %s\n", m->name);
+}
+
+static const struct misdeed *find(const char *name)
+{
+    for (unsigned i = 0; i < ALL; i++)
+        for (const struct misdeed *m = all[i]; m->name; m++)
+            if (strcmp(name, m->name) == 0)
+                return m;
+    return NULL;
+}
 
 int main(int argc, char **argv)
 {
-    for (unsigned i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        if (argc < 2)
-            printf("faults %s\n", modes[i].name);
-        else if (strcmp(argv[1], modes[i].name) == 0) {
-            printf("faults: %s\n", modes[i].name);
-            modes[i].run();
-            printf("faults: %s was allowed\n", modes[i].name);
-            return 1;
-        }
-    }
-    if (argc < 2)
+    if (argc < 2) {
+        list();
         return 0;
-    printf("faults: no mode %s\n", argv[1]);
-    return 2;
+    }
+    const struct misdeed *m = find(argv[1]);
+    if (!m) {
+        printf("faults: no misdeed %s\n", argv[1]);
+        return 2;
+    }
+    printf("faults: %s\n", m->name);
+    m->run();
+    printf("faults: %s was allowed\n", m->name);
+    return 1;
 }

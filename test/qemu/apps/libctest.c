@@ -296,6 +296,7 @@ static void reusing(void)
 /* ---- Threads: results, storage, stacks ---- */
 
 static _Thread_local unsigned local = 41;
+static _Thread_local _Alignas(512) char page_part[700] = "as asked";
 static pthread_key_t key;
 static unsigned destroyed, bad_local;
 
@@ -314,6 +315,17 @@ static void *own_storage(void *arg)
     sched_yield();
     if (local != 42 || errno != 42)
         __atomic_add_fetch(&bad_local, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void *aligned_storage(void *arg)
+{
+    char *p = page_part;
+    __asm__("" : "+r"(p)); /* the compiler would take the alignment for granted */
+    bool last_empty = !page_part[sizeof page_part - 1];
+    if ((uintptr_t)p % 512 || strcmp(page_part, "as asked") || !last_empty)
+        __atomic_add_fetch(&bad_local, 1, __ATOMIC_RELAXED);
+    memset(page_part, (int)(intptr_t)arg + 1, sizeof page_part);
     return NULL;
 }
 
@@ -356,6 +368,8 @@ static void threads(void)
     run_threads(own_storage, NULL);
     tap_check(!bad_local, "each thread has its own storage, errno and keys");
     tap_check(destroyed == 3 * THREADS, "destructors of keys run at the end of threads");
+    run_threads(aligned_storage, NULL);
+    tap_check(!bad_local, "storage is as aligned as was asked for");
     run_threads(pinned, NULL);
     tap_check(!bad_local, "pinned threads stay on their CPU");
 

@@ -1,0 +1,42 @@
+/* What the library needs of AArch64 (Arm ARM DDI 0487; ELF for the Arm 64-bit Architecture, thread-local storage). */
+#pragma once
+#include <stdint.h>
+
+/* Thread-local storage lies above the thread pointer, after two words, and the descriptor ends at it. */
+#define TLS_VARIANT 1
+
+static inline uint64_t thread_pointer(void)
+{
+    uint64_t tp;
+    __asm__("mrs %0, tpidr_el0" : "=r"(tp));
+    return tp;
+}
+
+/* In every loop that waits for another CPU. */
+static inline void relax(void)
+{
+    __asm__ volatile("yield");
+}
+
+/* The clock behind sys_info.ticks_hz, read after all that comes before it (D12.2.2: only an ISB keeps it there). */
+static inline uint64_t ticks_now(void)
+{
+    uint64_t ticks;
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
+    return ticks;
+}
+
+/* Convention in kernel/proc/abi.h. */
+static inline int64_t syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+                               uint64_t f)
+{
+    register uint64_t x8 __asm__("x8") = number;
+    register uint64_t x0 __asm__("x0") = a;
+    register uint64_t x1 __asm__("x1") = b;
+    register uint64_t x2 __asm__("x2") = c;
+    register uint64_t x3 __asm__("x3") = d;
+    register uint64_t x4 __asm__("x4") = e;
+    register uint64_t x5 __asm__("x5") = f;
+    __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+    return (int64_t)x0;
+}

@@ -1,0 +1,43 @@
+/* What the library needs of x86-64 (System V ABI, AMD64 supplement, and its ELF TLS supplement). */
+#pragma once
+#include <stdint.h>
+
+/* Thread-local storage lies below the thread pointer, the descriptor at it. */
+#define TLS_VARIANT 2
+
+/* The word at the thread pointer is the thread pointer. */
+static inline uint64_t thread_pointer(void)
+{
+    uint64_t tp;
+    __asm__("mov %%fs:0, %0" : "=r"(tp));
+    return tp;
+}
+
+/* In every loop that waits for another CPU. */
+static inline void relax(void)
+{
+    __builtin_ia32_pause();
+}
+
+/* The clock behind sys_info.ticks_hz, read after all that comes before it. */
+static inline uint64_t ticks_now(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
+    return (uint64_t)high << 32 | low;
+}
+
+/* Convention in kernel/proc/abi.h. */
+static inline int64_t syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+                               uint64_t f)
+{
+    int64_t result;
+    register uint64_t r10 __asm__("r10") = d;
+    register uint64_t r8 __asm__("r8") = e;
+    register uint64_t r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}

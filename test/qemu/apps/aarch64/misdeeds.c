@@ -1,0 +1,97 @@
+/* See misdeeds.h.  Division by zero is no misdeed here: its result is 0 (DDI 0487, C3.4.7). */
+#include <stddef.h>
+#include "test/qemu/apps/misdeeds.h"
+
+const uint32_t isa_return = 0xd65f03c0;
+
+static void interrupts_off(void)
+{
+    __asm__ volatile("msr daifset, #2");
+}
+
+/* Stops the CPU for an external debugger. */
+static void halt(void)
+{
+    __asm__ volatile("hlt #1");
+}
+
+static void control_register(void)
+{
+    __asm__ volatile("msr ttbr0_el1, xzr");
+}
+
+static void hypervisor_call(void)
+{
+    __asm__ volatile("hvc #0");
+}
+
+static void firmware_call(void)
+{
+    __asm__ volatile("smc #0");
+}
+
+static void exception_return(void)
+{
+    __asm__ volatile("eret");
+}
+
+static void tlb_flush(void)
+{
+    __asm__ volatile("tlbi vmalle1");
+}
+
+static void illegal(void)
+{
+    __asm__ volatile("udf #0");
+}
+
+static void breakpoint(void)
+{
+    __asm__ volatile("brk #0");
+}
+
+static void odd_jump(void)
+{
+    __asm__ volatile("adr x16, .\n\t"
+                     "add x16, x16, #2\n\t"
+                     "br x16"
+                     :
+                     :
+                     : "x16");
+}
+
+static void odd_stack(void)
+{
+    __asm__ volatile("mov x16, sp\n\t"
+                     "sub x16, x16, #8\n\t"
+                     "mov sp, x16\n\t"
+                     "ldr x17, [sp]"
+                     :
+                     :
+                     : "x16", "x17", "memory");
+}
+
+/* Exclusive loads must be aligned whatever the system's settings (DDI 0487, B2.5.2). */
+static void odd_atomic(void)
+{
+    static uint32_t words[4];
+    uint32_t value;
+
+    __asm__ volatile("ldxr %w0, [%1]" : "=r"(value) : "r"((char *)words + 1) : "memory");
+}
+
+const struct misdeed isa_misdeeds[] = {
+    {"interrupts-off", interrupts_off},
+    {"halt", halt},
+    {"control-register", control_register},
+    {"hypervisor-call", hypervisor_call},
+    {"firmware-call", firmware_call},
+    {"exception-return", exception_return},
+    {"tlb-flush", tlb_flush},
+    {"illegal", illegal},
+    {"breakpoint", breakpoint},
+    {"odd-jump", odd_jump},
+    {"odd-stack", odd_stack},
+    {"odd-atomic", odd_atomic},
+    {NULL, NULL},
+};
