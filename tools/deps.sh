@@ -39,35 +39,11 @@ if [ "$(id -u)" -ne 0 ]; then
 		die "missing:$missing. Run 'apt-get install$missing' as root, then try again."
 	as_root=sudo
 fi
-. /etc/os-release
+. tools/apt.sh
 [ "${ID:-}" = debian ] || say "this is ${PRETTY_NAME:-an unknown system}; Debian 12 and 13 are what is tested"
 
-# Debian's own entries of the machine's configuration, in either format, and their backports.
-mkdir -p "$apt_dir/lists/partial" "$apt_dir/sources"
-rm -f "$apt_dir"/sources/*
-: >"$apt_dir/sources.list"
-suite=${VERSION_CODENAME:-}
-for file in /etc/apt/sources.list.d/*.sources; do
-	[ -f "$file" ] || continue
-	grep -Eq "^Suites:.*\\b$suite\\b" "$file" && cp "$file" "$apt_dir/sources/"
-	[ "$suite" = bookworm ] || continue
-	# The stanza that names the plain suite is the main archive: the same with -backports.
-	awk -v RS= -v suite="$suite" '$0 ~ "(^|\n)Suites:[^\n]*[ \t]" suite "([ \t\n]|$)" {
-		sub(/Suites:[^\n]*/, "Suites: " suite "-backports"); print $0 "\n" }' "$file" \
-		>>"$apt_dir/sources/backports.sources"
-done
-for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-	[ -f "$file" ] || continue
-	grep -E "^deb .* $suite(-updates|-security|/updates)? " "$file" >>"$apt_dir/sources.list" || :
-	[ "$suite" = bookworm ] || continue
-	sed -nE "s/^(deb .*) $suite( .*)/\\1 $suite-backports\\2/p" "$file" >>"$apt_dir/sources.list"
-done
-
-apt() {
-	$as_root env DEBIAN_FRONTEND=noninteractive apt-get \
-		-o Dir::Etc::sourcelist="$apt_dir/sources.list" -o Dir::Etc::sourceparts="$apt_dir/sources" \
-		-o Dir::State::lists="$apt_dir/lists" -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "$@"
-}
+apt_lists "$apt_dir" deb
+apt() { apt_private "$apt_dir" "$@"; }
 
 say "installing:$missing"
 log=$apt_dir/log

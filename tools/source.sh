@@ -1,0 +1,25 @@
+#!/bin/sh
+# Fetches the upstream source of a Debian source package from the mirror the machine is configured for.
+#   tools/source.sh PACKAGE ARCHIVE       leaves the upstream archive at ARCHIVE (whatever its compression)
+set -eu
+package=$1 archive=$2
+cd "$(dirname "$0")/.."
+apt_dir=$PWD/build/apt/source
+. tools/apt.sh
+die() { printf 'source: error: %s\n' "$*" >&2; exit 1; }
+command -v apt-get >/dev/null 2>&1 || die "no apt-get to fetch the Debian source package $package with"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/vigil-source.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+mkdir -p "$apt_dir/cache/archives/partial"
+apt_lists "$apt_dir" deb-src
+fetch() { apt_private "$apt_dir" -o Dir::Cache="$apt_dir/cache" -o APT::Sandbox::User=root "$@"; }
+
+printf 'source: fetching %s (log in build/apt/source/log)\n' "$package"
+(fetch update && cd "$work" && fetch source --only-source --download-only "$package") >"$apt_dir/log" 2>&1 ||
+	{ tail -n 20 "$apt_dir/log" >&2; die "$package could not be fetched (see above, and $apt_dir/log)"; }
+found=$(find "$work" -name '*.orig.tar.*' ! -name '*.asc')
+[ -f "$found" ] || die "no single upstream archive in the source package $package"
+mkdir -p "$(dirname "$archive")"
+mv "$found" "$archive"
