@@ -11,6 +11,8 @@
 
 /* Size in bytes by the header alone, 8 bytes of which must be readable; 0 when it is none or larger than DEVTREE_MAX. */
 uint64_t devtree_size(const void *header);
+/* Is the blob sound in its size bytes: every offset inside, nodes and properties well nested?  0 or -EINVAL. */
+int devtree_check(const void *dtb, uint64_t size);
 /* Memory, reservations (the blob itself, lying at pa, included) and bootargs into info, which keeps what else it has.
  * 0; -EINVAL: broken; -ENOENT: no memory in it; -ENOSPC: more ranges than the table holds; -E2BIG: bootargs too long. */
 int devtree_boot_info(const void *dtb, paddr_t pa, struct boot_info *info);

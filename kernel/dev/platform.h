@@ -69,5 +69,5 @@ struct platform {
     struct platform_cpu cpu[PLATFORM_CPUS_MAX];
 };
 
-/* Adds a CPU, or counts it as ignored when the table is full.  A second entry with the same hwid is not added. */
+/* A new entry, zero but for hwid; NULL where that CPU is there already or the table is full (which is counted). */
 struct platform_cpu *platform_add_cpu(struct platform *p, uint64_t hwid);
