@@ -166,6 +166,39 @@ void cluster_run(struct clustering *c, const struct cluster_policy *policy, cons
     finish(c, counts);
 }
 
+/* The cluster that has somebody of an earlier one; CLUSTER_NONE if that has broken up altogether. */
+static int16_t heir_of(const struct clustering *c, const int16_t *earlier, int16_t cluster)
+{
+    for (unsigned t = 0; t < c->threads; t++) {
+        if (earlier[t] == cluster && c->of[t] != CLUSTER_NONE)
+            return c->of[t];
+    }
+    return CLUSTER_NONE;
+}
+
+void cluster_keep(struct clustering *c, const int16_t *earlier, const uint8_t *counts)
+{
+    unsigned clusters = c->clusters;
+
+    /* c->next: the cluster that one left out goes back to. */
+    for (unsigned t = 0; t < c->threads; t++) {
+        unsigned first = 0;
+        if (c->of[t] != CLUSTER_NONE || earlier[t] == CLUSTER_NONE)
+            continue;
+        while (earlier[first] != earlier[t])
+            first++;
+        int16_t heir = heir_of(c, earlier, earlier[t]);
+        c->next[t] = heir != CLUSTER_NONE ? (uint16_t)heir
+                     : first == t         ? (uint16_t)clusters++
+                                          : c->next[first];
+    }
+    for (unsigned t = 0; t < c->threads; t++) {
+        if (c->of[t] == CLUSTER_NONE && earlier[t] != CLUSTER_NONE)
+            c->of[t] = (int16_t)c->next[t];
+    }
+    finish(c, counts);
+}
+
 const char *cluster_check(const struct clustering *c)
 {
     unsigned seen = 0, members = 0;

@@ -20,8 +20,9 @@
 #define BACKOFF_FIRST    8               /* first pause, in watch intervals                     */
 #define BACKOFF_MAX      1024            /* longest pause                                       */
 #define GREW_PERCENT     150             /* what counts as a change of what was left            */
-#define SAMPLE_COST_NS   450             /* assumed of a sample, until some have been seen      */
+#define SAMPLE_COST_NS   700             /* assumed of a sample, until some have been seen      */
 #define PERIOD_MAX       (1u << 20)
+#define PERIOD_FALL_MAX  8               /* the first period may prove so many times too long */
 #define QUIET_AFTER_NS   (8 * NS_PER_MS) /* after an early placement, sampling goes on at least so long   */
 #define QUIET_FACTOR     8               /* and ends when samples come so many times more slowly          */
 #define QUIET_PER_THREAD 2               /* samples in that time that are not worth a look                */
@@ -209,7 +210,7 @@ static uint64_t remote_per_ms(const struct sharing_process *p)
 /* Samples in a millisecond that cost no more than allowed. */
 static uint64_t affordable_per_ms(const struct hpm_sample_account *a)
 {
-    uint64_t spent_ns = ns_of_ticks(a->cycles) + cost.recording_ns;
+    uint64_t spent_ns = ns_of_ticks(a->cycles) + cost.recording_ns + cost.clustering_ns;
     uint64_t each_ns = a->taken > 1000 ? spent_ns / a->taken : SAMPLE_COST_NS;
 
     return MAX(sharing_cost_permille * cpu_count() * NS_PER_MS / 1000 / MAX(each_ns, (uint64_t)1),
@@ -233,17 +234,26 @@ static int start_sampling(uint64_t period, uint64_t now_ns)
     return err;
 }
 
-/* After an early placement fewer samples are what is hoped for. */
-static bool any_early(void)
+/* Since the last early placement, are accesses so few that there is nothing left to find? */
+static bool quiet(const struct detection *d, uint64_t now_ns)
 {
-    bool early = false, irq = spin_lock(&sharing_lock);
+    uint64_t before_ns = d->early_ns - d->begin_ns, after_ns = now_ns - d->placed_ns;
+    uint64_t after = d->accesses - d->placed_accesses;
+
+    return after * before_ns * QUIET_FACTOR < d->early_accesses * after_ns;
+}
+
+/* After an early placement fewer samples are what is hoped for, unless somebody is still in the wrong place. */
+static bool any_settling(uint64_t now_ns)
+{
+    bool settling = false, irq = spin_lock(&sharing_lock);
 
     list_for_each (it, &processes) {
         const struct detection *d = container_of(it, struct sharing_process, all)->detection;
-        early |= d && d->early_ns;
+        settling |= d && d->early_ns && (now_ns - d->placed_ns < ADAPT_AFTER_NS || quiet(d, now_ns));
     }
     spin_unlock(&sharing_lock, irq);
-    return early;
+    return settling;
 }
 
 /* One access in how many?  At first by what the counters say, which know little of a young process; then by the samples. */
@@ -259,10 +269,11 @@ static void adapt_period(uint64_t now_ns)
     if (elapsed_ns < ADAPT_AFTER_NS && per_ms < 2 * wanted)
         return;
     /* Samples come in bursts, so a low rate may just be the time between two. */
-    uint64_t period = MAX(MAX(sampling.period * per_ms / wanted, sampling.first / 2), (uint64_t)1);
+    uint64_t period =
+        MAX(MAX(sampling.period * per_ms / wanted, sampling.first / PERIOD_FALL_MAX), (uint64_t)1);
     sampling.since_ns = now_ns;
     sampling.taken = a.taken;
-    if (2 * period > 3 * sampling.period || (2 * sampling.period > 3 * period && !any_early())) {
+    if (2 * period > 3 * sampling.period || (2 * sampling.period > 3 * period && !any_settling(now_ns))) {
         hpm_sampling_stop();
         start_sampling(period, now_ns);
     }
@@ -398,22 +409,12 @@ static void place_early(struct sharing_process *p, uint64_t now_ns)
     d->placed_ns = now_ns;
     d->placed_accesses = d->accesses;
     d->placed_members = detection_members(d);
-    d->looked_ns = now_ns;
-    d->looked_samples = shmap_samples(&d->table);
+    memcpy(d->placed_of, d->clustering.of, d->threads * sizeof(*d->placed_of));
     say_clustered(p, "early", now_ns);
     say_placed(p, &placed, err);
     bool irq = spin_lock(&sharing_lock);
     p->account.migrations += err ? 0 : placed.crossed;
     spin_unlock(&sharing_lock, irq);
-}
-
-/* Since the last early placement, are accesses so few that there is nothing left to find? */
-static bool quiet(const struct detection *d, uint64_t now_ns)
-{
-    uint64_t before_ns = d->early_ns - d->begin_ns, after_ns = now_ns - d->placed_ns;
-    uint64_t after = d->accesses - d->placed_accesses;
-
-    return after * before_ns * QUIET_FACTOR < d->early_accesses * after_ns;
 }
 
 static enum cluster_verdict judge(struct sharing_process *p, bool now)
@@ -423,7 +424,11 @@ static enum cluster_verdict judge(struct sharing_process *p, bool now)
     enum cluster_verdict verdict = detection_judge(d, now);
 
     cost.clustering_ns += arch_clock_ns() - begin_ns;
-    if (verdict == CLUSTER_WAIT && d->judgements != judgements)
+    if (d->judgements == judgements)
+        return verdict;
+    d->looked_ns = begin_ns;
+    d->looked_samples = shmap_samples(&d->table);
+    if (verdict == CLUSTER_WAIT)
         sharing_say(p, "cluster", "unclear", "samples=%llu clusters=%u members=%u doubtful=%u agreed=%u",
                     (unsigned long long)shmap_samples(&d->table), d->clustering.clusters,
                     detection_members(d), detection_doubtful(d), d->watch.agreed);
@@ -431,35 +436,24 @@ static enum cluster_verdict judge(struct sharing_process *p, bool now)
 }
 
 /*
- * After a placement, threads that were silent may turn out to be in the wrong place, so everybody is looked at again while
- * samples come in.  It is over when it is quiet and nobody is in doubt, or whoever is has hardly been seen lately.
+ * After an early placement, threads that were silent may turn out to be in the wrong place, so everybody is looked at again
+ * while samples come in.  It is over when it is quiet and nobody is in doubt, or whoever is has hardly been seen lately.
  */
-static bool nothing_left(struct sharing_process *p, uint64_t now_ns)
-{
-    struct detection *d = p->detection;
-
-    if (!d->early_ns || now_ns - d->looked_ns < QUIET_AFTER_NS)
-        return false;
-    bool seen = shmap_samples(&d->table) - d->looked_samples >= QUIET_PER_THREAD * d->threads;
-    d->looked_ns = now_ns;
-    d->looked_samples = shmap_samples(&d->table);
-    if (seen)
-        judge(p, true);
-    return quiet(d, now_ns) && (!seen || !detection_doubtful(d));
-}
-
 static void detect(struct sharing_process *p, uint64_t now_ns)
 {
     struct detection *d = p->detection;
-    enum cluster_verdict verdict = judge(p, false);
-    bool over = verdict == CLUSTER_WAIT && nothing_left(p, now_ns);
+    bool due = d->early_ns && now_ns - d->looked_ns >= QUIET_AFTER_NS;
+    bool seen = shmap_samples(&d->table) - d->looked_samples >= QUIET_PER_THREAD * d->threads;
+    enum cluster_verdict verdict = judge(p, due && seen);
 
     p->next_ns = now_ns + DRAIN_NS;
+    if (due)
+        d->looked_ns = now_ns;
     if (verdict != CLUSTER_WAIT)
         end_detection(p, cluster_verdict_names[verdict], verdict != CLUSTER_NO_SHARING);
     else if (detection_mostly_clear(d) && detection_members(d) > d->placed_members)
         place_early(p, now_ns);
-    else if (over)
+    else if (due && quiet(d, now_ns) && (!seen || !detection_doubtful(d)))
         end_detection(p, "quiet", true);
     else if (now_ns - d->begin_ns > sharing_detect_ms * NS_PER_MS)
         end_detection(p, "too-few-samples", d->early_ns);

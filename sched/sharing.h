@@ -30,9 +30,10 @@ struct detection {
     uint64_t early_ns, early_accesses;
     uint64_t placed_ns, placed_accesses;
     unsigned placed_members;            /* threads in clusters then */
+    int16_t *placed_of;                 /* [threads] and in which */
     uint64_t looked_ns, looked_samples; /* at the last look after that */
     uint64_t foreign;                   /* samples of threads that came later              */
-    void *memory[4];                    /* for all of the above                            */
+    void *memory[5];                    /* for all of the above                            */
 };
 
 /* The time detection takes, over all CPUs. */

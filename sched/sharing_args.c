@@ -3,7 +3,7 @@
 #include "sched/sharing.h"
 
 static uint64_t sharing_entries_index;
-uint64_t sharing_watch_ms = 5, sharing_remote_pct = 5, sharing_period, sharing_cost_permille = 10,
+uint64_t sharing_watch_ms = 5, sharing_remote_pct = 5, sharing_period, sharing_cost_permille = 12,
          sharing_samples_max = 256, sharing_detect_ms = 500, sharing_grant = SHMAP_SECOND, sharing_cluster,
          sharing_threshold, sharing_seed = 1, sharing_picture = 1;
 
@@ -32,7 +32,7 @@ const struct arg sharing_args[] = {
     {"sched.sample_period", ARG_U64, &sharing_period, 0, 1 << 20, NULL, true,
      "one access in so many is sampled; 0: as many as sched.cost_permille allows"},
     {"sched.cost_permille", ARG_U64, &sharing_cost_permille, 1, 1000, NULL, true,
-     "part of the CPUs' time that samples may cost while detection lasts, thousandths"},
+     "part of the CPUs' time that samples and clustering may cost while detection lasts, thousandths"},
     {"sched.samples_max", ARG_U64, &sharing_samples_max, 10, 1000000, NULL, true,
      "detection ends with the clusters at hand after so many samples for each thread"},
     {"sched.detect_ms", ARG_U64, &sharing_detect_ms, 1, 100000, NULL, true,

@@ -42,7 +42,8 @@ static unsigned list_threads(struct sharing_process *p, uint32_t *tid, unsigned 
 
 static int allocate(struct detection *d, unsigned threads, size_t table_bytes, size_t cluster_size)
 {
-    size_t sizes[] = {threads * sizeof(*d->tid), table_bytes, cluster_size, threads * sizeof(*d->watch.of)};
+    size_t sizes[] = {threads * sizeof(*d->tid), table_bytes, cluster_size, threads * sizeof(*d->watch.of),
+                      threads * sizeof(*d->placed_of)};
 
     _Static_assert(ARRAY_SIZE(sizes) == ARRAY_SIZE(d->memory), "each has its place");
 
@@ -68,6 +69,7 @@ static int set_up(struct sharing_process *p, struct detection *d)
     if (allocate(d, config.threads, table_bytes, cluster_size))
         return -ENOMEM;
     d->tid = d->memory[0];
+    d->placed_of = d->memory[4];
     config.threads = d->threads = list_threads(p, d->tid, config.threads);
     if (d->threads < 2)
         return -ESRCH;
@@ -122,6 +124,8 @@ enum cluster_verdict detection_judge(struct detection *d, bool now)
     d->next_judgement = samples * JUDGE_GROWTH_PERCENT / 100;
     cluster_run(&d->clustering, policy, d->table.count,
                 sharing_threshold ? (uint32_t)sharing_threshold : policy->threshold);
+    if (d->early_ns)
+        cluster_keep(&d->clustering, d->placed_of, d->table.count);
     return cluster_judge(&d->watch, &d->clustering, samples);
 }
 

@@ -414,6 +414,56 @@ static void doubt_about_a_thread_keeps_sampling_on(void **state)
     assert_int_equal(cluster_judge(&watch, &f->clustering, 9000), CLUSTER_WAIT);
 }
 
+static void agreement_outlasts_threads_that_come_and_go_but_not_other_partners(void **state)
+{
+    static const struct {
+        int16_t of[6];
+        unsigned agreed;
+    } checks[] = {
+        {{-1, -1, -1, -1, -1, -1}, 1}, {{0, 0, 1, 1, -1, -1}, 2}, {{0, 0, 1, 1, 1, -1}, 3},
+        {{1, 1, 0, 0, -1, 0}, 4},      {{0, 1, 1, 0, -1, -1}, 1}, {{0, -1, -1, 0, -1, -1}, 2},
+        {{0, 0, 0, 0, 0, 0}, 3},       {{0, 0, 0, 1, 1, 1}, 1},   {{0, 0, 0, 0, 0, 0}, 1},
+    };
+    struct fixture *f = *state;
+    struct cluster_watch watch;
+    int16_t of[6];
+
+    start(f, 6, 8);
+    cluster_watch_start(&watch, 6, 100000, of);
+    for (unsigned i = 0; i < ARRAY_SIZE(checks); i++) {
+        memcpy(f->clustering.of, checks[i].of, sizeof checks[i].of);
+        cluster_judge(&watch, &f->clustering, 100 * (i + 1));
+        assert_int_equal(watch.agreed, checks[i].agreed);
+    }
+}
+
+static void the_placed_go_back_to_whom_they_were_with(void **state)
+{
+    static const int16_t earlier[] = {3, CLUSTER_NONE, 3, 5, 6, 5, 3};
+    struct fixture *f = *state;
+
+    plant(f, 7, village);
+    run(f, &cluster_cosine);
+    assert_clusters(f, "abab---");
+    cluster_keep(&f->clustering, earlier, f->counts);
+    assert_null(cluster_check(&f->clustering));
+    assert_clusters(f, "abab-ba"); /* 5 was with 3, 6 with 0 and 2, 4 with nobody */
+}
+
+static void what_has_broken_up_altogether_is_put_together_again(void **state)
+{
+    static const int16_t earlier[] = {CLUSTER_NONE, CLUSTER_NONE, CLUSTER_NONE, CLUSTER_NONE, 1, 0, 1};
+    struct fixture *f = *state;
+
+    plant(f, 7, village);
+    run(f, &cluster_cosine);
+    cluster_keep(&f->clustering, earlier, f->counts);
+    assert_null(cluster_check(&f->clustering));
+    assert_clusters(f, "ababc-c");
+    assert_int_equal(f->clustering.why[4], CLUSTER_MEMBER);
+    assert_int_equal(f->clustering.why[5], CLUSTER_GLOBAL);
+}
+
 /* ---- anything ---- */
 
 static void random_counters_break_nothing(void **state)
@@ -480,6 +530,9 @@ int main(void)
         TEST(a_program_that_shares_nothing_is_called_so),
         TEST(too_few_samples_expire),
         TEST(doubt_about_a_thread_keeps_sampling_on),
+        TEST(agreement_outlasts_threads_that_come_and_go_but_not_other_partners),
+        TEST(the_placed_go_back_to_whom_they_were_with),
+        TEST(what_has_broken_up_altogether_is_put_together_again),
         TEST(random_counters_break_nothing),
         TEST(full_counters_do_not_overflow),
         TEST(bad_sizes_are_refused),
