@@ -32,6 +32,7 @@ endif
 B      ?= build
 O      := $(B)/$(ARCH)
 NEWLIB := $(B)/newlib-$(ARCH)
+LIBFDT := $(B)/libfdt
 H      := $(B)/host
 OUT    := $(B)/out
 KERNEL := $(O)/vigil.elf
@@ -41,7 +42,7 @@ CROSS_DEPS_aarch64 := gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu
 DEPS_BUILD := gcc binutils libc6-dev newlib-source xz-utils $(CROSS_DEPS_$(ARCH))
 DEPS_RUN   := qemu-system-x86>=1:10 gnuplot-nox
 DEPS_EFI   := gnu-efi mtools ovmf
-DEPS_TEST  := libcmocka-dev perl $(DEPS_EFI)
+DEPS_TEST  := libcmocka-dev device-tree-compiler perl $(DEPS_EFI)
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
 
@@ -70,6 +71,10 @@ KERNEL_SRC := \
 	sched/sharing_policies.c sched/sharing_report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c \
 	sched/watchdog.c mm/bootmem.c mm/buddy.c mm/fault.c mm/frame.c mm/heap.c mm/kstack.c mm/regions.c mm/space.c \
 	mm/tlb.c
+# What a device tree says; libfdt is fetched and built from source.
+DEVTREE_SRC := \
+	kernel/dev/devtree.c kernel/dev/devtree_read.c kernel/dev/devtree_platform.c kernel/dev/platform.c
+LIBFDT_SRC  := $(LIBFDT)/fdt.c $(LIBFDT)/fdt_ro.c
 KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC)
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
@@ -109,12 +114,13 @@ COMMON := -std=gnu11 -g -I. $(WARN) -MD -MP -fno-stack-protector -fno-pic -fno-p
 ISA_x86_64        := -fcf-protection=none
 ISA_aarch64       := -mstrict-align -mno-outline-atomics
 KERNEL_ISA_x86_64 := $(ISA_x86_64) -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
-KERNEL_CFLAGS := $(COMMON) -O2 -ffreestanding -fno-omit-frame-pointer -fno-optimize-sibling-calls -Ikernel/arch/$(ARCH) \
+LIBFDT_INC    := -Ikernel/dev/libfdt -I$(LIBFDT)
+KERNEL_CFLAGS := $(COMMON) -O2 -ffreestanding -fno-omit-frame-pointer -fno-optimize-sibling-calls -Ikernel/arch/$(ARCH) $(LIBFDT_INC) \
 	$(KERNEL_ISA_$(ARCH))
 APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -Iapps/libc/$(ARCH) -nostdinc \
 	-isystem "$$($(CC) -print-file-name=include)" -isystem $(NEWLIB)/include -D__DYNAMIC_REENT__ \
 	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_GNU_SOURCE $(ISA_$(ARCH))
-HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(WARN) -MMD -MP
+HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(WARN) -MMD -MP
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
@@ -155,6 +161,15 @@ $(NEWLIB)/lib/libc.a: tools/newlib.sh | deps-build
 	@mkdir -p $(NEWLIB)
 	@tools/newlib.sh $(ARCH) $(CC) $(NEWLIB)
 	@touch $@
+
+# ---- libfdt ----------------------------------------------------------------------------------------------------------
+$(LIBFDT)/libfdt.h: tools/libfdt.sh tools/source.sh tools/apt.sh
+	@tools/libfdt.sh $(LIBFDT)
+	@touch $@
+$(LIBFDT_SRC): $(LIBFDT)/libfdt.h ;
+# Whoever includes it needs it fetched first.
+devtree_objects = $(addprefix $(1)/,$(addsuffix .o,$(basename $(DEVTREE_SRC))))
+$(foreach d,$(O)/fast $(O)/debug $(H),$(call devtree_objects,$(d))): | $(LIBFDT)/libfdt.h
 
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Compiled in two flavours: fast, and debug with lock-order checks, which the tests boot.
@@ -288,11 +303,12 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # ---- Host tests ------------------------------------------------------------------------------------------------------
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
-	test_acpi test_args test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_elf \
+	test_acpi test_args test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
 	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_place \
 	test_plan test_pt test_shmap test_space test_warehouse test_branch test_cache test_storebuf test_tlb test_topology
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_acpi_SRC      := kernel/dev/acpi.c
+test_devtree_SRC   := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
 test_cpu_place_SRC := kernel/arch/x86_64/topology.c
 test_format_SRC    := kernel/format.c
 test_pt_SRC        := kernel/arch/pt.c
@@ -327,6 +343,12 @@ $(H)/%.o: %.c Makefile | deps-test
 	$(call say,HOSTCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) $(HOST_CFLAGS) $(SANITIZE) -c $< -o $@
+# A device tree as an array NAME_dt_blob_start.
+$(H)/%.o: %.dts Makefile | deps-test
+	$(call say,DTC,$<)
+	@mkdir -p $(@D)
+	$(Q)dtc -q -I dts -O asm $< | $(HOSTCC) -x assembler -Wa,--noexecstack -c - -o $@
+	$(Q)objcopy --prefix-symbols=$(notdir $*)_ $@
 define host_test_rule
 $(1)_MAIN := $$(wildcard test/host/$(1).c test/machine/$(1).c)
 $(H)/$(1): $$(addprefix $(H)/,$$(addsuffix .o,$$(basename $$($(1)_MAIN) $$($(1)_SRC))))
@@ -348,17 +370,22 @@ bench-clustering: $(H)/sim_sharing
 
 # ---- Fuzzers ---------------------------------------------------------------------------------------------------------
 # test/host/fuzz_NAME.c feeds random bytes to a parser; fuzz_NAME_SRC lists what it needs.
-FUZZERS := fuzz_acpi fuzz_bundle fuzz_cmdline fuzz_elf
+FUZZERS := fuzz_acpi fuzz_bundle fuzz_cmdline fuzz_devtree fuzz_elf
 FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)
 fuzz_cmdline_SRC := kernel/cmdline.c kernel/format.c
 fuzz_elf_SRC     := kernel/proc/elf.c
 fuzz_bundle_SRC  := kernel/proc/bundle.c
 fuzz_acpi_SRC    := kernel/dev/acpi.c
+fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/boot/boot_info.c
+$(H)/fuzz_devtree: | $(LIBFDT)/libfdt.h $(B)/corpus/fuzz_devtree/virt.dtb $(B)/corpus/fuzz_devtree/board.dtb
+$(B)/corpus/fuzz_devtree/%.dtb: test/host/%.dts | deps-test
+	@mkdir -p $(@D)
+	$(Q)dtc -q -I dts -O dtb $< -o $@
 
 $(H)/fuzz_%: test/host/fuzz_%.c Makefile | deps-fuzz
 	$(call say,FUZZCC,$<)
 	@mkdir -p $(@D)
-	$(Q)clang -std=gnu11 -g -O1 -I. -fsanitize=fuzzer,address,undefined $< $(fuzz_$*_SRC) -o $@
+	$(Q)clang -std=gnu11 -g -O1 -I. $(LIBFDT_INC) -fsanitize=fuzzer,address,undefined $< $(fuzz_$*_SRC) -o $@
 fuzz: $(addprefix $(H)/,$(FUZZERS))
 	@for f in $^; do mkdir -p $(B)/corpus/$${f##*/}; echo "fuzz: $$f for $(FUZZ_SECONDS) s"; \
 		$$f -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -artifact_prefix=$(B)/corpus/ $(B)/corpus/$${f##*/} \

@@ -3,7 +3,9 @@
 #include "kernel/dev/devtree_read.h"
 #include <libfdt.h>
 
-#define DEPTH_MAX 32
+#define DEPTH_MAX         32
+#define RESERVATION_ALIGN 8
+#define STRUCT_ALIGN      4
 
 uint64_t devtree_size(const void *header)
 {
@@ -19,6 +21,11 @@ int devtree_check(const void *dtb, uint64_t size)
 
     if (size < sizeof(struct fdt_header) || !devtree_size(dtb) || devtree_size(dtb) > size ||
         fdt_check_header(dtb))
+        return -EINVAL;
+    /* libfdt takes the specification's alignments (5.6) for granted. */
+    if (!IS_ALIGNED((uintptr_t)dtb, RESERVATION_ALIGN) ||
+        !IS_ALIGNED(fdt_off_mem_rsvmap(dtb), RESERVATION_ALIGN) ||
+        !IS_ALIGNED(fdt_off_dt_struct(dtb), STRUCT_ALIGN))
         return -EINVAL;
     for (int i = 0; i < fdt_num_mem_rsv(dtb); i++) {
         uint64_t base, length;
