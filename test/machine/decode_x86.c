@@ -105,7 +105,7 @@ static void write_cr(struct vcpu *v, const struct insn *i)
     case 3:
         v->space = cr4 & CR4_PCIDE ? value & 0xfff : 0;
         if (!(cr4 & CR4_PCIDE) || !(value & CR3_KEEP))
-            execute_flush_space(v);
+            execute_flush_space(v, v->space);
         break;
     case 4:
         execute_flush_all(v);
@@ -127,7 +127,7 @@ static void invalidate_page(struct vcpu *v, const struct insn *i)
         va += execute_register(v, i->base);
     if (i->index >= 0)
         va += execute_register(v, i->index) << i->scale;
-    execute_flush_page(v, va);
+    execute_flush_page(v, va, v->space);
     invalidation(v);
 }
 

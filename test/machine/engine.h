@@ -93,6 +93,7 @@ struct vcpu {
     uint64_t pmu_at;    /* pmu_poll() wants to look */
     bool started;       /* has executed something since power-on */
     bool idle;          /* halted; until it executes again */
+    bool parks;         /* the exception it is about to take is a call of firmware that halts it */
     uint64_t idle_since;
     uint64_t wake; /* time of the first interrupt since it halted, 1/256 cycles; 0: none */
     uint64_t idle_cycles;
@@ -205,11 +206,14 @@ void execute_device(
 void execute_charge(struct vcpu *v, uint64_t cycles); /* fixed cost: a stall for another reason */
 void execute_exception(struct vcpu *v);               /* taken: interrupt, fault, system call */
 void execute_exception_return(struct vcpu *v);
+/* Stores of a whole aligned block in one instruction, which QEMU makes without telling.  Before it is executed. */
+void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc);
 /* The TLB: also what instructions have been translated. */
 void execute_flush_all(struct vcpu *v);
-void execute_flush_space(struct vcpu *v);
-void execute_flush_page(struct vcpu *v, vaddr_t va);
-uint64_t execute_register(struct vcpu *v, int number); /* the guest's; only where insn.reads_registers */
+void execute_flush_space(struct vcpu *v, uint16_t space);
+void execute_flush_page(struct vcpu *v, vaddr_t va, uint16_t space);
+void execute_flush_page_all(struct vcpu *v, vaddr_t va); /* in every space */
+uint64_t execute_register(struct vcpu *v, int number);   /* the guest's; only where insn.reads_registers */
 
 /* turn.c: whose turn it is. */
 struct vcpu *turn_find(const void *cpu); /* QEMU's CPUState */

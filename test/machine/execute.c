@@ -200,12 +200,8 @@ static void load_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, va
     served(v, pc, va, pa, &r, 0);
 }
 
-static void store_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
+static void store_to(struct vcpu *v, const struct tlb_entry *e, vaddr_t va, vaddr_t pc)
 {
-    const struct tlb_entry *e = translate(v, info, va);
-
-    if (__builtin_expect(!e, 0))
-        return;
     paddr_t pa = tlb_frame(e) | (va & PAGE_MASK);
     if (__builtin_expect(tlb_is_io(e), 0)) {
         device_access(v, pa, true);
@@ -219,6 +215,13 @@ static void store_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, v
         stall(v, MACHINE_EVENT_STALL_OTHER, wait);
     if (r.source != CACHE_L1)
         served(v, pc, va, pa, &r, MACHINE_RECORD_STORE);
+}
+
+static void store_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
+{
+    const struct tlb_entry *e = translate(v, info, va);
+    if (__builtin_expect(e != NULL, 1))
+        store_to(v, e, va, pc);
 }
 
 static void atomic_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
@@ -298,6 +301,23 @@ void execute_atomic(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void 
         atomic_part(v, info, next, (vaddr_t)pc);
 }
 
+void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc)
+{
+    const struct tlb_entry *e = tlb_lookup(&v->tlb, va, v->space);
+
+    if (!e) {
+        uint64_t attributes[2] = {0};
+        paddr_t pa = qemu.translate(v->cpu, va & ~(vaddr_t)PAGE_MASK, attributes);
+        if (pa == UINT64_MAX)
+            return; /* it will fault, and come back */
+        tlb_walk(v);
+        e = tlb_insert(&v->tlb, va, v->space, global_page(v, va), pa, false);
+    }
+    v->mode->n[MACHINE_EVENT_STORES]++;
+    for (vaddr_t end = va + bytes; va < end; va += machine.topology->line_bytes)
+        store_to(v, e, va, pc);
+}
+
 /* ---- Special instructions --------------------------------------------------------------------------------- */
 
 void execute_charge(struct vcpu *v, uint64_t cycles)
@@ -347,17 +367,25 @@ void execute_flush_all(struct vcpu *v)
     forget_hits(v);
 }
 
-void execute_flush_space(struct vcpu *v)
+void execute_flush_space(struct vcpu *v, uint16_t space)
 {
-    tlb_flush_space(&v->tlb, v->space);
+    tlb_flush_space(&v->tlb, space);
     v->code_page = NEVER;
     forget_hits(v);
 }
 
-void execute_flush_page(struct vcpu *v, vaddr_t va)
+void execute_flush_page(struct vcpu *v, vaddr_t va, uint16_t space)
 {
-    tlb_flush_page(&v->tlb, va, v->space);
-    tlb_flush_page(&v->tlb, va ^ CODE_ADDRESS, v->space);
+    tlb_flush_page(&v->tlb, va, space);
+    tlb_flush_page(&v->tlb, va ^ CODE_ADDRESS, space);
+    v->code_page = NEVER;
+    forget_hits(v);
+}
+
+void execute_flush_page_all(struct vcpu *v, vaddr_t va)
+{
+    tlb_flush_page_all(&v->tlb, va);
+    tlb_flush_page_all(&v->tlb, va ^ CODE_ADDRESS);
     v->code_page = NEVER;
     forget_hits(v);
 }

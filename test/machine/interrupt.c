@@ -4,7 +4,7 @@
  *
  * The plugin interface of QEMU 10.0 does not report exceptions.  Each class of CPUs points to a constant table of
  * operations; the table is found as the one that contains QEMU's exception function, and replaced by a copy in which our
- * functions come first.  System calls that are no exceptions to QEMU are recognised as instructions.
+ * functions come first.  System calls that are no exceptions to QEMU (x86) are recognised as instructions.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -24,6 +24,9 @@ static void enters(void *cpu)
     turn_wake(v);
     execute_exception(v);
     v->stop = 0;
+    if (v->parks)
+        turn_halt(v);
+    v->parks = false;
 }
 
 static void watch_exception(void *cpu)
@@ -68,7 +71,8 @@ static int slot_of(void *const *table, const void *function)
     return -1;
 }
 
-/* The word of the class that points to the table: the one that points closest before the two functions. */
+/* The word of the class that points to the table: the one that points closest before the functions.  No
+ * interrupt_function: only the other one is looked for. */
 static void **find_table(void **class, const void *exception_function, const void *interrupt_function)
 {
     struct range range = {UINTPTR_MAX, 0};
@@ -81,7 +85,7 @@ static void **find_table(void **class, const void *exception_function, const voi
         if (at < range.begin || at + sizeof(operations) > range.end || at % sizeof(void *))
             continue;
         int slot = slot_of(class[i], exception_function);
-        if (slot < 0 || slot >= closest || slot_of(class[i], interrupt_function) < 0)
+        if (slot < 0 || slot >= closest || (interrupt_function && slot_of(class[i], interrupt_function) < 0))
             continue;
         closest = slot;
         found = &class[i];
@@ -94,12 +98,13 @@ void interrupt_install(struct vcpu *v)
     static void **installed;          /* class that is done: all CPUs are of one */
     void **class = *(void ***)v->cpu; /* first word of an object, QEMU include/qom/object.h */
     void *exception_function = dlsym(RTLD_DEFAULT, machine.isa->exception);
-    void *interrupt_function = dlsym(RTLD_DEFAULT, machine.isa->interrupt);
+    const char *interrupt_name = machine.isa->interrupt;
+    void *interrupt_function = interrupt_name ? dlsym(RTLD_DEFAULT, interrupt_name) : NULL;
 
     if (installed == class)
         return;
     installed = class;
-    void **table = exception_function && interrupt_function
+    void **table = exception_function && !interrupt_name == !interrupt_function
                        ? find_table(class, exception_function, interrupt_function)
                        : NULL;
     if (!table)
@@ -107,9 +112,11 @@ void interrupt_install(struct vcpu *v)
             "this QEMU's table of CPU operations was not found: Debian's QEMU 10.0 is known to work");
     memcpy(operations, *table, sizeof(operations));
     memcpy(&exception, &exception_function, sizeof(exception));
-    memcpy(&interrupt, &interrupt_function, sizeof(interrupt));
     operations[slot_of(operations, exception_function)] = (void *)watch_exception;
-    operations[slot_of(operations, interrupt_function)] = (void *)watch_interrupt;
+    if (interrupt_function) {
+        memcpy(&interrupt, &interrupt_function, sizeof(interrupt));
+        operations[slot_of(operations, interrupt_function)] = (void *)watch_interrupt;
+    }
     *table = operations;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "test/machine/isa.h"
 
-static const struct isa *const isas[] = {&isa_x86_64};
+static const struct isa *const isas[] = {&isa_x86_64, &isa_aarch64};
 
 const struct isa *isa_find(const char *target)
 {

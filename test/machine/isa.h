@@ -22,6 +22,7 @@ struct insn {
     int8_t reg, base, index; /* numbers as struct vcpu.registers has them; -1: none */
     uint8_t scale;
     int64_t offset;
+    uint16_t system; /* which system register */
     uint64_t pc;
 };
 
@@ -30,13 +31,14 @@ struct isa {
     const char *const *registers; /* names, NULL behind the last: struct vcpu.registers is in this order */
     /* Fills in what it recognises; the caller has zeroed the rest. */
     void (*decode)(struct insn *i, const uint8_t *bytes, size_t size);
-    /* Functions in QEMU's table of CPU operations that enter exceptions and take interrupts; NULL: the same one. */
+    /* Functions in QEMU's table of CPU operations: which enters exceptions, and which takes interrupts.  NULL: that
+     * enters exceptions through the same table. */
     const char *exception, *interrupt;
     /* A store to this device address sends an interrupt to a CPU. */
     bool (*sends_ipi)(paddr_t pa);
 };
 
-extern const struct isa isa_x86_64;
+extern const struct isa isa_x86_64, isa_aarch64;
 
 /* The ISA of that target, or NULL. */
 const struct isa *isa_find(const char *target);
