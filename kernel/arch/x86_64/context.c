@@ -1,9 +1,9 @@
 /* Threads: their first stack, the switch between two, the first step into user mode. */
 #include "frame.h"
 #include "fpu.h"
-#include "trap.h"
 #include "x86.h"
 #include "kernel/cpu.h"
+#include "kernel/arch/fault.h"
 
 void context_switch(uint64_t *out_sp, uint64_t in_sp);
 void context_start(void);
@@ -108,7 +108,7 @@ void arch_user_enter(vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls)
 
     ASSERT(pc < USER_MAX);
     arch_irq_save();
-    x86_handlers->user_return();
+    arch_handlers->user_return();
     struct arch_context *ctx = this_cpu()->arch.context;
     fpu_reset(fpu_align(ctx->fpu));
     ctx->fs_base = tls;

@@ -6,6 +6,7 @@
 #include "fpu.h"
 #include "x86.h"
 #include "kernel/cpu.h"
+#include "kernel/arch/memory.h"
 
 #define VECTORS     256
 #define STUB_SIZE   16
@@ -147,6 +148,7 @@ void cpu_features_find(void)
     }
     uint32_t max_extended = cpuid(0x80000000, 0).eax;
     f->pdpe1gb = max_extended >= 0x80000001 && (cpuid(0x80000001, 0).edx & BIT(26));
+    pte_format.level[1].leaf = f->pdpe1gb;
     f->tsc_invariant = max_extended >= 0x80000007 && (cpuid(0x80000007, 0).edx & BIT(8));
 }
 

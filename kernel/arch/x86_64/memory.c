@@ -1,118 +1,39 @@
 /*
- * The kernel's page tables and everybody's address spaces.  The upper half of every root is the same: its
- * entries are all made before the first space is, so what is mapped later below them is seen everywhere at
- * once. Kernel pages are global; there are no process-context identifiers, so loading CR3 forgets a space's
- * pages.
+ * Address spaces, the part of the processor.  The upper half of every root is the kernel's.  Kernel pages are global;
+ * there are no process-context identifiers, so loading CR3 forgets a space's pages.
  */
 #include "memory.h"
-#include "pte.h"
 #include "x86.h"
-#include "kernel/cpu.h"
-#include "kernel/boot/boot_info.h"
+#include "kernel/arch/arch.h"
+#include "kernel/arch/memory.h"
 
-#define ROOT_HALF       (PT_ENTRIES / 2)
-#define LARGE_PAGE      (2 * MIB)
 #define TOP_SPAN        ((uint64_t)1 << 39)
 #define STACKS_BASE     (DEVICE_BASE + TOP_SPAN) /* the processor's own stacks */
 #define FLUSH_PAGES_MAX 32                       /* beyond it, forgetting everything is cheaper */
 
-extern char text_start[], text_end[], rodata_end[], image_start[], image_end[], boot_stack_guard[],
-    boot_stack_bottom[];
+static struct pt *kernel_pt;
+static vaddr_t stack_next = STACKS_BASE;
 
-static uint64_t kernel_root[PT_ENTRIES] ALIGNED(PAGE_SIZE);
-static struct pt kernel_pt;
-static vaddr_t device_next = DEVICE_BASE, stack_next = STACKS_BASE;
-
-paddr_t memory_kernel_root(void)
+static void flush_everything_global(void)
 {
-    return kernel_pt.root;
+    uint64_t cr4 = read_cr4();
+
+    write_cr4(cr4 & ~CR4_PGE);
+    write_cr4(cr4 | CR4_PGE);
 }
 
-static void must(int err, const char *what)
+void memory_load_kernel(struct pt *kernel)
 {
-    if (err)
-        panic("memory: cannot map %s: error %d", what, -err);
+    kernel_pt = kernel;
+    if (pt_prepare(kernel, STACKS_BASE, PROT_R | PROT_W))
+        panic("memory: no memory for the processors' stacks");
+    write_cr3(kernel->root);
+    flush_everything_global(); /* the boot tables' pages, too */
 }
 
-/* Linker symbols delimit what gets which protection. */
-static void map_image(const struct boot_info *info, vaddr_t from, vaddr_t to, unsigned prot)
+void memory_root_init(uint64_t *root, const uint64_t *kernel_root)
 {
-    from = ALIGN_DOWN(from, PAGE_SIZE);
-    to = ALIGN_UP(to, PAGE_SIZE);
-    must(pt_map(&kernel_pt, from, info->kernel_base + (from - (vaddr_t)image_start), to - from, prot),
-         "the kernel");
-}
-
-static void map_kernel(const struct boot_info *info)
-{
-    map_image(info, (vaddr_t)text_start, (vaddr_t)text_end, PROT_R | PROT_X);
-    map_image(info, (vaddr_t)text_end, (vaddr_t)rodata_end, PROT_R);
-    map_image(info, (vaddr_t)rodata_end, (vaddr_t)boot_stack_guard, PROT_R | PROT_W);
-    map_image(info, (vaddr_t)boot_stack_bottom, (vaddr_t)image_end, PROT_R | PROT_W);
-}
-
-/* The firmware's tables are read through the direct map; what it reserves for itself or for devices stays
- * unmapped. */
-static bool is_ram(enum boot_mem_type type)
-{
-    return type != BOOT_MEM_RESERVED;
-}
-
-/* Ranges that touch or overlap become one, so that nothing is mapped twice and large pages fit. */
-static void map_ram(const struct boot_info *info)
-{
-    for (size_t i = 0; i < info->mem_count;) {
-        if (!is_ram(info->mem[i].type)) {
-            i++;
-            continue;
-        }
-        paddr_t from = ALIGN_DOWN(info->mem[i].base, PAGE_SIZE);
-        paddr_t to = ALIGN_UP(info->mem[i].base + info->mem[i].size, PAGE_SIZE);
-        for (i++; i < info->mem_count; i++) {
-            const struct boot_mem *m = &info->mem[i];
-            if (is_ram(m->type) && m->base > to)
-                break;
-            if (is_ram(m->type))
-                to = MAX(to, ALIGN_UP(m->base + m->size, PAGE_SIZE));
-        }
-        must(pt_map(&kernel_pt, DIRECT_BASE + from, from, to - from, PROT_R | PROT_W), "memory");
-    }
-}
-
-void arch_init_memory(const struct boot_info *info, const struct arch_frames *frames)
-{
-    pte_format.level[1].leaf = x86_features.pdpe1gb;
-    kernel_pt = (struct pt){
-        .format = &pte_format,
-        .frames = frames,
-        .root = info->kernel_base + ((vaddr_t)kernel_root - (vaddr_t)image_start),
-    };
-    map_kernel(info);
-    map_ram(info);
-    must(pt_prepare(&kernel_pt, DEVICE_BASE, PROT_R | PROT_W), "devices");
-    must(pt_prepare(&kernel_pt, STACKS_BASE, PROT_R | PROT_W), "stacks");
-    must(pt_prepare(&kernel_pt, VMAP_BASE, PROT_R | PROT_W), "stacks");
-    write_cr3(kernel_pt.root);
-    /* Forget the boot tables' global pages, too. */
-    write_cr4(read_cr4() & ~CR4_PGE);
-    write_cr4(read_cr4() | CR4_PGE);
-}
-
-void *arch_map_device(paddr_t pa, uint64_t size)
-{
-    uint64_t offset = pa & PAGE_MASK;
-    uint64_t span = ALIGN_UP(size + offset, PAGE_SIZE);
-    vaddr_t va = span >= LARGE_PAGE ? ALIGN_UP(device_next, LARGE_PAGE) : device_next;
-
-    /* Congruent to the physical address, so that large pages fit. */
-    if (span >= LARGE_PAGE)
-        va += (pa - offset) & (LARGE_PAGE - 1);
-    if (!size || span > TOP_SPAN - (va - DEVICE_BASE))
-        return NULL;
-    if (pt_map(&kernel_pt, va, pa - offset, span, PROT_R | PROT_W | PROT_DEVICE))
-        return NULL;
-    device_next = va + span + PAGE_SIZE;
-    return (void *)(va + offset);
+    memcpy(root + PT_ENTRIES / 2, kernel_root + PT_ENTRIES / 2, PT_ENTRIES / 2 * sizeof(*root));
 }
 
 vaddr_t memory_stack(uint64_t size)
@@ -121,84 +42,18 @@ vaddr_t memory_stack(uint64_t size)
 
     for (vaddr_t va = base; va < base + size; va += PAGE_SIZE) {
         paddr_t frame;
-        if (kernel_pt.frames->alloc(&frame))
+        if (kernel_pt->frames->alloc(&frame))
             return 0;
-        if (pt_map(&kernel_pt, va, frame, PAGE_SIZE, PROT_R | PROT_W))
+        if (pt_map(kernel_pt, va, frame, PAGE_SIZE, PROT_R | PROT_W))
             return 0;
     }
     stack_next = base + size;
     return stack_next;
 }
 
-static struct pt *pt_of(struct arch_space *space)
-{
-    return space ? &space->pt : &kernel_pt;
-}
-
-/* Neither half may be changed through the other's handle, and top-level entries of the kernel's are all
- * there. */
-static bool in_half(const struct arch_space *space, vaddr_t va)
-{
-    return space
-               ? va < USER_MAX
-               : va >= DIRECT_BASE && ((uint64_t *)phys_to_virt(kernel_pt.root))[va >> 39 & (PT_ENTRIES - 1)];
-}
-
-int arch_space_init(struct arch_space *space, const struct arch_frames *frames)
-{
-    paddr_t root;
-    int err = frames->alloc(&root);
-
-    if (err)
-        return err;
-    uint64_t *entries = phys_to_virt(root);
-    memcpy(entries + ROOT_HALF, kernel_root + ROOT_HALF, ROOT_HALF * sizeof(uint64_t));
-    space->pt = (struct pt){.format = &pte_format, .frames = frames, .root = root};
-    return 0;
-}
-
-void arch_space_destroy(struct arch_space *space)
-{
-    pt_free_tables(&space->pt, 0, ROOT_HALF);
-    space->pt.frames->free(space->pt.root);
-    space->pt.root = 0;
-}
-
-int arch_space_map(struct arch_space *space, vaddr_t va, paddr_t pa, unsigned prot)
-{
-    ASSERT(in_half(space, va));
-    ASSERT(!space == !(prot & PROT_USER));
-    return pt_map(pt_of(space), va, pa, PAGE_SIZE, prot);
-}
-
-int arch_space_unmap(struct arch_space *space, vaddr_t va, paddr_t *pa)
-{
-    ASSERT(in_half(space, va));
-    return pt_unmap(pt_of(space), va, pa);
-}
-
-int arch_space_protect(struct arch_space *space, vaddr_t va, unsigned prot)
-{
-    ASSERT(in_half(space, va));
-    return pt_protect(pt_of(space), va, prot);
-}
-
-int arch_space_query(struct arch_space *space, vaddr_t va, paddr_t *pa, unsigned *prot)
-{
-    return pt_query(pt_of(space), va, pa, prot);
-}
-
 void arch_space_switch(struct arch_space *space)
 {
-    write_cr3(pt_of(space)->root);
-}
-
-static void flush_everything_global(void)
-{
-    uint64_t cr4 = read_cr4();
-
-    write_cr4(cr4 & ~CR4_PGE);
-    write_cr4(cr4);
+    write_cr3(space ? space->pt.root : kernel_pt->root);
 }
 
 void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n)

@@ -1,7 +1,7 @@
 /* Page-table entries of x86-64, four levels (SDM vol. 3A, 4.5), as kernel/arch/pt.h wants them. */
-#include "pte.h"
 #include "x86.h"
 #include "kernel/arch/arch.h"
+#include "kernel/arch/memory.h"
 
 #define PTE_P  BIT(0)
 #define PTE_W  BIT(1)
@@ -66,6 +66,7 @@ static void store(uint64_t *slot, uint64_t e)
     __atomic_store_n(slot, e, __ATOMIC_RELEASE);
 }
 
+/* cpu_features_find allows leaves of 1 GB once the processor says it has them. */
 struct pt_format pte_format = {
     .levels = 4,
     .level = {{39, false}, {30, false}, {21, true}, {12, true}},

@@ -10,6 +10,7 @@
 #include "smp.h"
 #include "x86.h"
 #include "kernel/cpu.h"
+#include "kernel/arch/memory.h"
 #include "kernel/printf.h"
 #include "kernel/boot/boot_info.h"
 

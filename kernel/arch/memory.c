@@ -1,0 +1,162 @@
+/*
+ * See memory.h.  The kernel's entries in its root are all made before the first space is, so where spaces have copies of
+ * them, what is mapped later below them is seen everywhere at once.
+ */
+#include "kernel/arch/memory.h"
+#include "kernel/arch/arch.h"
+#include "kernel/boot/boot_info.h"
+
+#define ROOT_HALF  (PT_ENTRIES / 2) /* below it user space, from it on the kernel's */
+#define LARGE_PAGE (2 * MIB)
+#define TOP_SPAN   ((uint64_t)1 << 39)
+
+extern char text_start[], text_end[], rodata_end[], image_start[], image_end[], boot_stack_guard[],
+    boot_stack_bottom[];
+
+static uint64_t kernel_root[PT_ENTRIES] ALIGNED(PAGE_SIZE);
+static struct pt kernel_pt;
+static vaddr_t device_next = DEVICE_BASE;
+
+paddr_t memory_kernel_root(void)
+{
+    return kernel_pt.root;
+}
+
+static void must(int err, const char *what)
+{
+    if (err)
+        panic("memory: cannot map %s: error %d", what, -err);
+}
+
+/* Linker symbols delimit what gets which protection. */
+static void map_image(const struct boot_info *info, vaddr_t from, vaddr_t to, unsigned prot)
+{
+    from = ALIGN_DOWN(from, PAGE_SIZE);
+    to = ALIGN_UP(to, PAGE_SIZE);
+    must(pt_map(&kernel_pt, from, info->kernel_base + (from - (vaddr_t)image_start), to - from, prot),
+         "the kernel");
+}
+
+static void map_kernel(const struct boot_info *info)
+{
+    map_image(info, (vaddr_t)text_start, (vaddr_t)text_end, PROT_R | PROT_X);
+    map_image(info, (vaddr_t)text_end, (vaddr_t)rodata_end, PROT_R);
+    map_image(info, (vaddr_t)rodata_end, (vaddr_t)boot_stack_guard, PROT_R | PROT_W);
+    map_image(info, (vaddr_t)boot_stack_bottom, (vaddr_t)image_end, PROT_R | PROT_W);
+}
+
+/* The firmware's tables are read through the direct map; what it reserves for itself or for devices stays
+ * unmapped. */
+static bool is_ram(enum boot_mem_type type)
+{
+    return type != BOOT_MEM_RESERVED;
+}
+
+/* Ranges that touch or overlap become one, so that nothing is mapped twice and large pages fit. */
+static void map_ram(const struct boot_info *info)
+{
+    for (size_t i = 0; i < info->mem_count;) {
+        if (!is_ram(info->mem[i].type)) {
+            i++;
+            continue;
+        }
+        paddr_t from = ALIGN_DOWN(info->mem[i].base, PAGE_SIZE);
+        paddr_t to = ALIGN_UP(info->mem[i].base + info->mem[i].size, PAGE_SIZE);
+        for (i++; i < info->mem_count; i++) {
+            const struct boot_mem *m = &info->mem[i];
+            if (is_ram(m->type) && m->base > to)
+                break;
+            if (is_ram(m->type))
+                to = MAX(to, ALIGN_UP(m->base + m->size, PAGE_SIZE));
+        }
+        must(pt_map(&kernel_pt, DIRECT_BASE + from, from, to - from, PROT_R | PROT_W), "memory");
+    }
+}
+
+void arch_init_memory(const struct boot_info *info, const struct arch_frames *frames)
+{
+    kernel_pt = (struct pt){
+        .format = &pte_format,
+        .frames = frames,
+        .root = info->kernel_base + ((vaddr_t)kernel_root - (vaddr_t)image_start),
+    };
+    map_kernel(info);
+    map_ram(info);
+    must(pt_prepare(&kernel_pt, DEVICE_BASE, PROT_R | PROT_W), "devices");
+    must(pt_prepare(&kernel_pt, VMAP_BASE, PROT_R | PROT_W), "stacks");
+    memory_load_kernel(&kernel_pt);
+}
+
+void *arch_map_device(paddr_t pa, uint64_t size)
+{
+    uint64_t offset = pa & PAGE_MASK;
+    uint64_t span = ALIGN_UP(size + offset, PAGE_SIZE);
+    vaddr_t va = span >= LARGE_PAGE ? ALIGN_UP(device_next, LARGE_PAGE) : device_next;
+
+    /* Congruent to the physical address, so that large pages fit. */
+    if (span >= LARGE_PAGE)
+        va += (pa - offset) & (LARGE_PAGE - 1);
+    if (!size || span > TOP_SPAN - (va - DEVICE_BASE))
+        return NULL;
+    if (pt_map(&kernel_pt, va, pa - offset, span, PROT_R | PROT_W | PROT_DEVICE))
+        return NULL;
+    device_next = va + span + PAGE_SIZE;
+    return (void *)(va + offset);
+}
+
+static struct pt *pt_of(struct arch_space *space)
+{
+    return space ? &space->pt : &kernel_pt;
+}
+
+/* Neither half may be changed through the other's handle, and top-level entries of the kernel's are all
+ * there. */
+static bool in_half(const struct arch_space *space, vaddr_t va)
+{
+    return space
+               ? va < USER_MAX
+               : va >= DIRECT_BASE && ((uint64_t *)phys_to_virt(kernel_pt.root))[va >> 39 & (PT_ENTRIES - 1)];
+}
+
+int arch_space_init(struct arch_space *space, const struct arch_frames *frames)
+{
+    paddr_t root;
+    int err = frames->alloc(&root);
+
+    if (err)
+        return err;
+    memory_root_init(phys_to_virt(root), kernel_root);
+    space->pt = (struct pt){.format = &pte_format, .frames = frames, .root = root};
+    return 0;
+}
+
+void arch_space_destroy(struct arch_space *space)
+{
+    pt_free_tables(&space->pt, 0, ROOT_HALF);
+    space->pt.frames->free(space->pt.root);
+    space->pt.root = 0;
+}
+
+int arch_space_map(struct arch_space *space, vaddr_t va, paddr_t pa, unsigned prot)
+{
+    ASSERT(in_half(space, va));
+    ASSERT(!space == !(prot & PROT_USER));
+    return pt_map(pt_of(space), va, pa, PAGE_SIZE, prot);
+}
+
+int arch_space_unmap(struct arch_space *space, vaddr_t va, paddr_t *pa)
+{
+    ASSERT(in_half(space, va));
+    return pt_unmap(pt_of(space), va, pa);
+}
+
+int arch_space_protect(struct arch_space *space, vaddr_t va, unsigned prot)
+{
+    ASSERT(in_half(space, va));
+    return pt_protect(pt_of(space), va, prot);
+}
+
+int arch_space_query(struct arch_space *space, vaddr_t va, paddr_t *pa, unsigned *prot)
+{
+    return pt_query(pt_of(space), va, pa, prot);
+}
