@@ -11,6 +11,7 @@
 #include "apps/libc/libc.h"
 
 #define STACK_DEFAULT (128 * 1024)
+#define STACK_MAX     ((size_t)1 << 46) /* of a stack, of a guard: more than there can be, and sums do not wrap */
 
 extern const char thread_entry[]; /* start.S */
 
@@ -181,7 +182,7 @@ int pthread_attr_getdetachstate(const pthread_attr_t *attr, int *state)
 
 int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size)
 {
-    if (size < PTHREAD_STACK_MIN)
+    if (size < PTHREAD_STACK_MIN || size > STACK_MAX)
         return EINVAL;
     attr->stack_size = size;
     return 0;
@@ -195,6 +196,8 @@ int pthread_attr_getstacksize(const pthread_attr_t *attr, size_t *size)
 
 int pthread_attr_setguardsize(pthread_attr_t *attr, size_t size)
 {
+    if (size > STACK_MAX)
+        return EINVAL;
     attr->guard_size = size;
     return 0;
 }

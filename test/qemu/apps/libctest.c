@@ -376,6 +376,12 @@ static void threads(void)
     unsigned ended = 0;
     pthread_attr_t attr;
     pthread_attr_init(&attr);
+    tap_check(pthread_attr_setstacksize(&attr, SIZE_MAX - 100) == EINVAL &&
+                  pthread_attr_setguardsize(&attr, SIZE_MAX - 100) == EINVAL,
+              "sizes that no address space has are refused");
+    pthread_attr_setstacksize(&attr, (size_t)1 << 46);
+    tap_check(pthread_create(&t, &attr, return_42, NULL) == EAGAIN, "a stack that does not fit is an error");
+    pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     for (int i = 0; i < 300; i++)
         if (pthread_create(&t, &attr, leave_at_once, &ended))
