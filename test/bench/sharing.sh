@@ -18,7 +18,7 @@ for argument; do
 	esac
 done
 arch=${ARCH:-x86_64}
-if [ "$quick" = 1 ]; then ms=100 seeds=1 results=build/bench/sharing-quick.txt; fi
+if [ "$quick" = 1 ]; then ms=60 seeds=1 results=build/bench/sharing-quick.txt; fi
 mkdir -p "$out" "$(dirname "$results")"
 
 # Name, arguments, policies: the four programs of the comparison, then shapes that are hard on a scheduler.
