@@ -33,6 +33,7 @@ B      ?= build
 O      := $(B)/$(ARCH)
 NEWLIB := $(B)/newlib-$(ARCH)
 LIBFDT := $(B)/libfdt
+GNUEFI := $(B)/gnu-efi-$(ARCH)
 H      := $(B)/host
 OUT    := $(B)/out
 KERNEL := $(O)/vigil.elf
@@ -41,7 +42,9 @@ KERNEL := $(O)/vigil.elf
 CROSS_DEPS_aarch64 := gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu
 DEPS_BUILD := gcc binutils libc6-dev newlib-source xz-utils $(CROSS_DEPS_$(ARCH))
 DEPS_RUN   := qemu-system-x86>=1:10 gnuplot-nox
-DEPS_EFI   := gnu-efi mtools ovmf
+FIRMWARE_x86_64  := ovmf
+FIRMWARE_aarch64 := qemu-efi-aarch64
+DEPS_EFI   := mtools $(FIRMWARE_$(ARCH))
 DEPS_TEST  := libcmocka-dev device-tree-compiler perl $(DEPS_EFI)
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
@@ -215,7 +218,13 @@ $(app_objects): | $(NEWLIB)/lib/libc.a
 # ---- Images ----------------------------------------------------------------------------------------------------------
 EFI_SRC := \
 	kernel/boot/boot_info.c kernel/boot/boot_info.h kernel/boot/efi.c kernel/boot/efi_arch.h kernel/boot/efi_base.h \
-	kernel/boot/efi_cmdline.c kernel/boot/efi_cmdline.h kernel/boot/efi_x86_64.c
+	kernel/boot/efi_cmdline.c kernel/boot/efi_cmdline.h kernel/boot/efi_$(ARCH).c
+# gnu-efi's package has the files of its own architecture only.
+DEBIAN_x86_64  := amd64
+DEBIAN_aarch64 := arm64
+$(GNUEFI)/usr/lib/libefi.a: tools/foreign.sh | deps-build
+	@tools/foreign.sh gnu-efi $(DEBIAN_$(ARCH)) $(GNUEFI)
+	@touch $@
 # image_rule NAME FLAVOUR APPLICATIONS OBJECTS: $(O)/NAME.elf, with the applications inside as one ustar archive, and NAME.efi, the
 # UEFI loader with that image inside.  Linked twice: the symbol table of the first link becomes part of the second, for
 # backtraces with names.
@@ -235,9 +244,9 @@ $(O)/$(1).symbols.S: $(O)/$(1).pass1 tools/symbols.sh
 $(O)/$(1).elf: $(4) $(O)/$(1).bundle.o $(O)/$(1).symbols.o linker.ld
 	$$(call say,LINK,$$@)
 	$$(Q)$$(link_kernel) -o $$@ $$(filter %.o,$$^)
-$(O)/$(1).efi: $(O)/$(1).elf tools/efi.sh $(EFI_SRC) | deps-efi
+$(O)/$(1).efi: $(O)/$(1).elf $(GNUEFI)/usr/lib/libefi.a tools/efi.sh $(EFI_SRC) | deps-efi
 	$$(call say,EFI,$$@)
-	$$(Q)tools/efi.sh $(ARCH) $$< $$@
+	$$(Q)tools/efi.sh $(ARCH) $(CC) $(GNUEFI) $$< $$@
 endef
 $(eval $(call image_rule,vigil,$(if $(filter 1,$(DEBUG)),debug,fast),$(APPS),$(call kernel_objects,$(if $(filter 1,$(DEBUG)),debug,fast))))
 $(O)/bin/cut-short: $(O)/bin/hello

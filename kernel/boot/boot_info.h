@@ -23,7 +23,7 @@ struct boot_framebuffer {
 #define BOOT_CMDLINE_MAX 2048
 
 struct boot_info {
-    const char *protocol; /* "pvh", "uefi", ...: for the boot line */
+    char protocol[8];     /* "pvh", "uefi", ...: for the boot line  */
     paddr_t kernel_base;  /* where the image's first byte lies     */
     uint64_t kernel_size; /* bytes, .bss included                  */
     paddr_t acpi_rsdp;    /* 0: none found                         */

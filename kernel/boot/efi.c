@@ -10,6 +10,7 @@
 #define KERNEL_ALIGN  (2 * MIB)
 #define MAX_BELOW_4GB UINT32_MAX
 #define EXIT_TRIES    8
+#define DTB_MAGIC     0xd00dfeed
 #define MAP_SLACK     (16 * sizeof(EFI_MEMORY_DESCRIPTOR)) /* the map grows by being asked for */
 
 struct elf_header {
@@ -75,7 +76,7 @@ static EFI_STATUS allocate_aligned(uint64_t size, uint64_t *base)
     return EFI_SUCCESS;
 }
 
-static EFI_STATUS load_kernel(struct boot_info *info)
+static EFI_STATUS load_kernel(struct boot_info *info, struct efi_entry *entry)
 {
     unsigned n;
     const struct elf_segment *s = kernel_segments(&n);
@@ -94,11 +95,17 @@ static EFI_STATUS load_kernel(struct boot_info *info)
     if (EFI_ERROR(status))
         return fail(status, L"no memory below 4 GB for the kernel");
     memset((void *)info->kernel_base, 0, info->kernel_size);
+    *entry = (struct efi_entry){.va = ((const struct elf_header *)kernel_file)->entry};
     for (unsigned i = 0; i < n; i++) {
-        if (s[i].type == PT_LOAD)
-            memcpy((void *)(info->kernel_base + (s[i].paddr - first)), kernel_file + s[i].offset,
-                   s[i].filesz);
+        if (s[i].type != PT_LOAD)
+            continue;
+        uint64_t at = info->kernel_base + (s[i].paddr - first);
+        memcpy((void *)at, kernel_file + s[i].offset, s[i].filesz);
+        if (entry->va - s[i].vaddr < s[i].memsz)
+            entry->pa = at + (entry->va - s[i].vaddr);
     }
+    if (!entry->pa)
+        return fail(EFI_LOAD_ERROR, L"the kernel inside this file has no entry");
     return boot_mem_add(info, info->kernel_base, info->kernel_size, BOOT_MEM_KERNEL) ? EFI_BUFFER_TOO_SMALL
                                                                                      : EFI_SUCCESS;
 }
@@ -113,6 +120,23 @@ static void find_acpi(struct boot_info *info)
             (!info->acpi_rsdp && !CompareGuid(&t->VendorGuid, &acpi1)))
             info->acpi_rsdp = (uint64_t)t->VendorTable;
     }
+}
+
+static EFI_STATUS find_dtb(struct boot_info *info)
+{
+    static EFI_GUID guid = {0xb1b621d5, 0xf19c, 0x41a5, {0x83, 0x0b, 0xd9, 0x15, 0x2c, 0x69, 0xaa, 0xe0}};
+    const uint32_t *header = NULL;
+
+    for (UINTN i = 0; i < ST->NumberOfTableEntries; i++) {
+        if (!CompareGuid(&ST->ConfigurationTable[i].VendorGuid, &guid))
+            header = ST->ConfigurationTable[i].VendorTable;
+    }
+    if (!header || __builtin_bswap32(header[0]) != DTB_MAGIC)
+        return EFI_SUCCESS;
+    info->dtb = (uint64_t)header;
+    if (boot_mem_add(info, info->dtb, __builtin_bswap32(header[1]), BOOT_MEM_RESERVED))
+        return fail(EFI_BUFFER_TOO_SMALL, L"too many memory ranges");
+    return EFI_SUCCESS;
 }
 
 static void find_framebuffer(struct boot_info *info)
@@ -220,6 +244,7 @@ static EFI_STATUS leave_boot_services(EFI_HANDLE image, struct boot_info *info)
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
 {
     EFI_PHYSICAL_ADDRESS at = MAX_BELOW_4GB;
+    struct efi_entry entry;
 
     InitializeLib(image, table);
     EFI_STATUS status = BS->AllocatePages(AllocateMaxAddress, EfiLoaderData,
@@ -228,14 +253,17 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
         return fail(status, L"no memory below 4 GB");
     struct boot_info *info = (struct boot_info *)at;
     memset(info, 0, sizeof(*info));
-    info->protocol = "uefi";
+    memcpy(info->protocol, "uefi", sizeof("uefi"));
     status = efi_cmdline(image, info->cmdline);
     if (EFI_ERROR(status))
         return status;
-    status = load_kernel(info);
+    status = load_kernel(info, &entry);
     if (EFI_ERROR(status))
         return status;
     find_acpi(info);
+    status = find_dtb(info);
+    if (EFI_ERROR(status))
+        return status;
     find_framebuffer(info);
     status = efi_arch_prepare(info);
     if (EFI_ERROR(status))
@@ -243,5 +271,5 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     status = leave_boot_services(image, info);
     if (EFI_ERROR(status))
         return status;
-    efi_arch_enter(((const struct elf_header *)kernel_file)->entry, info);
+    efi_arch_enter(&entry, info);
 }

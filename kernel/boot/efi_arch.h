@@ -4,8 +4,13 @@
 
 /* ELF machine the kernel inside must have. */
 extern const unsigned short efi_arch_elf_machine;
+/* The kernel's entry point, as linked and where it was loaded. */
+struct efi_entry {
+    uint64_t va, pa;
+};
+
 /* While boot services work: prepares what efi_arch_enter needs, adds the memory it takes to info.  kernel_base and
  * kernel_size of info are set.  Says on the console what is wrong. */
 EFI_STATUS efi_arch_prepare(struct boot_info *info);
-/* After boot services: on to the kernel's entry with its address space as kernel/arch/arch.h wants it. */
-NORETURN void efi_arch_enter(uint64_t entry, const struct boot_info *info);
+/* After boot services: on to the kernel's entry, boot_entry of kernel/arch/<isa>/boot.S, in the state that it asks for. */
+NORETURN void efi_arch_enter(const struct efi_entry *entry, const struct boot_info *info);

@@ -82,12 +82,12 @@ EFI_STATUS efi_arch_prepare(struct boot_info *info)
     return EFI_SUCCESS;
 }
 
-void efi_arch_enter(uint64_t entry, const struct boot_info *info)
+void efi_arch_enter(const struct efi_entry *entry, const struct boot_info *info)
 {
     __asm__ volatile("cli\n\t"
                      "jmp *%%rax"
                      :
-                     : "a"(start_page_pa), "D"(tables_pa), "S"(entry), "d"(DIRECT_BASE + (uint64_t)info)
+                     : "a"(start_page_pa), "D"(tables_pa), "S"(entry->va), "d"(DIRECT_BASE + (uint64_t)info)
                      : "memory");
     __builtin_unreachable();
 }

@@ -65,7 +65,7 @@ void x86_start_pvh(paddr_t start_info)
 
     if (start->magic != HVM_START_MAGIC || start->version < 1)
         x86_start_fail("no PVH start information of version 1 or later");
-    info->protocol = "pvh";
+    memcpy(info->protocol, "pvh", sizeof("pvh"));
     info->kernel_base = (vaddr_t)image_start - KERNEL_BASE;
     info->kernel_size = (uint64_t)(image_end - image_start);
     info->acpi_rsdp = start->rsdp;
