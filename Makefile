@@ -313,13 +313,14 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # ---- Host tests ------------------------------------------------------------------------------------------------------
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
-	test_acpi test_args test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
+	test_acpi test_acpi_platform test_args test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
 	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_place \
 	test_plan test_pt test_shmap test_space test_warehouse test_branch test_cache test_storebuf test_tlb test_topology
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_acpi_SRC      := kernel/dev/acpi.c
 test_devtree_SRC   := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
 test_cpu_place_SRC := kernel/arch/x86_64/topology.c
+test_acpi_platform_SRC := kernel/dev/acpi.c kernel/dev/acpi_platform.c kernel/dev/platform.c
 test_format_SRC    := kernel/format.c
 test_pt_SRC        := kernel/arch/pt.c
 test_balance_SRC   := sched/balance_policy.c
@@ -385,7 +386,7 @@ FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)
 fuzz_cmdline_SRC := kernel/cmdline.c kernel/format.c
 fuzz_elf_SRC     := kernel/proc/elf.c
 fuzz_bundle_SRC  := kernel/proc/bundle.c
-fuzz_acpi_SRC    := kernel/dev/acpi.c
+fuzz_acpi_SRC    := kernel/dev/acpi.c kernel/dev/acpi_platform.c kernel/dev/platform.c
 fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/boot/boot_info.c
 $(H)/fuzz_devtree: | $(LIBFDT)/libfdt.h $(B)/corpus/fuzz_devtree/virt.dtb $(B)/corpus/fuzz_devtree/board.dtb
 $(B)/corpus/fuzz_devtree/%.dtb: test/host/%.dts | deps-test

@@ -14,7 +14,7 @@ enum { HPET_GAS = 40, GAS_MEMORY = 0, GAS_ADDRESS = 4 };
 
 #define CPU_ENABLED 1
 
-static uint64_t get(const uint8_t *p, unsigned bytes)
+uint64_t acpi_number(const uint8_t *p, unsigned bytes)
 {
     uint64_t v = 0;
 
@@ -23,10 +23,9 @@ static uint64_t get(const uint8_t *p, unsigned bytes)
     return v;
 }
 
-/* A field of a table; 0 where the table is too short to have it. */
-static uint64_t field(const struct acpi_table *t, uint32_t at, unsigned bytes)
+uint64_t acpi_field(const struct acpi_table *t, uint32_t at, unsigned bytes)
 {
-    return at + bytes <= t->size ? get(t->data + at, bytes) : 0;
+    return (uint64_t)at + bytes <= t->size ? acpi_number(t->data + at, bytes) : 0;
 }
 
 static bool checksum_right(const uint8_t *p, uint64_t size)
@@ -44,7 +43,7 @@ static int open_table(const struct acpi_memory *memory, paddr_t pa, struct acpi_
 
     if (!p)
         return -EINVAL;
-    uint64_t size = get(p + 4, 4);
+    uint64_t size = acpi_number(p + 4, 4);
     if (size < HEADER_SIZE || size > TABLE_MAX)
         return -EINVAL;
     p = memory->map(memory->ctx, pa, size);
@@ -63,15 +62,15 @@ static int open_root(const struct acpi_memory *memory, paddr_t rsdp, struct acpi
         return -EINVAL;
     if (p[15] >= 2) {
         p = memory->map(memory->ctx, rsdp, RSDP_V2_SIZE);
-        if (p && checksum_right(p, RSDP_V2_SIZE) && get(p + 24, 8)) {
+        if (p && checksum_right(p, RSDP_V2_SIZE) && acpi_number(p + 24, 8)) {
             *width = 8;
-            return open_table(memory, get(p + 24, 8), root);
+            return open_table(memory, acpi_number(p + 24, 8), root);
         }
         if (!p)
             return -EINVAL;
     }
     *width = 4;
-    return open_table(memory, get(p + 16, 4), root);
+    return open_table(memory, acpi_number(p + 16, 4), root);
 }
 
 static int find_dsdt(const struct acpi_memory *memory, paddr_t rsdp, struct acpi_table *out)
@@ -81,8 +80,8 @@ static int find_dsdt(const struct acpi_memory *memory, paddr_t rsdp, struct acpi
 
     if (err)
         return err;
-    paddr_t pa = field(&fadt, FADT_X_DSDT, 8);
-    return open_table(memory, pa ? pa : field(&fadt, FADT_DSDT, 4), out);
+    paddr_t pa = acpi_field(&fadt, FADT_X_DSDT, 8);
+    return open_table(memory, pa ? pa : acpi_field(&fadt, FADT_DSDT, 4), out);
 }
 
 int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signature[4], struct acpi_table *out)
@@ -96,7 +95,7 @@ int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signatu
     if (!memcmp(signature, "DSDT", 4))
         return find_dsdt(memory, rsdp, out);
     for (uint32_t at = HEADER_SIZE; at + width <= root.size; at += width) {
-        paddr_t pa = field(&root, at, width);
+        paddr_t pa = acpi_field(&root, at, width);
         const uint8_t *p = memory->map(memory->ctx, pa, HEADER_SIZE);
         if (p && !memcmp(p, signature, 4))
             return open_table(memory, pa, out);
@@ -145,9 +144,9 @@ bool acpi_madt_next_cpu(const struct acpi_table *madt, uint32_t *pos, struct acp
         if (!c)
             continue;
         *out = (struct acpi_cpu){
-            .hwid = get(e.data + c->hwid, c->hwid_bytes),
-            .uid = (uint32_t)get(e.data + c->uid, c->uid_bytes),
-            .enabled = get(e.data + c->flags, 4) & CPU_ENABLED,
+            .hwid = acpi_number(e.data + c->hwid, c->hwid_bytes),
+            .uid = (uint32_t)acpi_number(e.data + c->uid, c->uid_bytes),
+            .enabled = acpi_number(e.data + c->flags, 4) & CPU_ENABLED,
         };
         return true;
     }
@@ -162,8 +161,8 @@ bool acpi_mcfg_next(const struct acpi_table *mcfg, uint32_t *pos, struct acpi_ec
         return false;
     const uint8_t *p = mcfg->data + at;
     *out = (struct acpi_ecam){
-        .base = get(p, 8),
-        .segment = (uint16_t)get(p + 8, 2),
+        .base = acpi_number(p, 8),
+        .segment = (uint16_t)acpi_number(p + 8, 2),
         .first_bus = p[10],
         .last_bus = p[11],
     };
@@ -173,13 +172,13 @@ bool acpi_mcfg_next(const struct acpi_table *mcfg, uint32_t *pos, struct acpi_ec
 
 int acpi_hpet(const struct acpi_table *hpet, paddr_t *base)
 {
-    *base = field(hpet, HPET_GAS + GAS_ADDRESS, 8);
-    return *base && field(hpet, HPET_GAS, 1) == GAS_MEMORY ? 0 : -ENOENT;
+    *base = acpi_field(hpet, HPET_GAS + GAS_ADDRESS, 8);
+    return *base && acpi_field(hpet, HPET_GAS, 1) == GAS_MEMORY ? 0 : -ENOENT;
 }
 
 int acpi_pm_timer(const struct acpi_table *fadt, uint16_t *port)
 {
-    *port = (uint16_t)field(fadt, FADT_PM_TIMER, 4);
+    *port = (uint16_t)acpi_field(fadt, FADT_PM_TIMER, 4);
     return *port ? 0 : -ENOENT;
 }
 
@@ -187,11 +186,11 @@ int acpi_pm_timer(const struct acpi_table *fadt, uint16_t *port)
 static int aml_small_integer(const struct acpi_table *t, uint32_t at, uint8_t *v)
 {
     enum { AML_ZERO = 0, AML_ONE = 1, AML_BYTE = 0x0a };
-    uint8_t op = (uint8_t)field(t, at, 1);
+    uint8_t op = (uint8_t)acpi_field(t, at, 1);
 
     if (at >= t->size || (op != AML_ZERO && op != AML_ONE && op != AML_BYTE))
         return -ENOENT;
-    *v = op == AML_BYTE ? (uint8_t)field(t, at + 1, 1) : op;
+    *v = op == AML_BYTE ? (uint8_t)acpi_field(t, at + 1, 1) : op;
     return 0;
 }
 
@@ -200,7 +199,7 @@ int acpi_soft_off(const struct acpi_table *fadt, const struct acpi_table *dsdt, 
 {
     enum { AML_PACKAGE = 0x12, SLEEP_TYPE_SHIFT = 10, SLEEP_ENABLE = 1 << 13 };
 
-    *port = (uint16_t)field(fadt, FADT_PM1A_CNT, 4);
+    *port = (uint16_t)acpi_field(fadt, FADT_PM1A_CNT, 4);
     if (!*port)
         return -ENOENT;
     /* Name(_S5_, Package...): without an interpreter, found by its bytes; the package length has 1 to 4. */

@@ -16,6 +16,11 @@ struct acpi_table {
     uint32_t size;       /* at least that of the header; checksum right */
 };
 
+/* A little-endian number. */
+uint64_t acpi_number(const uint8_t *p, unsigned bytes);
+/* A field of a table; 0 where the table is too short to have it. */
+uint64_t acpi_field(const struct acpi_table *t, uint32_t at, unsigned bytes);
+
 /* 0, -ENOENT when there is no such table, -EINVAL when what leads to it is broken. */
 int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signature[4],
               struct acpi_table *out);

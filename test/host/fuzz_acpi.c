@@ -3,7 +3,7 @@
  * Checksums are made right where the RSDP and the tables behind it stand, or no input would get past them.
  */
 #include <stdlib.h>
-#include "kernel/dev/acpi.h"
+#include "kernel/dev/acpi_platform.h"
 
 #define WINDOW_BASE 0x1000
 #define WINDOW_MAX  4096
@@ -38,7 +38,25 @@ static const void *map(void *ctx, paddr_t pa, uint64_t size)
     return p;
 }
 
-static void walk(const struct acpi_memory *memory)
+static const struct acpi_memory memory = {.map = map};
+
+/* As above, of exactly the table's size. */
+static int get_copy(const char signature[4], struct acpi_table *out)
+{
+    static uint8_t *copy;
+    int err = acpi_find(&memory, WINDOW_BASE, signature, out);
+
+    free(copy);
+    copy = NULL;
+    if (!err) {
+        copy = malloc(out->size);
+        memcpy(copy, out->data, out->size);
+        out->data = copy;
+    }
+    return err;
+}
+
+static void walk(void)
 {
     static const char signatures[][5] = {"APIC", "MCFG", "FACP", "HPET"};
     struct acpi_table t, dsdt;
@@ -48,7 +66,7 @@ static void walk(const struct acpi_memory *memory)
     paddr_t base;
 
     for (size_t i = 0; i < ARRAY_SIZE(signatures); i++) {
-        if (acpi_find(memory, WINDOW_BASE, signatures[i], &t))
+        if (acpi_find(&memory, WINDOW_BASE, signatures[i], &t))
             continue;
         if (t.data < window || t.data + t.size > window + window_size)
             abort();
@@ -62,7 +80,7 @@ static void walk(const struct acpi_memory *memory)
         acpi_hpet(&own, &base);
         acpi_pm_timer(&own, &port);
         acpi_soft_off(&own, &own, &port, &value);
-        if (!acpi_find(memory, WINDOW_BASE, "DSDT", &dsdt))
+        if (!acpi_find(&memory, WINDOW_BASE, "DSDT", &dsdt))
             acpi_soft_off(&own, &dsdt, &port, &value);
         free(copy);
     }
@@ -70,7 +88,7 @@ static void walk(const struct acpi_memory *memory)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct acpi_memory memory = {.map = map};
+    static struct platform platform;
 
     if (size < 36)
         return 0;
@@ -79,6 +97,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(window, "RSD PTR ", 8);
     seal(window, 20, 8);
     seal(window, 36, 32);
-    walk(&memory);
+    walk();
+    acpi_platform(get_copy, &platform);
+    if (platform.cpu_count > PLATFORM_CPUS_MAX || platform.gic.redist_count > PLATFORM_REDISTS_MAX ||
+        platform.gic.frame_count > PLATFORM_MSI_MAX || platform.gic.its_count > PLATFORM_MSI_MAX)
+        abort();
     return 0;
 }

@@ -1,0 +1,303 @@
+/* Tables as an Arm machine has them become one description; what is broken or missing is left out. */
+#include "test/host/expect_panic.h"
+#include "kernel/dev/acpi_platform.h"
+
+enum { MADT, GTDT, SPCR, FADT, PPTT, TABLES };
+static const char signatures[TABLES][5] = {"APIC", "GTDT", "SPCR", "FACP", "PPTT"};
+static uint8_t bytes[TABLES][1024];
+static uint32_t sizes[TABLES]; /* 0: there is no such table */
+static struct platform p;
+
+static int get(const char signature[4], struct acpi_table *out)
+{
+    for (unsigned i = 0; i < TABLES; i++) {
+        if (memcmp(signature, signatures[i], 4) || !sizes[i])
+            continue;
+        *out = (struct acpi_table){bytes[i], sizes[i]};
+        return 0;
+    }
+    return -ENOENT;
+}
+
+static void put(unsigned table, uint32_t at, uint64_t v, unsigned size)
+{
+    for (unsigned i = 0; i < size; i++)
+        bytes[table][at + i] = (uint8_t)(v >> 8 * i);
+    sizes[table] = MAX(sizes[table], at + size);
+}
+
+/* Begins an entry of a table at its end. */
+static uint32_t entry(unsigned table, uint8_t type, uint8_t size)
+{
+    uint32_t at = sizes[table];
+
+    put(table, at + size - 1, 0, 1);
+    put(table, at, type, 1);
+    put(table, at + 1, size, 1);
+    return at;
+}
+
+static void gicc(uint32_t uid, uint64_t mpidr, uint32_t flags, paddr_t redist)
+{
+    uint32_t at = entry(MADT, 11, 80);
+
+    put(MADT, at + 8, uid, 4);
+    put(MADT, at + 12, flags, 4);
+    put(MADT, at + 20, 23, 4);
+    put(MADT, at + 60, redist, 8);
+    put(MADT, at + 68, mpidr, 8);
+}
+
+static void gicd(unsigned version)
+{
+    uint32_t at = entry(MADT, 12, 24);
+
+    put(MADT, at + 8, 0x8000000, 8);
+    put(MADT, at + 20, version, 1);
+}
+
+static uint32_t node(uint32_t flags, uint32_t parent, uint32_t uid)
+{
+    uint32_t at = entry(PPTT, 0, 20);
+
+    put(PPTT, at + 4, flags, 4);
+    put(PPTT, at + 8, parent, 4);
+    put(PPTT, at + 12, uid, 4);
+    return at;
+}
+
+static int empty(void **state)
+{
+    (void)state;
+    memset(bytes, 0, sizeof(bytes));
+    memset(sizes, 0, sizeof(sizes));
+    sizes[MADT] = 44;
+    return 0;
+}
+
+static int read_tables(void)
+{
+    return acpi_platform(get, &p);
+}
+
+static void gic_v3_takes_its_regions_from_the_madt(void **state)
+{
+    uint32_t at;
+
+    (void)state;
+    gicc(0, 0, 1, 0x9999000);
+    gicd(3);
+    at = entry(MADT, 14, 16);
+    put(MADT, at + 4, 0x80a0000, 8);
+    put(MADT, at + 12, 0xf60000, 4);
+    at = entry(MADT, 15, 20);
+    put(MADT, at + 8, 0x8080000, 8);
+    assert_int_equal(read_tables(), 0);
+    assert_int_equal(p.gic.version, 3);
+    assert_int_equal(p.gic.distributor.base, 0x8000000);
+    assert_int_equal(p.gic.redist_count, 1);
+    assert_int_equal(p.gic.redist[0].base, 0x80a0000);
+    assert_int_equal(p.gic.redist[0].size, 0xf60000);
+    assert_int_equal(p.gic.its_count, 1);
+    assert_int_equal(p.gic.its[0].base, 0x8080000);
+    assert_int_equal(p.pmu_irq, 23);
+}
+
+static void redistributors_may_stand_with_the_cpus(void **state)
+{
+    (void)state;
+    gicd(0);
+    gicc(0, 0, 1, 0x10000000);
+    gicc(1, 1, 1, 0x20000000);
+    gicc(2, 2, 0, 0x30000000); /* switched off for good */
+    assert_int_equal(read_tables(), 0);
+    assert_int_equal(p.gic.version, 3);
+    assert_int_equal(p.gic.redist_count, 2);
+    assert_int_equal(p.gic.redist[1].base, 0x20000000);
+}
+
+static void gic_v2_has_a_cpu_interface_and_message_frames(void **state)
+{
+    uint32_t at;
+
+    (void)state;
+    gicc(0, 0, 1, 0);
+    put(MADT, 44 + 32, 0x8010000, 8);
+    gicd(2);
+    at = entry(MADT, 13, 24);
+    put(MADT, at + 8, 0x8020000, 8);
+    put(MADT, at + 16, 1, 4);
+    put(MADT, at + 20, 64, 2);
+    put(MADT, at + 22, 80, 2);
+    assert_int_equal(read_tables(), 0);
+    assert_int_equal(p.gic.version, 2);
+    assert_int_equal(p.gic.cpu_interface.base, 0x8010000);
+    assert_int_equal(p.gic.frame_count, 1);
+    assert_int_equal(p.gic.frame[0].region.base, 0x8020000);
+    assert_int_equal(p.gic.frame[0].spis, 64);
+    assert_int_equal(p.gic.frame[0].first_spi, 80);
+}
+
+static void cpus_are_those_of_the_madt_once_each(void **state)
+{
+    (void)state;
+    gicc(7, 0x80000000, 1, 0);
+    gicc(8, 0x0100000203, 0, 0);
+    gicc(9, 0, 1, 0);
+    assert_int_equal(read_tables(), 0);
+    assert_int_equal(p.cpu_count, 2);
+    assert_int_equal(p.cpu[0].hwid, 0);
+    assert_true(p.cpu[0].enabled);
+    assert_int_equal(p.cpu[1].hwid, 0x0100000203);
+    assert_false(p.cpu[1].enabled);
+}
+
+static void more_cpus_than_fit_are_counted(void **state)
+{
+    (void)state;
+    memset(&p, 0, sizeof(p));
+    for (unsigned i = 0; i < PLATFORM_CPUS_MAX; i++)
+        platform_add_cpu(&p, 0x1000 + i);
+    assert_null(platform_add_cpu(&p, 1));
+    assert_null(platform_add_cpu(&p, 0x1000));
+    assert_int_equal(p.cpus_ignored, 1);
+}
+
+static void timer_console_and_firmware_come_from_their_tables(void **state)
+{
+    (void)state;
+    put(GTDT, 56, 30, 4);
+    put(GTDT, 64, 27, 4);
+    put(SPCR, 36, 3, 1);
+    put(SPCR, 44, 0x9000000, 8);
+    put(SPCR, 52, 8, 1);
+    put(SPCR, 54, 33, 4);
+    put(FADT, 129, 3, 2);
+    assert_int_equal(read_tables(), 0);
+    assert_int_equal(p.timer.physical_irq, 30);
+    assert_int_equal(p.timer.virtual_irq, 27);
+    assert_int_equal(p.uart.kind, UART_PL011);
+    assert_int_equal(p.uart.base, 0x9000000);
+    assert_int_equal(p.uart.irq, 33);
+    assert_int_equal(p.psci, PSCI_HVC);
+}
+
+static void a_serial_port_of_another_kind_is_none(void **state)
+{
+    (void)state;
+    put(SPCR, 36, 0x12, 1);
+    put(SPCR, 44, 0x9000000, 8);
+    assert_int_equal(read_tables(), 0);
+    assert_int_equal(p.uart.kind, UART_NONE);
+}
+
+static void firmware_is_called_by_smc_where_hvc_is_not_asked_for(void **state)
+{
+    (void)state;
+    put(FADT, 129, 1, 2);
+    read_tables();
+    assert_int_equal(p.psci, PSCI_SMC);
+    put(FADT, 129, 2, 2);
+    read_tables();
+    assert_int_equal(p.psci, PSCI_NONE);
+}
+
+/* Two packages; a core of two threads in the first, in the second a cluster with an id of its own. */
+static void make_pptt(unsigned revision)
+{
+    unsigned leaf = revision >= 2 ? 8 : 0;
+
+    put(PPTT, 8, revision, 1);
+    sizes[PPTT] = 36;
+    uint32_t root = node(0, 0, 0);
+    uint32_t first = node(1, root, 0), second = node(1, root, 0);
+    uint32_t core = node(0, first, 0);
+    node(2 | 4 | leaf, core, 0);
+    node(2 | 4 | leaf, core, 1);
+    uint32_t cluster = node(2, second, 2); /* the id of a CPU, but no leaf */
+    node(2 | leaf, cluster, 2);
+    for (unsigned i = 0; i < 3; i++)
+        gicc(i, i, 1, 0);
+}
+
+static void the_pptt_places_threads_cores_and_packages(void **state)
+{
+    for (unsigned revision = 1; revision <= 3; revision++) {
+        empty(state);
+        make_pptt(revision);
+        assert_int_equal(read_tables(), 0);
+        assert_true(p.has_places);
+        assert_int_equal(p.cpu[0].chip, p.cpu[1].chip);
+        assert_int_not_equal(p.cpu[0].chip, p.cpu[2].chip);
+        assert_int_equal(p.cpu[0].core, p.cpu[1].core);
+        assert_int_not_equal(p.cpu[0].core, p.cpu[2].core);
+        assert_true(p.cpu[0].thread < p.cpu[1].thread);
+        assert_int_equal(p.cpu[2].thread, 0);
+    }
+}
+
+static void a_cpu_the_pptt_forgets_makes_it_useless(void **state)
+{
+    (void)state;
+    make_pptt(2);
+    gicc(77, 77, 1, 0);
+    read_tables();
+    assert_false(p.has_places);
+}
+
+static void nodes_that_are_their_own_ancestors_end_the_climb(void **state)
+{
+    uint32_t at;
+
+    (void)state;
+    gicc(0, 0, 1, 0);
+    sizes[PPTT] = 36;
+    put(PPTT, 8, 3, 1);
+    at = node(2 | 8, 0, 0);
+    put(PPTT, at + 8, at, 4);
+    assert_int_equal(read_tables(), 0);
+    put(PPTT, at + 8, 0xfffffff0, 4);
+    assert_int_equal(read_tables(), 0);
+    assert_int_equal(p.cpu[0].chip, at);
+}
+
+static void without_a_madt_there_is_nothing(void **state)
+{
+    (void)state;
+    sizes[MADT] = 0;
+    assert_int_equal(read_tables(), -ENOENT);
+    assert_int_equal(p.cpu_count, 0);
+}
+
+static void entries_too_short_for_their_kind_are_left_out(void **state)
+{
+    static const uint8_t types[] = {11, 12, 13, 14, 15};
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(types); i++)
+        entry(MADT, types[i], 12);
+    assert_int_equal(read_tables(), 0);
+    assert_int_equal(p.cpu_count, 0);
+    assert_int_equal(p.gic.version, 0);
+    assert_int_equal(p.gic.redist_count + p.gic.frame_count + p.gic.its_count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(gic_v3_takes_its_regions_from_the_madt, empty),
+        cmocka_unit_test_setup(redistributors_may_stand_with_the_cpus, empty),
+        cmocka_unit_test_setup(gic_v2_has_a_cpu_interface_and_message_frames, empty),
+        cmocka_unit_test_setup(cpus_are_those_of_the_madt_once_each, empty),
+        cmocka_unit_test_setup(more_cpus_than_fit_are_counted, empty),
+        cmocka_unit_test_setup(timer_console_and_firmware_come_from_their_tables, empty),
+        cmocka_unit_test_setup(a_serial_port_of_another_kind_is_none, empty),
+        cmocka_unit_test_setup(firmware_is_called_by_smc_where_hvc_is_not_asked_for, empty),
+        cmocka_unit_test_setup(the_pptt_places_threads_cores_and_packages, empty),
+        cmocka_unit_test_setup(a_cpu_the_pptt_forgets_makes_it_useless, empty),
+        cmocka_unit_test_setup(nodes_that_are_their_own_ancestors_end_the_climb, empty),
+        cmocka_unit_test_setup(without_a_madt_there_is_nothing, empty),
+        cmocka_unit_test_setup(entries_too_short_for_their_kind_are_left_out, empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
