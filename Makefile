@@ -293,12 +293,18 @@ $(B)/machine/topologies: $(addprefix $(B)/machine/test/machine/,topologies.o top
 machine: $(B)/machine/machine.so $(B)/machine/topologies
 
 # The machine's own guest: exact programs and what must be counted for them.
-MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,start.S guest.c tests.c) kernel/string.c
-$(B)/machine/guest.elf: $(MACHINE_GUEST_SRC) $(wildcard test/machine/guest/*.h test/machine/guest/*.ld) kernel/dev/machine.h
+MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,guest.c tests.c) kernel/string.c \
+	$(wildcard $(addprefix test/machine/guest/$(ARCH)/*,.S .c))
+MACHINE_GUEST_RAM_x86_64  := 0
+MACHINE_GUEST_RAM_aarch64 := 0x40000000
+MACHINE_GUEST_ISA_x86_64  := $(KERNEL_ISA_x86_64)
+MACHINE_GUEST_ISA_aarch64 := -march=armv8.1-a -mgeneral-regs-only -mstrict-align
+$(B)/machine/guest-$(ARCH).elf: $(MACHINE_GUEST_SRC) $(wildcard test/machine/guest/*.h test/machine/guest/*.ld test/machine/guest/$(ARCH)/*.h) kernel/dev/machine.h | deps-build
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
-	$(Q)$(HOSTCC) -std=gnu11 -g -O2 -I. $(WARN) -ffreestanding -fno-pic -no-pie -fno-stack-protector $(KERNEL_ISA_x86_64) \
-		-nostdlib -static -Wl,--build-id=none,-z,noexecstack,-z,max-page-size=4096,--no-warn-rwx-segments \
+	$(Q)$(CC) -std=gnu11 -g -O2 -I. -Itest/machine/guest/$(ARCH) $(WARN) -ffreestanding -fno-pic -no-pie -fno-stack-protector \
+		$(MACHINE_GUEST_ISA_$(ARCH)) -nostdlib -static \
+		-Wl,--build-id=none,-z,noexecstack,-z,max-page-size=4096,--no-warn-rwx-segments,--defsym=RAM=$(MACHINE_GUEST_RAM_$(ARCH)) \
 		-T test/machine/guest/guest.ld $(MACHINE_GUEST_SRC) -o $@
 
 # ---- Running ---------------------------------------------------------------------------------------------------------
@@ -409,8 +415,8 @@ QEMU_TESTS := \
 test-qemu: $(O)/vigil-test.elf $(O)/vigil-test.efi $(O)/vigil-suites.elf machine | deps-test
 	@ARCH=$(ARCH) prove --timer $(QEMU_TESTS)
 
-test-machine: $(B)/machine/guest.elf machine | deps-test
-	@prove --timer test/machine/machine.t
+test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test
+	@ARCH=$(ARCH) prove --timer test/machine/machine.t
 
 test: test-host test-machine test-qemu policy-check
 test-long: test

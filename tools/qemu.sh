@@ -5,13 +5,19 @@
 #
 #   kernel=FILE     start FILE directly, or
 #   disk=FILE       start from a raw disk image under UEFI firmware, or
+#   efi=FILE        start a UEFI program under firmware, without a disk  (aarch64), or
 #   linux=FILE      start a Linux kernel; initrd=FILE goes with it
 #   append=TEXT     command line
+#   arch=ARCH       x86_64: QEMU's q35, or aarch64: its virt  (x86_64, or what ARCH in the environment says)
 #   machine=NAME    a simulated machine (build/machine/topologies lists them), or qemu: no simulation  (qemu)
 #   smp=N           CPUs; a simulated machine's own number if not given; with its chips, cores and threads  (1)
 #   mem=SIZE        memory  (512M)
-#   cpu=MODEL       CPU model  (max; on a simulated machine max,vendor=GenuineIntel,-monitor: QEMU tells guests of
-#                   hardware threads in Intel's CPUID leaves only, and does not sleep in MWAIT)
+#   cpu=MODEL       CPU model  (max; on a simulated machine
+#                   x86_64: max,vendor=GenuineIntel,-monitor: QEMU tells guests of hardware threads in Intel's CPUID leaves
+#                   only, and does not sleep in MWAIT;
+#                   aarch64: neoverse-n1,cntfrq=1000000000: one tick is one cycle, and no instruction (SVE, memory copies)
+#                   accesses memory behind the simulator's back)
+#   gic=2|3         aarch64: which interrupt controller; 2 serves 8 CPUs at most  (3)
 #   thread=multi   one host thread per CPU, or single: in turns (single when there are more CPUs than the host has, for then
 #                   multi is several times slower; a simulated machine is always single)
 #   timeout=S       seconds after which QEMU is ended, with status 124  (600)
@@ -23,14 +29,14 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
 
-kernel= disk= linux= initrd= append= machine=qemu smp= mem=512M cpu= timeout=600 out=$top/build/out plugin= shape= thread=
+kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 machine=qemu smp= mem=512M cpu= timeout=600 out=$top/build/out plugin= shape= thread=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
-	kernel=* | disk=* | linux=* | initrd=* | append=* | thread=* | machine=* | smp=* | mem=* | cpu=* | timeout=* | out=* | plugin=*)
+	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | thread=* | machine=* | smp=* | mem=* | cpu=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
-	*) die "unknown argument '$1' (kernel= disk= linux= initrd= append= machine= smp= mem= cpu= timeout= out= plugin=)" ;;
+	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= thread= machine= smp= mem= cpu= timeout= out= plugin=)" ;;
 	esac
 	shift
 done
@@ -38,6 +44,17 @@ mkdir -p "$out"
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/vigil-qemu.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
+
+# What the instruction sets differ in.  The guest ends QEMU with a status it can tell from QEMU's own; see below.
+case $arch in
+x86_64)
+	board=q35 simulated_cpu=max,vendor=GenuineIntel,-monitor ending='-device isa-debug-exit,iobase=0xf4,iosize=4'
+	code=/usr/share/OVMF/OVMF_CODE_4M.fd vars=/usr/share/OVMF/OVMF_VARS_4M.fd package=ovmf ;;
+aarch64)
+	board=virt,gic-version=$gic simulated_cpu=neoverse-n1,cntfrq=1000000000 ending='-semihosting-config enable=on,target=native'
+	code=/usr/share/AAVMF/AAVMF_CODE.fd vars=/usr/share/AAVMF/AAVMF_VARS.fd package=qemu-efi-aarch64 ;;
+*) die "arch=$arch: expected x86_64 or aarch64" ;;
+esac
 
 if [ "$machine" = qemu ]; then
 	: "${smp:=1}" "${cpu:=max}"
@@ -47,7 +64,7 @@ else
 	read -r cpus chips cores threads <<-EOF
 		$shape
 	EOF
-	: "${smp:=$cpus}" "${cpu:=max,vendor=GenuineIntel,-monitor}"
+	: "${smp:=$cpus}" "${cpu:=$simulated_cpu}"
 	shape=,sockets=$chips,cores=$cores,threads=$threads,maxcpus=$cpus
 	[ "$smp" -le "$cpus" ] || die "smp=$smp: '$machine' has $cpus CPUs"
 	page=$scratch/registers thread=single # the simulator decides whose turn it is
@@ -60,25 +77,27 @@ case "$smp" in '' | *[!0-9]*) die "smp=$smp: expected a number of CPUs" ;; esac
 
 [ -n "$thread" ] || if [ "$smp" -gt "$(nproc)" ]; then thread=single; else thread=multi; fi
 
-if [ -n "$disk" ]; then
-	code=/usr/share/OVMF/OVMF_CODE_4M.fd vars=/usr/share/OVMF/OVMF_VARS_4M.fd
-	[ -f $code ] && [ -f $vars ] || die "no UEFI firmware in /usr/share/OVMF (package ovmf)"
+if [ -n "$disk$efi" ]; then
+	[ -f $code ] && [ -f $vars ] || die "no UEFI firmware in ${code%/*} (package $package)"
 	cp $vars "$scratch/vars.fd"
-	set -- -drive if=pflash,format=raw,readonly=on,file=$code -drive if=pflash,format=raw,file="$scratch/vars.fd" \
-		-drive format=raw,file="$disk" "$@"
-elif [ -n "$linux$kernel" ]; then
-	set -- -kernel "${linux:-$kernel}" ${initrd:+-initrd "$initrd"} -append "$append" "$@"
+	set -- -drive if=pflash,format=raw,readonly=on,file=$code -drive if=pflash,format=raw,file="$scratch/vars.fd" "$@"
+fi
+if [ -n "$disk" ]; then
+	set -- -drive format=raw,file="$disk" "$@"
+elif [ -n "$linux$kernel$efi" ]; then
+	set -- -kernel "$linux$kernel$efi" ${initrd:+-initrd "$initrd"} -append "$append" "$@"
 else
-	die "nothing to start: kernel=, disk= or linux= is missing"
+	die "nothing to start: kernel=, disk=, efi= or linux= is missing"
 fi
 
 status=0
-timeout --foreground -k 5 "$timeout" qemu-system-x86_64 -machine q35 -accel "tcg,thread=$thread" -cpu "$cpu" -smp "$smp$shape" -m "$mem" \
-	-nodefaults -display none -serial stdio -no-reboot -device isa-debug-exit,iobase=0xf4,iosize=4 "$@" || status=$?
+timeout --foreground -k 5 "$timeout" "qemu-system-$arch" -machine "$board" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "$smp$shape" -m "$mem" \
+	-nodefaults -display none -serial stdio -no-reboot $ending "$@" || status=$?
 case $status in
 124 | 137) printf 'qemu.sh: ended after %s s\n' "$timeout" >&2; exit 124 ;;
 esac
 # isa-debug-exit ends QEMU with 2 * value + 1; Vigil's value is its exit code + 16, mod 128.  An even status is QEMU's own.
+# On AArch64, where semihosting's SYS_EXIT takes any status, Vigil asks for the same.
 if [ $((status & 1)) -eq 1 ] && [ $status -ne 1 ]; then
 	exit $((((status >> 1) - 16) & 127))
 fi

@@ -1,7 +1,8 @@
 #!/bin/sh
 # The machine's own guest (test/machine/guest) on several topologies: known misses, walks, ping-pong, times, interrupts.
 #
-#   test/machine/machine.t       TAP on standard output; quantum and seed from the environment: MACHINE_PLUGIN=q=500,seed=3
+#   test/machine/machine.t       TAP on standard output; from the environment ARCH=x86_64|aarch64, and quantum and seed:
+#                                MACHINE_PLUGIN=q=500,seed=3
 cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/machine-test.XXXXXX")
 trap 'rm -rf "$out"' EXIT
@@ -10,7 +11,7 @@ trap 'rm -rf "$out"' EXIT
 {
 	while read -r machine smp; do
 		echo "# $machine"
-		tools/qemu.sh kernel=build/machine/guest.elf machine="$machine" ${smp:+smp=$smp} mem=4G timeout=120 out="$out" \
+		tools/qemu.sh kernel="build/machine/guest-${ARCH:-x86_64}.elf" machine="$machine" ${smp:+smp=$smp} mem=4G timeout=120 out="$out" \
 			plugin=verify=1${MACHINE_PLUGIN:+,$MACHINE_PLUGIN} </dev/null
 		echo "status $machine $?"
 		[ "${smp:-8}" -lt 5 ] || awk -v machine="$machine" '$1 == "mark" { n = 0 } $1 == "shared" && $2 + $3 == 201 { n += $4 }

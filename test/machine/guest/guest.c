@@ -1,33 +1,10 @@
 /*
- * The test guest's CPUs, interrupts, console and counters.
+ * The test guest's CPUs, console and counters.
  */
 #include "test/machine/guest/guest.h"
 
-#define COM1        0x3f8
-#define DEBUG_EXIT  0xf4
-#define PIC1_MASK   0x21
-#define PIC2_MASK   0xa1
-#define PCI_ADDRESS 0xcf8
-#define PCI_DATA    0xcfc
-#define START_PAGE  0x8000
-#define BAR_PLACE   0xe0000000 /* free in QEMU's q35: below ECAM and the firmware's windows */
-
-#define MSR_APIC_BASE     0x1b
-#define X2APIC_ID         0x802
-#define X2APIC_EOI        0x80b
-#define X2APIC_SPURIOUS   0x80f
-#define X2APIC_ICR        0x830
-#define X2APIC_TIMER      0x832
-#define X2APIC_COUNT      0x838
-#define X2APIC_DIVIDE     0x83e
-#define ICR_INIT          0x4500
-#define ICR_STARTUP       0x4600
-#define TIMER_DIVIDE_BY_1 0xb
-#define WAKE_VECTOR       0x41
-
 volatile struct machine_id *id;
 struct interrupts interrupts[GUEST_CPUS];
-uint32_t secondary_stack; /* physical: of the CPU that is being started */
 
 static uint8_t stacks[GUEST_CPUS][16384] ALIGNED(128);
 static volatile unsigned running;
@@ -36,50 +13,12 @@ static struct {
     void *arg;
 } ALIGNED(128) work[GUEST_CPUS];
 
-static struct {
-    uint16_t low, segment, flags, middle;
-    uint32_t high, reserved;
-} idt[256];
-
-extern char isr_interrupt[], isr_fault[], isr_empty[];
-
-/* ---- Registers -------------------------------------------------------------------------------------------- */
-
-static void outb(uint16_t port, uint8_t value)
-{
-    __asm__ volatile("outb %0, %1" ::"a"(value), "Nd"(port));
-}
-
-static void outl(uint16_t port, uint32_t value)
-{
-    __asm__ volatile("outl %0, %1" ::"a"(value), "Nd"(port));
-}
-
-static uint32_t inl(uint16_t port)
-{
-    uint32_t value;
-    __asm__ volatile("inl %1, %0" : "=a"(value) : "Nd"(port));
-    return value;
-}
-
-static void wrmsr(uint32_t msr, uint64_t value)
-{
-    __asm__ volatile("wrmsr" ::"c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
-}
-
-static uint64_t rdmsr(uint32_t msr)
-{
-    uint32_t low, high;
-    __asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr));
-    return (uint64_t)high << 32 | low;
-}
-
 /* ---- Console ---------------------------------------------------------------------------------------------- */
 
 void print(const char *text)
 {
     for (; *text; text++)
-        outb(COM1, (uint8_t)*text);
+        console_put(*text);
 }
 
 void print_number(uint64_t n)
@@ -93,14 +32,6 @@ void print_number(uint64_t n)
     print(at);
 }
 
-/* The code becomes QEMU's status as in kernel/arch/x86_64/power.c. */
-NORETURN static void power_off(unsigned code)
-{
-    outl(DEBUG_EXIT, (code + 0x10) & 0x7f);
-    for (;;)
-        __asm__ volatile("cli; hlt");
-}
-
 void panic(const char *fmt, ...)
 {
     print("Bail out! ");
@@ -109,17 +40,7 @@ void panic(const char *fmt, ...)
     power_off(99);
 }
 
-void guest_fault(void)
-{
-    panic("an exception that must not happen");
-}
-
-/* ---- Interrupts ------------------------------------------------------------------------------------------- */
-
-unsigned this_cpu(void)
-{
-    return (unsigned)rdmsr(X2APIC_ID);
-}
+/* ---- CPUs ------------------------------------------------------------------------------------------------- */
 
 volatile struct machine_cpu *regs(void)
 {
@@ -128,59 +49,21 @@ volatile struct machine_cpu *regs(void)
 
 void guest_interrupt(void)
 {
-    uint64_t now = rdtsc();
+    uint64_t now = ticks();
     unsigned cpu = this_cpu();
 
-    interrupts[cpu].tsc = now;
+    interrupts[cpu].time = now;
     interrupts[cpu].count++;
-    wrmsr(X2APIC_EOI, 0);
+    interrupt_done();
 }
 
-static void gate(unsigned vector, char *entry)
-{
-    uint64_t at = (uint64_t)entry;
-    idt[vector].low = (uint16_t)at;
-    idt[vector].segment = 8;
-    idt[vector].flags = 0x8e00;
-    idt[vector].middle = (uint16_t)(at >> 16);
-    idt[vector].high = (uint32_t)(at >> 32);
-}
-
-static void cpu_init(void)
-{
-    struct {
-        uint16_t limit;
-        uint64_t base;
-    } PACKED pointer = {sizeof(idt) - 1, (uint64_t)idt};
-
-    __asm__ volatile("lidt %0" ::"m"(pointer));
-    wrmsr(MSR_APIC_BASE, rdmsr(MSR_APIC_BASE) | 0xc00);
-    wrmsr(X2APIC_SPURIOUS, 0x1ff);
-    wrmsr(X2APIC_DIVIDE, TIMER_DIVIDE_BY_1);
-    wrmsr(X2APIC_TIMER, GUEST_VECTOR);
-    __asm__ volatile("sti");
-}
-
-void timer_in(uint64_t cycles)
-{
-    wrmsr(X2APIC_COUNT, cycles);
-}
-
-void message(volatile struct machine_cpu *r)
-{
-    r->irq_data = GUEST_VECTOR;
-    r->irq_address = 0xfee00000 | this_cpu() << 12;
-}
-
-/* ---- CPUs ------------------------------------------------------------------------------------------------- */
-
-static void work_loop(void)
+NORETURN static void work_loop(void)
 {
     unsigned cpu = this_cpu();
 
     for (;;) {
         while (!work[cpu].f)
-            __asm__ volatile("cli; cmpq $0, %0; jne 1f; sti; hlt; 1: sti" ::"m"(work[cpu].f) : "memory");
+            halt_unless(&work[cpu].f);
         work[cpu].f(work[cpu].arg);
         work[cpu].f = NULL;
     }
@@ -191,11 +74,6 @@ void run_on(unsigned cpu, void (*f)(void *), void *arg)
     work[cpu].arg = arg;
     work[cpu].f = f;
     wake(cpu);
-}
-
-void wake(unsigned cpu)
-{
-    wrmsr(X2APIC_ICR, (uint64_t)cpu << 32 | WAKE_VECTOR);
 }
 
 void run_wait(unsigned cpu)
@@ -212,9 +90,7 @@ unsigned guest_cpus(void)
 static void start_others(void)
 {
     for (unsigned cpu = 1; cpu < id->cpus; cpu++) {
-        secondary_stack = (uint32_t)((uint64_t)stacks[cpu + 1] - 0xffffffff80000000);
-        wrmsr(X2APIC_ICR, (uint64_t)cpu << 32 | ICR_INIT);
-        wrmsr(X2APIC_ICR, (uint64_t)cpu << 32 | ICR_STARTUP | START_PAGE >> 12);
+        platform_start(cpu, stacks[cpu + 1]);
         while (running == cpu)
             cpu_pause();
     }
@@ -222,27 +98,19 @@ static void start_others(void)
 
 /* ---- The register pages ----------------------------------------------------------------------------------- */
 
-static uint32_t pci_read(uint32_t device, uint32_t offset)
-{
-    outl(PCI_ADDRESS, 0x80000000 | device << 11 | offset);
-    return inl(PCI_DATA);
-}
-
-static void pci_write(uint32_t device, uint32_t offset, uint32_t value)
-{
-    outl(PCI_ADDRESS, 0x80000000 | device << 11 | offset);
-    outl(PCI_DATA, value);
-}
+#define PCI_COMMAND        4
+#define PCI_COMMAND_MEMORY 2
+#define PCI_BAR(n)         (0x10 + 4 * (n))
 
 static void find_registers(void)
 {
-    for (uint32_t device = 0; device < 32; device++) {
+    for (unsigned device = 0; device < 32; device++) {
         if (pci_read(device, 0) != (MACHINE_PCI_DEVICE << 16 | MACHINE_PCI_VENDOR))
             continue;
-        pci_write(device, 0x18, BAR_PLACE);
-        pci_write(device, 0x1c, 0);
-        pci_write(device, 4, pci_read(device, 4) | 2);
-        id = (volatile struct machine_id *)BAR_PLACE;
+        pci_write(device, PCI_BAR(MACHINE_PCI_BAR), pci_bar_place);
+        pci_write(device, PCI_BAR(MACHINE_PCI_BAR + 1), 0);
+        pci_write(device, PCI_COMMAND, pci_read(device, PCI_COMMAND) | PCI_COMMAND_MEMORY);
+        id = (volatile struct machine_id *)(uint64_t)pci_bar_place;
         if (id->magic != MACHINE_MAGIC || id->version != MACHINE_VERSION)
             panic("the device is not the machine's");
         return;
@@ -336,30 +204,23 @@ void check(const char *what, uint64_t value, uint64_t least, uint64_t most)
     print("\n");
 }
 
-/* Every CPU comes here, the first one before the others. */
 void guest_main(void)
 {
     static bool first_is_here;
     bool first = !first_is_here;
 
     first_is_here = true;
-    if (first) {
-        for (unsigned v = 0; v < 256; v++)
-            gate(v, isr_fault);
-        gate(GUEST_VECTOR, isr_interrupt);
-        gate(0x80, isr_empty);
-        gate(WAKE_VECTOR, isr_interrupt);
-        gate(0xff, isr_empty); /* spurious */
-        outb(PIC1_MASK, 0xff);
-        outb(PIC2_MASK, 0xff);
-    }
-    cpu_init();
+    if (first)
+        platform_init();
+    platform_init_cpu();
     running++;
     if (!first)
         work_loop();
     find_registers();
     start_others();
     tests();
+    for (void (*const *test)(void) = platform_tests; *test; test++)
+        (*test)();
     print("1..");
     print_number(checks);
     print("\n");

@@ -1,16 +1,26 @@
 /*
  * The machine's test guest: as little as it takes to run exact programs on each CPU and to see what the machine made of
- * them.  No kernel underneath; one program at a time.
+ * them.  No kernel underneath; one program at a time.  What depends on the instruction set is in a folder of its name:
+ * start.S, platform.c, and platform.h with what must be inline:
+ *
+ *   ARENA                              physical = virtual: free memory from here on, 64 MB aligned
+ *   uint64_t ticks(void)               the clock, in model cycles
+ *   void cpu_pause(void)               in a loop that waits for another CPU
+ *   void spin(uint64_t n)              n rounds of two instructions, the second a branch
+ *   void invalidate_page(uint64_t va)  one instruction
+ *   void system_call(void)             an exception that returns at once
+ *   void halt(void)                    waits for an interrupt
+ *   void halt_unless(const volatile void *word)   ... unless the word at that place is set; loses no interrupt
  */
 #pragma once
 #include "kernel/dev/machine.h"
+#include "platform.h"
 
 #define GUEST_CPUS 64
 
 extern volatile struct machine_id *id;   /* the register pages */
 unsigned guest_cpus(void);               /* running */
 volatile struct machine_cpu *regs(void); /* of the calling CPU */
-unsigned this_cpu(void);
 
 void print(const char *text);
 void print_number(uint64_t n);
@@ -18,19 +28,6 @@ void print_number(uint64_t n);
 /* Runs f on a CPU; run_wait waits until it is done.  Not for CPU 0, which is the caller. */
 void run_on(unsigned cpu, void (*f)(void *), void *arg);
 void run_wait(unsigned cpu);
-void wake(unsigned cpu); /* sends it an interrupt, counted below */
-
-static inline uint64_t rdtsc(void)
-{
-    uint32_t low, high;
-    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-    return (uint64_t)high << 32 | low;
-}
-
-static inline void cpu_pause(void)
-{
-    __asm__ volatile("pause" ::: "memory");
-}
 
 static inline uint64_t load(uint64_t address)
 {
@@ -43,13 +40,31 @@ static inline void store(uint64_t address, uint64_t value)
 }
 
 /* The interrupt of the calling CPU: how often it came, and when last. */
-#define GUEST_VECTOR 0x40
 struct interrupts {
-    volatile uint64_t count, tsc;
+    volatile uint64_t count, time;
 };
 extern struct interrupts interrupts[GUEST_CPUS];
-void timer_in(uint64_t cycles);               /* raises it once, later */
-void message(volatile struct machine_cpu *r); /* lets the performance monitor raise it */
+
+/* ---- The platform's ---- */
+unsigned this_cpu(void);
+void console_put(char c);
+NORETURN void power_off(unsigned code); /* becomes QEMU's status as tools/qemu.sh has it */
+void platform_init(void);               /* once, by the first CPU */
+void platform_init_cpu(void);           /* each CPU; afterwards interrupts are on */
+void platform_start(unsigned cpu, void *stack_top);
+/* Configuration space of bus 0, and where in memory there is room for the machine's BAR. */
+uint32_t pci_read(unsigned device, unsigned offset);
+void pci_write(unsigned device, unsigned offset, uint32_t value);
+extern const uint32_t pci_bar_place;
+/* Interrupts.  All end in guest_interrupt(), which calls interrupt_done(). */
+void wake(unsigned cpu);                      /* sends it one */
+void timer_in(uint64_t cycles);               /* raises one here, later */
+void message(volatile struct machine_cpu *r); /* lets the performance monitor raise it here */
+void interrupt_done(void);
+
+/* What the platform's code calls: each CPU, the first one before the others; at each interrupt. */
+NORETURN void guest_main(void);
+void guest_interrupt(void);
 
 /* A machine command that must work. */
 int command(enum machine_command c);
@@ -66,3 +81,6 @@ void count_stop(struct counting *c);
 /* Test results, as TAP. */
 void check(const char *what, uint64_t value, uint64_t least, uint64_t most);
 void tests(void);
+uint64_t arena(uint64_t bytes); /* memory that nobody has touched */
+extern void (*const platform_tests[])(
+    void); /* more of them, of this instruction set only; NULL behind the last */
