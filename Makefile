@@ -41,7 +41,9 @@ KERNEL := $(O)/vigil.elf
 # ---- Packages --------------------------------------------------------------------------------------------------------
 CROSS_DEPS_aarch64 := gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu
 DEPS_BUILD := gcc binutils libc6-dev newlib-source xz-utils $(CROSS_DEPS_$(ARCH))
-DEPS_RUN   := qemu-system-x86>=1:10 gnuplot-nox
+QEMU_x86_64  := qemu-system-x86
+QEMU_aarch64 := qemu-system-arm
+DEPS_RUN   := $(QEMU_$(ARCH))>=1:10 gnuplot-nox
 FIRMWARE_x86_64  := ovmf
 FIRMWARE_aarch64 := qemu-efi-aarch64
 DEPS_EFI   := mtools $(FIRMWARE_$(ARCH))
