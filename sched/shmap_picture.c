@@ -1,9 +1,7 @@
 /* shMaps as a picture: see shmap_picture.h. */
 #include "sched/shmap_picture.h"
-#include "kernel/fixed.h"
 
-static const char shades[] = " .:-=+*#%@";
-enum { DARKEST = sizeof shades - 2 };
+static const char shades[] = " .:-=+*#@"; /* none, 1, 2 to 3, 4 to 7, ... 128 to 255 */
 
 static uint8_t cell(const struct shmap_picture *p, unsigned i, unsigned column)
 {
@@ -102,10 +100,6 @@ void shmap_picture_plan(struct shmap_picture *p, const struct shmap_picture_inpu
     sort_rows(p);
     choose_columns(p, columns_max);
     group_columns(p);
-    for (unsigned i = 0; i < in->threads; i++) {
-        for (unsigned c = 0; c < p->columns; c++)
-            p->darkest = MAX(p->darkest, cell(p, i, c));
-    }
 }
 
 /* ---- lines ---- */
@@ -133,12 +127,10 @@ static size_t put_number(char *line, size_t at, uint32_t number, unsigned places
     return at;
 }
 
-/* Square root, so that a few samples can be told from none beside hundreds. */
-static char shade(const struct shmap_picture *p, uint8_t count)
+/* Each shade is twice the one before, so that a few samples can be told from none beside hundreds. */
+static char shade(uint8_t count)
 {
-    unsigned root = p->darkest ? fixed_isqrt((uint64_t)count * DARKEST * DARKEST / p->darkest) : 0;
-
-    return shades[count && !root ? 1 : root];
+    return shades[count ? log2_floor(count) + 1 : 0];
 }
 
 size_t shmap_picture_text(const struct shmap_picture *p, unsigned i, char line[SHMAP_PICTURE_LINE_MAX])
@@ -150,7 +142,7 @@ size_t shmap_picture_text(const struct shmap_picture *p, unsigned i, char line[S
     at = put_number(line, put_text(line, at, " "), p->in->tid[p->row[i]], 5);
     at = put_text(line, at, " |");
     for (unsigned c = 0; c < p->columns; c++)
-        line[at++] = shade(p, cell(p, i, c));
+        line[at++] = shade(cell(p, i, c));
     line[at++] = '|';
     line[at] = 0;
     return at;

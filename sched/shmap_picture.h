@@ -29,7 +29,6 @@ struct shmap_picture {
     uint16_t entry[SHMAP_PICTURE_COLUMNS_MAX]; /* shown in each column           */
     int16_t owner[SHMAP_PICTURE_COLUMNS_MAX];  /* cluster that uses it most      */
     uint32_t total[SHMAP_PICTURE_COLUMNS_MAX];
-    uint8_t darkest; /* highest count shown                          */
 };
 
 /* Chooses rows and columns: the most used lines, at most columns_max, grouped by the cluster that uses them most.

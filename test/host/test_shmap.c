@@ -361,7 +361,7 @@ static void a_picture_is_sorted_by_cluster_and_has_no_global_lines(void **state)
 {
     (void)state;
     assert_picture(64,
-                   (const char *const[]){"   0    11 |..  |", "   1    10 |  @.|", "   1    12 |  *.|",
+                   (const char *const[]){"   0    11 |-.  |", "   1    10 |  @=|", "   1    12 |  #-|",
                                          "  --    13 |    |"},
                    (const char *const[]){"shmap: tid=11 cluster=0 counts=04010000",
                                          "shmap: tid=10 cluster=1 counts=0000c809",
@@ -373,7 +373,7 @@ static void a_narrow_picture_keeps_the_most_used_lines(void **state)
 {
     (void)state;
     assert_picture(
-        2, (const char *const[]){"   0    11 |  |", "   1    10 |@.|", "   1    12 |*.|", "  --    13 |  |"},
+        2, (const char *const[]){"   0    11 |  |", "   1    10 |@=|", "   1    12 |#-|", "  --    13 |  |"},
         (const char *const[]){"shmap: tid=11 cluster=0 counts=0000", "shmap: tid=10 cluster=1 counts=c809",
                               "shmap: tid=12 cluster=1 counts=6404", "shmap: tid=13 cluster=-1 counts=0000"});
 }
