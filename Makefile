@@ -300,7 +300,7 @@ MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,guest.c tests.c) kernel/str
 MACHINE_GUEST_RAM_x86_64  := 0
 MACHINE_GUEST_RAM_aarch64 := 0x40000000
 MACHINE_GUEST_ISA_x86_64  := $(KERNEL_ISA_x86_64)
-MACHINE_GUEST_ISA_aarch64 := -march=armv8.1-a -mgeneral-regs-only -mstrict-align
+MACHINE_GUEST_ISA_aarch64 := -mgeneral-regs-only -mstrict-align -mno-outline-atomics
 $(B)/machine/guest-$(ARCH).elf: $(MACHINE_GUEST_SRC) $(wildcard test/machine/guest/*.h test/machine/guest/*.ld test/machine/guest/$(ARCH)/*.h) kernel/dev/machine.h | deps-build
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)

@@ -18,28 +18,35 @@ static void (*exception)(void *cpu);
 static bool (*interrupt)(void *cpu, int request);
 static void *operations[TABLE_WORDS];
 
-static void enters(void *cpu)
+static void enters(struct vcpu *v)
 {
-    struct vcpu *v = turn_find(cpu);
     turn_wake(v);
     execute_exception(v);
     v->stop = 0;
-    if (v->parks)
-        turn_halt(v);
-    v->parks = false;
 }
 
 static void watch_exception(void *cpu)
 {
+    struct vcpu *v = turn_find(cpu);
+
+    if (v->parks) { /* from there QEMU's function does not come back */
+        v->parks = false;
+        enters(v);
+        turn_halt(v);
+        exception(cpu);
+        return;
+    }
     exception(cpu);
-    enters(cpu);
+    enters(v);
 }
 
 static bool watch_interrupt(void *cpu, int request)
 {
     bool taken = interrupt(cpu, request);
-    if (taken && turn_find(cpu)->started)
-        enters(cpu);
+    struct vcpu *v = turn_find(cpu);
+
+    if (taken && v->started)
+        enters(v);
     return taken;
 }
 

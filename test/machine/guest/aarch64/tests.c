@@ -1,9 +1,20 @@
 /*
- * What only AArch64 has: exclusive pairs, blocks zeroed by one instruction, address spaces in the operands of TLBI.
+ * What only AArch64 has: exclusive pairs, blocks zeroed by one instruction, invalidations that name an address space or
+ * reach all CPUs, waiting in firmware.
  */
 #include "test/machine/guest/guest.h"
 
 #define ROUNDS 100
+
+#define PSCI_CPU_SUSPEND 0xc4000001ull
+#define PSCI_CPU_OFF     0x84000002ull
+
+static bool has_atomics(void)
+{
+    uint64_t features;
+    __asm__("mrs %0, id_aa64isar0_el1" : "=r"(features));
+    return features >> 20 & 15;
+}
 
 static void a_pair_of_exclusives_reads_and_upgrades(void)
 {
@@ -28,10 +39,15 @@ static void an_atomic_instruction_is_one_store(void)
     struct counting c = {.event = {MACHINE_EVENT_LOADS, MACHINE_EVENT_STORES}};
     uint64_t at = arena(PAGE_SIZE), old = 0;
 
+    if (!has_atomics())
+        return;
     store(at, 0);
     count_start(&c, MACHINE_COUNT_KERNEL);
     for (uint64_t i = 0; i < ROUNDS; i++) {
-        __asm__ volatile("ldadd %1, %0, [%2]" : "=r"(old) : "r"((uint64_t)1), "r"(at) : "memory");
+        __asm__ volatile(".arch_extension lse\n ldadd %1, %0, [%2]"
+                         : "=r"(old)
+                         : "r"((uint64_t)1), "r"(at)
+                         : "memory");
         __asm__ volatile("swpal %1, %0, [%2]" : "=r"(old) : "r"(i), "r"(at) : "memory");
         __asm__ volatile("casal %0, %1, [%2]" : "+r"(old) : "r"(i), "r"(at) : "memory");
     }
@@ -139,7 +155,63 @@ static void an_invalidation_reaches_other_cpus(void)
     check("  until another CPU invalidates it for all", misses, 1, 1);
 }
 
+static void call_firmware(uint64_t function)
+{
+    register uint64_t x0 __asm__("x0") = function;
+    register uint64_t x1 __asm__("x1") = 0;
+    register uint64_t x2 __asm__("x2") = 0;
+    register uint64_t x3 __asm__("x3") = 0;
+
+    __asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)::"memory");
+}
+
+static void firmware_can_wait(void)
+{
+    struct counting c = {.event = {MACHINE_EVENT_IDLE}};
+    struct interrupts *i = &interrupts[this_cpu()];
+    uint64_t before = i->count, begin;
+
+    count_start(&c, MACHINE_COUNT_KERNEL);
+    begin = ticks();
+    timer_in(1000000);
+    while (i->count == before)
+        call_firmware(PSCI_CPU_SUSPEND);
+    count_stop(&c);
+    check("a timer wakes a CPU that firmware has suspended", i->time - begin, 1000000, 1001000);
+    check("  and the wait is idle time", c.value[0], 998000, 1000100);
+}
+
+static void switch_off(void *arg)
+{
+    (void)arg;
+    call_firmware(PSCI_CPU_OFF);
+}
+
+/* The last test: the CPU does not come back. */
+static void a_cpu_that_is_off_holds_nobody_up(void)
+{
+    struct interrupts *i = &interrupts[this_cpu()];
+    uint64_t before = i->count, begin;
+
+    if (guest_cpus() < 2)
+        return;
+    run_on(1, switch_off, NULL);
+    for (uint64_t wait = ticks() + 20000; ticks() < wait;)
+        ;
+    begin = ticks();
+    timer_in(100000);
+    while (i->count == before)
+        spin(10);
+    check("a CPU that is switched off holds nobody up", i->time - begin, 100000, 101000);
+}
+
 void (*const platform_tests[])(void) = {
-    a_pair_of_exclusives_reads_and_upgrades, an_atomic_instruction_is_one_store, a_zeroed_block_is_a_store,
-    invalidations_take_what_they_name,       an_invalidation_reaches_other_cpus, NULL,
+    a_pair_of_exclusives_reads_and_upgrades,
+    an_atomic_instruction_is_one_store,
+    a_zeroed_block_is_a_store,
+    invalidations_take_what_they_name,
+    an_invalidation_reaches_other_cpus,
+    firmware_can_wait,
+    a_cpu_that_is_off_holds_nobody_up,
+    NULL,
 };
