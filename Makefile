@@ -68,7 +68,7 @@ ARCH_SRC_x86_64 := \
 KERNEL_SRC := \
 	kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/pt.c kernel/arch/usercopy.c kernel/cmdline.c kernel/cpu.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
 	kernel/panic.c kernel/printf.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
-	kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/pci.c kernel/proc/bundle.c kernel/proc/elf.c \
+	kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/proc/bundle.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/stdio.c kernel/proc/syscall.c \
 	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/hpm.c \
 	hpm/report.c hpm/sampling.c hpm/pmu/backends.c hpm/pmu/model.c sched/balance.c sched/migrate.c sched/policies.c \
@@ -322,7 +322,7 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
-	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_place \
+	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_pci test_place \
 	test_plan test_pt test_shmap test_space test_warehouse test_branch test_cache test_storebuf test_tlb test_topology
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_acpi_SRC      := kernel/dev/acpi.c
@@ -330,6 +330,7 @@ test_devtree_SRC   := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/boot/boot_info.c test/
 test_cpu_place_SRC := kernel/arch/x86_64/topology.c
 test_acpi_platform_SRC := kernel/dev/acpi.c kernel/dev/acpi_platform.c kernel/dev/platform.c
 test_format_SRC    := kernel/format.c
+test_pci_SRC       := kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/acpi.c
 test_pt_SRC        := kernel/arch/pt.c
 test_balance_SRC   := sched/balance_policy.c
 CLUSTERING         := test/host/planted.c sched/shmap.c sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c

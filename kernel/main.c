@@ -192,7 +192,7 @@ NORETURN void kernel_main(const struct boot_info *info)
     arch_attach(&handlers);
     if (arch_init_irq(info))
         panic("no usable interrupt controller, clock or timer");
-    if (!pci_init())
+    if (!pci_init(info))
         machine_init();
     cpus_found = arch_cpus_find(info, cpus, (unsigned)cpus_limit);
     sched_topology_init(1);

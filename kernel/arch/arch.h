@@ -185,8 +185,12 @@ int arch_copy_to_user(vaddr_t dst, const void *src, size_t n);
 /* Reads one aligned word without faulting it in: 0, or -EFAULT if it is not resident.  Any context. */
 int arch_peek_user32(vaddr_t src, uint32_t *out);
 
-/* ---- PCI configuration by the ISA's own means, for machines without ECAM ---- */
-/* reg is a multiple of 4.  At boot, or with the caller's own lock.  0, or -ENODEV where there is no such means. */
+/* ---- PCI as only the ISA knows it ---- */
+/* Boot CPU, after arch_init_irq: the host bridge, where firmware describes it other than by ACPI's MCFG.  0 or -ENODEV. */
+struct pci_host; /* kernel/dev/pci.h */
+int arch_pci_host(const struct boot_info *info, struct pci_host *out);
+/* Configuration space on machines without ECAM.  reg is a multiple of 4.  At boot, or with the caller's own lock.  0, or
+ * -ENODEV where there is no such means. */
 int arch_pci_read(unsigned bus, unsigned slot, unsigned function, unsigned reg, uint32_t *v);
 int arch_pci_write(unsigned bus, unsigned slot, unsigned function, unsigned reg, uint32_t v);
 

@@ -77,17 +77,27 @@ static void read_psci(const void *dtb, int node, void *arg)
         p->psci = !strcmp(method, "hvc") ? PSCI_HVC : !strcmp(method, "smc") ? PSCI_SMC : PSCI_NONE;
 }
 
-static void read_ecam(const void *dtb, int node, void *arg)
+static void read_pci(const void *dtb, int node, void *arg)
 {
-    struct platform *p = arg;
+    struct pci_host *pci = &((struct platform *)arg)->pci;
+    struct platform_region ecam;
+    struct devtree_range range;
     int bytes;
     const fdt32_t *buses = fdt_getprop(dtb, node, "bus-range", &bytes);
 
-    if (p->ecam.size || devtree_u32(dtb, node, "linux,pci-domain", 0) || devtree_reg(dtb, node, 0, &p->ecam))
+    if (pci->ecam.size || devtree_u32(dtb, node, "linux,pci-domain", 0) || devtree_reg(dtb, node, 0, &ecam))
         return;
     bool given = buses && bytes == 2 * (int)sizeof(*buses);
-    p->first_bus = given ? fdt32_ld(buses) : 0;
-    p->last_bus = given ? fdt32_ld(buses + 1) : 0xff;
+    *pci = (struct pci_host){
+        .ecam = {ecam.base, ecam.size},
+        .first_bus = given ? MIN(fdt32_ld(buses), 0xffu) : 0,
+        .last_bus = given ? MIN(fdt32_ld(buses + 1), 0xffu) : 0xff,
+    };
+    for (unsigned n = 0; pci->window_count < PCI_WINDOWS_MAX && !devtree_pci_range(dtb, node, n, &range);
+         n++) {
+        if (range.memory)
+            pci->window[pci->window_count++] = (struct pci_window){range.cpu.base, range.bus, range.cpu.size};
+    }
 }
 
 static const char *const uarts[] = {"arm,pl011", "arm,sbsa-uart", NULL};
@@ -125,7 +135,7 @@ static const struct {
     {{"arm,armv8-timer", "arm,armv7-timer"}, read_timer},
     {{"arm,armv8-pmuv3"}, read_pmu},
     {{"arm,psci-1.0", "arm,psci-0.2"}, read_psci},
-    {{"pci-host-ecam-generic"}, read_ecam},
+    {{"pci-host-ecam-generic"}, read_pci},
 };
 
 /* ---- CPUs ---- */

@@ -106,6 +106,18 @@ static bool translate(const void *dtb, int parent, int grandparent, uint64_t siz
     return false;
 }
 
+/* A region on the bus below parent as the CPU sees it.  0; -ENOENT: nobody passes it on; -EINVAL: it wraps around. */
+static int to_cpu(const void *dtb, int parent, struct platform_region *r)
+{
+    for (int depth = 0; parent > 0; depth++) {
+        int above = fdt_parent_offset(dtb, parent);
+        if (above < 0 || depth == DEPTH_MAX || !translate(dtb, parent, above, r->size, &r->base))
+            return -ENOENT;
+        parent = above;
+    }
+    return r->size && r->base + r->size > r->base ? 0 : -EINVAL;
+}
+
 int devtree_reg(const void *dtb, int node, unsigned n, struct platform_region *out)
 {
     int parent = fdt_parent_offset(dtb, node), bytes;
@@ -120,13 +132,33 @@ int devtree_reg(const void *dtb, int node, unsigned n, struct platform_region *o
         return -ENOENT;
     p += n * entry;
     *out = (struct platform_region){cells(p, address), cells(p + address * CELL, length)};
-    for (int depth = 0; parent > 0; depth++) {
-        int above = fdt_parent_offset(dtb, parent);
-        if (above < 0 || depth == DEPTH_MAX || !translate(dtb, parent, above, out->size, &out->base))
-            return -ENOENT;
-        parent = above;
-    }
-    return out->size && out->base + out->size > out->base ? 0 : -EINVAL;
+    return to_cpu(dtb, parent, out);
+}
+
+/* Space code and flags, a 64-bit address. */
+#define PCI_CELLS     3
+#define PCI_SPACE(hi) ((hi) >> 24 & 3)
+#define PCI_MEMORY32  2
+
+int devtree_pci_range(const void *dtb, int node, unsigned n, struct devtree_range *out)
+{
+    int bytes, parent = fdt_parent_offset(dtb, node);
+    int above = parent < 0 ? 0 : address_cells(dtb, parent), length = size_cells(dtb, node);
+    const uint8_t *p = fdt_getprop(dtb, node, "ranges", &bytes);
+
+    if (!p || above < 1 || above > CELLS_MAX || length < 1 || length > CELLS_MAX)
+        return -ENOENT;
+    uint64_t entry = (uint64_t)(PCI_CELLS + above + length) * CELL;
+    if ((n + 1) * entry > (uint64_t)bytes)
+        return -ENOENT;
+    p += n * entry;
+    *out = (struct devtree_range){
+        .bus = cells(p + CELL, PCI_CELLS - 1),
+        .cpu = {cells(p + PCI_CELLS * CELL, above), cells(p + (PCI_CELLS + above) * CELL, length)},
+    };
+    out->memory = PCI_SPACE(cells(p, 1)) >= PCI_MEMORY32 && !to_cpu(dtb, parent, &out->cpu) &&
+                  out->bus + out->cpu.size > out->bus;
+    return 0;
 }
 
 int devtree_reg_id(const void *dtb, int node, uint64_t *out)

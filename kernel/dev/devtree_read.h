@@ -25,3 +25,11 @@ int devtree_reg(const void *dtb, int node, unsigned n, struct platform_region *o
 int devtree_reg_id(const void *dtb, int node, uint64_t *out);
 /* The nth interrupt as GIC INTID, whose interrupt controller must have GIC bindings; 0: there is none. */
 uint32_t devtree_gic_irq(const void *dtb, int node, unsigned n);
+/* An entry of a PCI host bridge's "ranges" (IEEE Std 1275, PCI bus binding, 2.2.1.1). */
+struct devtree_range {
+    bool memory; /* else I/O or configuration space; false as well for what no CPU address leads to */
+    uint64_t bus;
+    struct platform_region cpu;
+};
+/* The nth of them: 0; -ENOENT: there are no more. */
+int devtree_pci_range(const void *dtb, int node, unsigned n, struct devtree_range *out);

@@ -2,29 +2,21 @@
  * PCI configuration space (PCI Local Bus Specification 3.0, chapter 6; PCI Express Base Specification, 7.2.2
  * for ECAM). Buses behind bridges are those the firmware numbered.
  */
-#include "pci.h"
+#include "pci_bar.h"
 #include "acpi.h"
-#include "kernel/printf.h"
 #include "kernel/arch/arch.h"
 
 enum {
     REG_ID = 0x00,
     REG_COMMAND = 0x04,
     REG_HEADER = 0x0c, /* header type in bits 16-23 */
-    REG_BAR0 = 0x10,
-    REG_BUSES = 0x18, /* of a bridge: primary, secondary, subordinate */
+    REG_BUSES = 0x18,  /* of a bridge: primary, secondary, subordinate */
 };
 #define COMMAND_MEMORY  0x2
 #define COMMAND_MASTER  0x4
 #define HEADER_TYPE(v)  ((v) >> 16 & 0x7f)
 #define HEADER_MULTI(v) ((v) >> 23 & 1)
 #define HEADER_BRIDGE   1
-#define BAR_IO          0x1
-#define BAR_TYPE(v)     ((v) >> 1 & 3)
-#define BAR_64BIT       2
-#define BAR_FLAGS       0xfu
-#define BARS            6
-#define BRIDGE_BARS     2
 #define NOBODY          0xffffffff
 #define ECAM_SHIFT_BUS  20
 #define ECAM_SHIFT_SLOT 15
@@ -34,44 +26,54 @@ enum {
 #define BUSES           256
 #define CONFIG_SIZE     4096
 
-static volatile uint8_t *ecam; /* of ecam_first; NULL: the ISA's own means */
-static unsigned ecam_first, ecam_last;
+static struct pci_host host;
+static volatile uint8_t *ecam; /* of the host's first bus; NULL: the ISA's own means */
 
-static int find_ecam(struct acpi_ecam *out)
+static int find_mcfg(struct pci_host *out)
 {
     struct acpi_table mcfg;
+    struct acpi_ecam found;
     int err = acpi_table_get("MCFG", &mcfg);
 
     if (err)
         return err;
-    for (uint32_t pos = 0; acpi_mcfg_next(&mcfg, &pos, out);) {
-        if (out->segment == 0 && out->first_bus <= out->last_bus)
-            return 0;
+    for (uint32_t pos = 0; acpi_mcfg_next(&mcfg, &pos, &found);) {
+        if (found.segment != 0 || found.first_bus > found.last_bus)
+            continue;
+        *out = (struct pci_host){
+            .ecam.base = found.base + ((uint64_t)found.first_bus << ECAM_SHIFT_BUS),
+            .ecam.size = (uint64_t)(found.last_bus - found.first_bus + 1) << ECAM_SHIFT_BUS,
+            .first_bus = found.first_bus,
+            .last_bus = found.last_bus,
+        };
+        return 0;
     }
     return -ENOENT;
 }
 
-int pci_init(void)
+int pci_init(const struct boot_info *info)
 {
-    struct acpi_ecam found;
     uint32_t id;
 
-    if (!find_ecam(&found)) {
-        uint64_t size = (uint64_t)(found.last_bus - found.first_bus + 1) << ECAM_SHIFT_BUS;
-        ecam = arch_map_device(found.base + ((uint64_t)found.first_bus << ECAM_SHIFT_BUS), size);
-        ecam_first = found.first_bus;
-        ecam_last = found.last_bus;
-    }
-    return ecam || !arch_pci_read(0, 0, 0, REG_ID, &id) ? 0 : -ENODEV;
+    if (find_mcfg(&host) && arch_pci_host(info, &host))
+        host = (struct pci_host){.last_bus = BUSES - 1};
+    if (host.ecam.size)
+        ecam = arch_map_device(host.ecam.base, host.ecam.size);
+    if (!ecam && arch_pci_read(0, 0, 0, REG_ID, &id))
+        return -ENODEV;
+    if (host.window_count)
+        pci_bar_assign(&host);
+    return 0;
 }
 
 static volatile uint32_t *ecam_at(const struct pci_device *d, unsigned reg)
 {
-    if (d->bus < ecam_first || d->bus > ecam_last || reg >= CONFIG_SIZE)
+    uint64_t at = ((uint64_t)(d->bus - host.first_bus) << ECAM_SHIFT_BUS) +
+                  ((uint64_t)d->slot << ECAM_SHIFT_SLOT) + ((uint64_t)d->function << ECAM_SHIFT_FN) + reg;
+
+    if (d->bus < host.first_bus || d->bus > host.last_bus || reg >= CONFIG_SIZE || at >= host.ecam.size)
         return NULL;
-    return (volatile uint32_t *)(ecam + ((uint64_t)(d->bus - ecam_first) << ECAM_SHIFT_BUS) +
-                                 ((uint64_t)d->slot << ECAM_SHIFT_SLOT) +
-                                 ((uint64_t)d->function << ECAM_SHIFT_FN) + reg);
+    return (volatile uint32_t *)(ecam + at);
 }
 
 uint32_t pci_read(const struct pci_device *d, unsigned reg)
@@ -114,8 +116,10 @@ static bool walk_function(struct pci_device *d, bool buses[BUSES],
 
 void pci_walk(bool (*visit)(const struct pci_device *d, void *arg), void *arg)
 {
-    bool buses[BUSES] = {[0] = true}; /* a bus behind a bridge has a higher number, so one pass sees all */
+    /* A bus behind a bridge has a higher number, so one pass sees all. */
+    bool buses[BUSES] = {false};
 
+    buses[host.first_bus] = true;
     for (unsigned at = 0; at < BUSES * SLOTS; at++) {
         bool multi = false;
         if (!buses[at / SLOTS])
@@ -154,34 +158,27 @@ int pci_find(uint16_t vendor, uint16_t device, unsigned nth, struct pci_device *
     return w.found ? 0 : -ENODEV;
 }
 
-/* What remains of all ones tells the size; the device must not answer at the wrong place meanwhile. */
-static uint32_t probe(const struct pci_device *d, unsigned reg)
+/* As the CPU sees a bus address. */
+static paddr_t from_bus(uint64_t bus)
 {
-    uint32_t old = pci_read(d, reg);
-
-    pci_write(d, reg, NOBODY);
-    uint32_t mask = pci_read(d, reg);
-    pci_write(d, reg, old);
-    return mask;
+    for (unsigned i = 0; i < host.window_count; i++) {
+        const struct pci_window *w = &host.window[i];
+        if (bus - w->bus < w->size)
+            return w->base + (bus - w->bus);
+    }
+    return bus;
 }
 
 int pci_bar(const struct pci_device *d, unsigned n, paddr_t *base, uint64_t *size)
 {
-    unsigned reg = REG_BAR0 + 4 * n;
-    unsigned bars = HEADER_TYPE(pci_read(d, REG_HEADER)) == HEADER_BRIDGE ? BRIDGE_BARS : BARS;
-    uint32_t low = n < bars ? pci_read(d, reg) : BAR_IO;
-    bool wide = BAR_TYPE(low) == BAR_64BIT;
+    struct pci_bar bar;
+    int err = pci_bar_get(d, n, &bar);
 
-    if ((low & BAR_IO) || low == NOBODY || (wide && n + 1 == bars))
+    if (err || !bar.bus)
         return -ENOENT;
-    uint32_t command = pci_read(d, REG_COMMAND);
-    pci_write(d, REG_COMMAND, command & 0xffff & ~COMMAND_MEMORY);
-    uint64_t mask =
-        (probe(d, reg) & ~BAR_FLAGS) | (wide ? (uint64_t)probe(d, reg + 4) << 32 : ~(uint64_t)0 << 32);
-    pci_write(d, REG_COMMAND, command & 0xffff);
-    *base = (low & ~BAR_FLAGS) | (wide ? (uint64_t)pci_read(d, reg + 4) << 32 : 0);
-    *size = ~mask + 1;
-    return *base && *size ? 0 : -ENOENT;
+    *base = from_bus(bar.bus);
+    *size = bar.size;
+    return 0;
 }
 
 void pci_enable(const struct pci_device *d, bool bus_master)

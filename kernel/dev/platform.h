@@ -5,6 +5,7 @@
  */
 #pragma once
 #include "kernel/base.h"
+#include "kernel/dev/pci.h"
 
 #define PLATFORM_CPUS_MAX    512
 #define PLATFORM_REDISTS_MAX 64 /* redistributor regions; on some machines one for each CPU */
@@ -61,9 +62,8 @@ struct platform {
     struct platform_gic gic;
     struct platform_timer timer;
     struct platform_uart uart;
-    uint32_t pmu_irq;            /* overflow interrupt of the CPUs' own counters; 0: none */
-    struct platform_region ecam; /* PCI configuration space of segment 0 */
-    unsigned first_bus, last_bus;
+    uint32_t pmu_irq;    /* overflow interrupt of the CPUs' own counters; 0: none */
+    struct pci_host pci; /* of segment 0; no ECAM: there is none, or ACPI's MCFG says */
     bool has_places;
     unsigned cpu_count, cpus_ignored; /* listed here; what was found beyond PLATFORM_CPUS_MAX */
     struct platform_cpu cpu[PLATFORM_CPUS_MAX];

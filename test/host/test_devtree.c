@@ -105,9 +105,25 @@ static void firmware_is_called_as_the_tree_says(void **state)
 static void configuration_space_comes_with_its_buses(void **state)
 {
     (void)state;
-    expect_region(p.ecam, 0x4010000000, 0x10000000);
-    assert_int_equal(p.first_bus, 0);
-    assert_int_equal(p.last_bus, 0x7f);
+    assert_int_equal(p.pci.ecam.base, 0x4010000000);
+    assert_int_equal(p.pci.ecam.size, 0x10000000);
+    assert_int_equal(p.pci.first_bus, 0);
+    assert_int_equal(p.pci.last_bus, 0x7f);
+}
+
+static void expect_window(struct pci_window w, paddr_t base, uint64_t bus, uint64_t size)
+{
+    assert_int_equal(w.base, base);
+    assert_int_equal(w.bus, bus);
+    assert_int_equal(w.size, size);
+}
+
+static void memory_the_pci_bridge_passes_on_becomes_windows(void **state)
+{
+    (void)state;
+    assert_int_equal(p.pci.window_count, 2);
+    expect_window(p.pci.window[0], 0x10000000, 0x20000000, 0x2eff0000);
+    expect_window(p.pci.window[1], 0x8000000000, 0x8000000000, 0x8000000000);
 }
 
 static void cpus_sit_where_the_map_says(void **state)
@@ -276,6 +292,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_console_is_the_one_chosen, virt, no_blob),
         cmocka_unit_test_setup_teardown(firmware_is_called_as_the_tree_says, virt, no_blob),
         cmocka_unit_test_setup_teardown(configuration_space_comes_with_its_buses, virt, no_blob),
+        cmocka_unit_test_setup_teardown(memory_the_pci_bridge_passes_on_becomes_windows, virt, no_blob),
         cmocka_unit_test_setup_teardown(cpus_sit_where_the_map_says, virt, no_blob),
         cmocka_unit_test_setup_teardown(buses_on_the_way_move_addresses, board, no_blob),
         cmocka_unit_test_setup_teardown(an_alias_with_options_names_the_console, board, no_blob),
