@@ -36,7 +36,10 @@ LIBFDT := $(B)/libfdt
 GNUEFI := $(B)/gnu-efi-$(ARCH)
 H      := $(B)/host
 OUT    := $(B)/out
-KERNEL := $(O)/vigil.elf
+# What QEMU's -kernel takes.
+KERNEL_FILE_x86_64  := elf
+KERNEL_FILE_aarch64 := img
+KERNEL := $(O)/vigil.$(KERNEL_FILE_$(ARCH))
 
 # ---- Packages --------------------------------------------------------------------------------------------------------
 CROSS_DEPS_aarch64 := gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu
@@ -65,8 +68,14 @@ ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/smp.c kernel/arch/x86_64/start.c kernel/arch/x86_64/topology.c kernel/arch/x86_64/trap.c \
 	kernel/arch/x86_64/boot.S kernel/arch/x86_64/entry.S kernel/arch/x86_64/trampoline.S \
 	kernel/arch/x86_64/usercopy_asm.S
+ARCH_SRC_aarch64 := \
+	kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c \
+	kernel/arch/aarch64/frame.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci_none.c \
+	kernel/arch/aarch64/power.c kernel/arch/aarch64/pte.c \
+	kernel/arch/aarch64/start.c kernel/arch/aarch64/trap.c kernel/arch/aarch64/boot.S kernel/arch/aarch64/entry.S \
+	kernel/arch/aarch64/fpu.S kernel/arch/aarch64/usercopy_asm.S
 KERNEL_SRC := \
-	kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/pt.c kernel/arch/usercopy.c kernel/cmdline.c kernel/cpu.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
+	kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/place.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/usercopy.c kernel/cmdline.c kernel/cpu.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
 	kernel/panic.c kernel/printf.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
 	kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/proc/bundle.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/stdio.c kernel/proc/syscall.c \
@@ -111,6 +120,7 @@ CROSS_aarch64 := aarch64-linux-gnu-
 CC     := $(CROSS_$(ARCH))gcc
 LD     := $(CROSS_$(ARCH))ld
 NM     := $(CROSS_$(ARCH))nm
+OBJCOPY := $(CROSS_$(ARCH))objcopy
 AR     := $(CROSS_$(ARCH))ar
 HOSTCC := gcc
 
@@ -118,6 +128,7 @@ WARN   := -Wall -Wextra -Werror
 COMMON := -std=gnu11 -g -I. $(WARN) -MD -MP -fno-stack-protector -fno-pic -fno-pie -ffunction-sections
 ISA_x86_64        := -fcf-protection=none
 ISA_aarch64       := -mstrict-align -mno-outline-atomics
+KERNEL_ISA_aarch64 := $(ISA_aarch64) -mgeneral-regs-only
 KERNEL_ISA_x86_64 := $(ISA_x86_64) -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
 LIBFDT_INC    := -Ikernel/dev/libfdt -I$(LIBFDT)
 KERNEL_CFLAGS := $(COMMON) -O2 -ffreestanding -fno-omit-frame-pointer -fno-optimize-sibling-calls -Ikernel/arch/$(ARCH) $(LIBFDT_INC) \
@@ -230,7 +241,9 @@ $(GNUEFI)/usr/lib/libefi.a: tools/foreign.sh | deps-build
 # image_rule NAME FLAVOUR APPLICATIONS OBJECTS: $(O)/NAME.elf, with the applications inside as one ustar archive, and NAME.efi, the
 # UEFI loader with that image inside.  Linked twice: the symbol table of the first link becomes part of the second, for
 # backtraces with names.
-link_kernel = $(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --no-warn-rwx-segments -T linker.ld
+# $(1): output, $(2): objects.  libgcc has the compiler's out-of-line atomics.
+link_kernel = $(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --no-warn-rwx-segments -T linker.ld -o $(1) $(2) \
+	$$($(CC) -print-libgcc-file-name)
 define image_rule
 $(O)/$(1).names: FORCE
 	@mkdir -p $$(@D)
@@ -240,12 +253,14 @@ $(O)/$(1).tar: $(addprefix $(O)/bin/,$(3)) $(O)/$(1).names
 $(O)/$(1).bundle.o: $(O)/$(1).tar
 	$$(Q)printf '.section .bundle,"a"\n.balign 4096\n.globl bundle_start, bundle_end\nbundle_start:\n.incbin "%s"\nbundle_end:\n.section .note.GNU-stack,"",%%progbits\n' $$< | $(CC) -x assembler -c - -o $$@
 $(O)/$(1).pass1: $(4) $(O)/$(1).bundle.o $(O)/symbols0.o linker.ld
-	$$(Q)$$(link_kernel) -o $$@ $$(filter %.o,$$^)
+	$$(Q)$$(call link_kernel,$$@,$$(filter %.o,$$^))
 $(O)/$(1).symbols.S: $(O)/$(1).pass1 tools/symbols.sh
 	$$(Q)$(NM) -n $$< | tools/symbols.sh >$$@
 $(O)/$(1).elf: $(4) $(O)/$(1).bundle.o $(O)/$(1).symbols.o linker.ld
 	$$(call say,LINK,$$@)
-	$$(Q)$$(link_kernel) -o $$@ $$(filter %.o,$$^)
+	$$(Q)$$(call link_kernel,$$@,$$(filter %.o,$$^))
+$(O)/$(1).img: $(O)/$(1).elf
+	$$(Q)$(OBJCOPY) -O binary $$< $$@
 $(O)/$(1).efi: $(O)/$(1).elf $(GNUEFI)/usr/lib/libefi.a tools/efi.sh $(EFI_SRC) | deps-efi
 	$$(call say,EFI,$$@)
 	$$(Q)tools/efi.sh $(ARCH) $(CC) $(GNUEFI) $$< $$@
@@ -327,7 +342,7 @@ HOST_TESTS := \
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_acpi_SRC      := kernel/dev/acpi.c
 test_devtree_SRC   := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
-test_cpu_place_SRC := kernel/arch/x86_64/topology.c
+test_cpu_place_SRC := kernel/arch/x86_64/topology.c kernel/arch/place.c
 test_acpi_platform_SRC := kernel/dev/acpi.c kernel/dev/acpi_platform.c kernel/dev/platform.c
 test_format_SRC    := kernel/format.c
 test_pci_SRC       := kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/acpi.c

@@ -3,31 +3,21 @@
  * The timer is the local APIC's: by TSC deadline where there is one, else counting down, its frequency
  * measured against the TSC.
  */
-#include "clock.h"
 #include "lapic.h"
 #include "reference.h"
 #include "x86.h"
+#include "kernel/arch/clock.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
 
 #define TSC_HZ_MIN        ((uint64_t)10000000)
 #define WINDOW_MS         20
 #define BRACKETS          8
-#define TO_NS_SHIFT       32
-#define FROM_NS_SHIFT     30 /* frequencies up to 17 GHz */
 #define STUCK_READS       10000000
-#define WAIT_MAX_NS       (3600 * NS_PER_S) /* what is later is waited for in parts; its ticks fit a word */
 #define HYPERVISOR_LEAVES 0x40000000
 #define HYPERVISOR_TSC    0x40000010
 
-static uint64_t tsc_hz, tsc_base;
-static uint64_t tsc_to_ns, ns_to_tsc, ns_to_lapic; /* factors, fixed point */
-static uint64_t deadline_ns[CPU_MAX];              /* each written by its own CPU */
-
-static uint64_t scale(uint64_t v, uint64_t factor, unsigned shift)
-{
-    return (uint64_t)((unsigned __int128)v * factor >> shift);
-}
+static uint64_t lapic_hz; /* without TSC deadlines */
 
 /* Time Stamp Counter and Nominal Core Crystal Clock leaf (SDM vol. 2A, CPUID). */
 static uint64_t hz_from_cpuid(const char **source)
@@ -92,7 +82,7 @@ static uint64_t find_tsc_hz(const char **source)
     return hz;
 }
 
-static uint64_t measure_lapic_hz(void)
+static uint64_t measure_lapic_hz(uint64_t tsc_hz)
 {
     lapic_timer_mode(false);
     uint64_t from = arch_ticks();
@@ -108,23 +98,21 @@ int clock_init(void)
 {
     const char *source = "";
 
-    tsc_hz = find_tsc_hz(&source);
+    uint64_t tsc_hz = find_tsc_hz(&source);
+
     if (tsc_hz < TSC_HZ_MIN) {
         kprintf("clock: nothing to measure the TSC against: no HPET, ACPI timer or PIT counts\n");
         return -ENODEV;
     }
-    tsc_to_ns = (NS_PER_S << TO_NS_SHIFT) / tsc_hz;
-    ns_to_tsc = (tsc_hz << FROM_NS_SHIFT) / NS_PER_S;
-    tsc_base = arch_ticks();
+    clock_start(tsc_hz);
     if (!x86_features.tsc_invariant && !x86_features.hypervisor)
         kprintf("clock: this processor's TSC changes speed with its frequency; times are not exact\n");
     if (!x86_features.tsc_deadline) {
-        uint64_t lapic_hz = measure_lapic_hz();
+        lapic_hz = measure_lapic_hz(tsc_hz);
         if (!lapic_hz) {
             kprintf("clock: the local APIC's timer does not count\n");
             return -ENODEV;
         }
-        ns_to_lapic = (lapic_hz << FROM_NS_SHIFT) / NS_PER_S;
     }
     kprintf("clock: TSC %llu kHz (%s), timer by %s, %s\n", (unsigned long long)tsc_hz / 1000, source,
             lapic_mode(), x86_features.tsc_deadline ? "TSC deadline" : "countdown");
@@ -137,63 +125,24 @@ void clock_init_cpu(void)
     arch_timer_arm(UINT64_MAX);
 }
 
-uint64_t arch_clock_ns(void)
-{
-    return scale(arch_ticks() - tsc_base, tsc_to_ns, TO_NS_SHIFT);
-}
-
-uint64_t arch_ticks_hz(void)
-{
-    return tsc_hz;
-}
-
 bool arch_ticks_user(void)
 {
     return true;
 }
 
-void clock_wait_ns(uint64_t ns)
-{
-    uint64_t from = arch_clock_ns();
-
-    while (arch_clock_ns() - from < ns)
-        arch_cpu_relax();
-}
-
 /* Rounded up, so that the interrupt is not early; what is too short for the deadline is continued. */
-static void start_timer(uint64_t until_ns)
+void clock_timer_start(uint64_t wait_ns)
 {
-    uint64_t now_ns = arch_clock_ns();
-    uint64_t wait_ns = until_ns > now_ns ? MIN(until_ns - now_ns, WAIT_MAX_NS) : 0;
-
     if (x86_features.tsc_deadline)
-        wrmsr(MSR_TSC_DEADLINE, arch_ticks() + scale(wait_ns, ns_to_tsc, FROM_NS_SHIFT) + 1);
+        wrmsr(MSR_TSC_DEADLINE, arch_ticks() + clock_ticks_of(wait_ns, arch_ticks_hz()) + 1);
     else
-        lapic_timer_start(
-            (uint32_t)MIN(scale(wait_ns, ns_to_lapic, FROM_NS_SHIFT) + 1, (uint64_t)UINT32_MAX));
+        lapic_timer_start((uint32_t)MIN(clock_ticks_of(wait_ns, lapic_hz) + 1, (uint64_t)UINT32_MAX));
 }
 
-void arch_timer_arm(uint64_t until_ns)
+void clock_timer_stop(void)
 {
-    deadline_ns[this_cpu()->index] = until_ns;
-    if (until_ns != UINT64_MAX)
-        start_timer(until_ns);
-    else if (x86_features.tsc_deadline)
+    if (x86_features.tsc_deadline)
         wrmsr(MSR_TSC_DEADLINE, 0);
     else
         lapic_timer_start(0);
-}
-
-bool clock_timer_fired(void)
-{
-    uint64_t until_ns = deadline_ns[this_cpu()->index];
-
-    if (until_ns == UINT64_MAX)
-        return false;
-    if (arch_clock_ns() < until_ns) {
-        start_timer(until_ns);
-        return false;
-    }
-    deadline_ns[this_cpu()->index] = UINT64_MAX;
-    return true;
 }

@@ -1,9 +1,9 @@
 /* Interrupts as the rest of the kernel sees them: controller start-up, inter-processor interrupts, the PMU's
  * message. */
 #include "lapic.h"
-#include "clock.h"
 #include "power.h"
 #include "x86.h"
+#include "kernel/arch/clock.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
 #include "kernel/dev/acpi.h"

@@ -3,13 +3,13 @@
  * All get INIT at once; then one after the other is started, since they share the page's three words of
  * arguments.
  */
-#include "clock.h"
 #include "cpu_init.h"
 #include "lapic.h"
 #include "memory.h"
 #include "smp.h"
 #include "x86.h"
-#include "kernel/cpu.h"
+#include "kernel/arch/clock.h"
+#include "kernel/arch/cpus.h"
 #include "kernel/arch/memory.h"
 #include "kernel/printf.h"
 #include "kernel/boot/boot_info.h"
@@ -29,7 +29,6 @@ static uint64_t start_root[PT_ENTRIES] ALIGNED(PAGE_SIZE);
 static uint64_t start_pdpt[PT_ENTRIES] ALIGNED(PAGE_SIZE);
 static uint64_t start_pd[PT_ENTRIES] ALIGNED(PAGE_SIZE);
 static paddr_t start_page, start_root_pa;
-static unsigned arrived; /* index of the last CPU that has */
 
 NORETURN void smp_secondary_start(struct cpu *cpu);
 void smp_secondary_start(struct cpu *cpu)
@@ -42,8 +41,7 @@ void smp_secondary_start(struct cpu *cpu)
     cpu_load_control();
     lapic_init_cpu();
     clock_init_cpu();
-    __atomic_store_n(&arrived, cpu->index, __ATOMIC_RELEASE);
-    kernel_secondary_main(cpu);
+    cpus_arrive(cpu);
 }
 
 static paddr_t image_pa(const struct boot_info *info, const void *symbol)
@@ -66,19 +64,7 @@ static uint64_t *argument(const uint64_t *word)
     return (uint64_t *)((char *)phys_to_virt(start_page) + ((const char *)word - trampoline_start));
 }
 
-static bool wait_for(const struct cpu *cpu, uint64_t ns)
-{
-    uint64_t since_ns = arch_clock_ns();
-
-    while (__atomic_load_n(&arrived, __ATOMIC_ACQUIRE) != cpu->index) {
-        if (arch_clock_ns() - since_ns > ns)
-            return false;
-        arch_cpu_relax();
-    }
-    return true;
-}
-
-static bool start(struct cpu *cpu)
+bool smp_start_one(struct cpu *cpu)
 {
     uint32_t id = (uint32_t)cpu->hwid;
 
@@ -94,9 +80,9 @@ static bool start(struct cpu *cpu)
     *argument(trampoline_stack) = (uint64_t)cpu->boot_stack_top;
     *argument(trampoline_cpu) = (uint64_t)cpu;
     lapic_send_startup(id, (uint8_t)(start_page >> PAGE_SHIFT));
-    if (!wait_for(cpu, STARTUP_WAIT_NS)) {
+    if (!cpus_wait_for(cpu, STARTUP_WAIT_NS)) {
         lapic_send_startup(id, (uint8_t)(start_page >> PAGE_SHIFT));
-        if (!wait_for(cpu, ANSWER_WAIT_NS)) {
+        if (!cpus_wait_for(cpu, ANSWER_WAIT_NS)) {
             kprintf("cpus: APIC id %u does not answer\n", id);
             lapic_send_init(id); /* it must not wake up later and find another's arguments */
             return false;
@@ -105,24 +91,16 @@ static bool start(struct cpu *cpu)
     return true;
 }
 
-unsigned arch_cpus_start(struct cpu *cpus, unsigned n)
+bool smp_prepare(struct cpu *cpus, unsigned n)
 {
-    unsigned run = 1;
-
-    if (n > 1 && !start_page) {
+    if (!start_page) {
         kprintf("cpus: no memory below 1 MB to start the other CPUs with\n");
-        return run;
+        return false;
     }
     memcpy(start_root + PT_ENTRIES / 2, (uint64_t *)phys_to_virt(memory_kernel_root()) + PT_ENTRIES / 2,
            sizeof(start_root) / 2);
     for (unsigned i = 1; i < n; i++)
         lapic_send_init((uint32_t)cpus[i].hwid);
     clock_wait_ns(INIT_WAIT_NS);
-    /* Indexes stay dense when one fails: the next takes its place. */
-    for (unsigned i = 1; i < n; i++) {
-        cpus[run].hwid = cpus[i].hwid;
-        cpus[run].place = cpus[i].place;
-        run += start(&cpus[run]);
-    }
-    return run;
+    return true;
 }

@@ -1,8 +1,8 @@
 /* Exceptions and interrupts (SDM vol. 3A, chapter 6), decoded; kernel/arch/fault.c knows what becomes of them. */
-#include "clock.h"
 #include "frame.h"
 #include "lapic.h"
 #include "x86.h"
+#include "kernel/arch/clock.h"
 #include "kernel/cpu.h"
 #include "kernel/arch/fault.h"
 #include "kernel/panic.h"

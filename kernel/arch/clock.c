@@ -1,0 +1,74 @@
+/* Nanoseconds out of arch_ticks, and deadlines kept with whatever timer the ISA has; see clock.h. */
+#include "kernel/arch/clock.h"
+#include "kernel/cpu.h"
+
+#define TO_NS_SHIFT   32
+#define FROM_NS_SHIFT 30
+
+static uint64_t ticks_hz, ticks_base, ticks_to_ns; /* the last: factor, fixed point */
+static uint64_t deadline_ns[CPU_MAX];              /* each written by its own CPU */
+
+static uint64_t scale(uint64_t v, uint64_t factor, unsigned shift)
+{
+    return (uint64_t)((unsigned __int128)v * factor >> shift);
+}
+
+void clock_start(uint64_t hz)
+{
+    ticks_hz = hz;
+    ticks_to_ns = (NS_PER_S << TO_NS_SHIFT) / hz;
+    ticks_base = arch_ticks();
+}
+
+uint64_t clock_ticks_of(uint64_t ns, uint64_t hz)
+{
+    return scale(ns, (hz << FROM_NS_SHIFT) / NS_PER_S, FROM_NS_SHIFT);
+}
+
+uint64_t arch_clock_ns(void)
+{
+    return scale(arch_ticks() - ticks_base, ticks_to_ns, TO_NS_SHIFT);
+}
+
+uint64_t arch_ticks_hz(void)
+{
+    return ticks_hz;
+}
+
+void clock_wait_ns(uint64_t ns)
+{
+    uint64_t from = arch_clock_ns();
+
+    while (arch_clock_ns() - from < ns)
+        arch_cpu_relax();
+}
+
+static void start_timer(uint64_t until_ns)
+{
+    uint64_t now_ns = arch_clock_ns();
+
+    clock_timer_start(until_ns > now_ns ? MIN(until_ns - now_ns, CLOCK_WAIT_MAX_NS) : 0);
+}
+
+void arch_timer_arm(uint64_t until_ns)
+{
+    deadline_ns[this_cpu()->index] = until_ns;
+    if (until_ns == UINT64_MAX)
+        clock_timer_stop();
+    else
+        start_timer(until_ns);
+}
+
+bool clock_timer_fired(void)
+{
+    uint64_t until_ns = deadline_ns[this_cpu()->index];
+
+    if (until_ns == UINT64_MAX)
+        return false;
+    if (arch_clock_ns() < until_ns) {
+        start_timer(until_ns);
+        return false;
+    }
+    deadline_ns[this_cpu()->index] = UINT64_MAX;
+    return true;
+}

@@ -1,0 +1,32 @@
+/*
+ * Collecting the CPUs and starting them: cpus.c does what is the same everywhere, an ISA's cpus and smp files know
+ * where CPUs are listed and how one is woken.
+ */
+#pragma once
+#include "kernel/arch/place.h"
+#include "kernel/cpu.h"
+
+/* ---- arch_cpus_find in three steps ---- */
+struct cpus_list {
+    struct cpu *cpus;
+    unsigned count, max, ignored;
+};
+void cpus_begin(struct cpus_list *list, struct cpu *cpus, unsigned max, uint64_t boot_hwid);
+/* Keeps the order of ids behind the boot CPU.  One that is there already is not added again. */
+void cpus_add(struct cpus_list *list, uint64_t hwid);
+/* Numbers them, and says how many were beyond max.  Then places them: as a simulated machine says, else by ids, of
+ * which ids[i] belongs to cpus[i].  Returns their number. */
+unsigned cpus_end(struct cpus_list *list);
+bool cpus_place_by_machine(struct cpus_list *list);
+void cpus_place_by_ids(struct cpus_list *list, struct topology_bits bits, const uint64_t *ids);
+
+/* ---- arch_cpus_start ---- */
+/* The new CPU, in C for the first time, its own registers set: it runs, goes on to kernel_secondary_main. */
+NORETURN void cpus_arrive(struct cpu *cpu);
+/* Waits until that CPU has arrived; false after ns. */
+bool cpus_wait_for(const struct cpu *cpu, uint64_t ns);
+
+/* What the ISA supplies.  Before the first is started, with all that were found; false: none can be, and a line says
+ * why.  Then for each, one at a time; true: it has arrived, else a line says why not. */
+bool smp_prepare(struct cpu *cpus, unsigned n);
+bool smp_start_one(struct cpu *cpu);
