@@ -70,7 +70,7 @@ ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/usercopy_asm.S
 ARCH_SRC_aarch64 := \
 	kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c \
-	kernel/arch/aarch64/frame.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci_none.c \
+	kernel/arch/aarch64/frame.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/pci_host.c kernel/arch/aarch64/pci_none.c \
 	kernel/arch/aarch64/power.c kernel/arch/aarch64/pte.c \
 	kernel/arch/aarch64/start.c kernel/arch/aarch64/trap.c kernel/arch/aarch64/boot.S kernel/arch/aarch64/entry.S \
 	kernel/arch/aarch64/fpu.S kernel/arch/aarch64/usercopy_asm.S
@@ -96,10 +96,11 @@ KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC)
 ALL_APPS       := hello scoreboard warehouse private
 COMMON_SRC     := \
 	apps/common/arena.c apps/common/args.c apps/common/histogram.c apps/common/plan.c apps/common/team.c
+LIBC_SRC_aarch64 := apps/libc/aarch64/auxv.c
 LIBC_SRC       := \
 	apps/libc/cond.c apps/libc/futex.c apps/libc/hpm.c apps/libc/malloc.c apps/libc/mutex.c apps/libc/newlib_locks.c \
 	apps/libc/start.c apps/libc/stubs.c apps/libc/thread.c apps/libc/time.c
-LIBC_SRC       += apps/libc/$(ARCH)/start.S
+LIBC_SRC       += apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 hello_SRC      := apps/hello/hello.c
 scoreboard_SRC := apps/scoreboard/scoreboard.c
 warehouse_SRC  := \
@@ -128,6 +129,7 @@ WARN   := -Wall -Wextra -Werror
 COMMON := -std=gnu11 -g -I. $(WARN) -MD -MP -fno-stack-protector -fno-pic -fno-pie -ffunction-sections
 ISA_x86_64        := -fcf-protection=none
 ISA_aarch64       := -mstrict-align -mno-outline-atomics
+APP_ISA_aarch64   := -moutline-atomics
 KERNEL_ISA_aarch64 := $(ISA_aarch64) -mgeneral-regs-only
 KERNEL_ISA_x86_64 := $(ISA_x86_64) -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
 LIBFDT_INC    := -Ikernel/dev/libfdt -I$(LIBFDT)
@@ -135,7 +137,7 @@ KERNEL_CFLAGS := $(COMMON) -O2 -ffreestanding -fno-omit-frame-pointer -fno-optim
 	$(KERNEL_ISA_$(ARCH))
 APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -Iapps/libc/$(ARCH) -nostdinc \
 	-isystem "$$($(CC) -print-file-name=include)" -isystem $(NEWLIB)/include -D__DYNAMIC_REENT__ \
-	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_GNU_SOURCE $(ISA_$(ARCH))
+	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_GNU_SOURCE $(ISA_$(ARCH)) $(APP_ISA_$(ARCH))
 HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(WARN) -MMD -MP
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 

@@ -150,6 +150,8 @@ void arch_switch(struct arch_context *out, struct arch_context *in);
 NORETURN void arch_user_enter(vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls);
 /* TLS register of the running thread. */
 void arch_tls_set(vaddr_t tls);
+/* What the CPUs offer to user mode, in Linux's bits of AT_HWCAP; 0 where programs can ask the CPU themselves. */
+uint64_t arch_user_hwcap(void);
 
 /* ---- Address spaces ---- */
 /* PROT_USER alone: the page stays in its place, but every access to it faults, the kernel's copies included. */

@@ -134,7 +134,7 @@ static EFI_STATUS find_dtb(struct boot_info *info)
     if (!header || __builtin_bswap32(header[0]) != DTB_MAGIC)
         return EFI_SUCCESS;
     info->dtb = (uint64_t)header;
-    if (boot_mem_add(info, info->dtb, __builtin_bswap32(header[1]), BOOT_MEM_RESERVED))
+    if (boot_mem_add(info, info->dtb, __builtin_bswap32(header[1]), BOOT_MEM_ACPI))
         return fail(EFI_BUFFER_TOO_SMALL, L"too many memory ranges");
     return EFI_SUCCESS;
 }

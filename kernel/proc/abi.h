@@ -54,6 +54,7 @@ struct sys_info {
     uint64_t memory_bytes, free_bytes;
     uint64_t ticks_hz;   /* of the clock user mode can read, 0: it can not       */
     uint64_t ticks_base; /* ticks at clock 0: ns = (ticks - base) * 10^9 / hz    */
+    uint64_t hwcap;      /* of the CPUs, as AT_HWCAP has it on Linux; 0 where programs ask the CPU itself */
 };
 
 /* struct hpm_breakdown for user mode: same order, see hpm/hpm.h. */

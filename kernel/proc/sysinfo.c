@@ -41,6 +41,7 @@ void sysinfo_read(struct sys_info *out)
         .pmu = caps->present,
         .memory_bytes = frames.total_pages * PAGE_SIZE,
         .free_bytes = frames.free_pages * PAGE_SIZE,
+        .hwcap = arch_user_hwcap(),
     };
     if (arch_ticks_user()) {
         out->ticks_hz = arch_ticks_hz();

@@ -5,7 +5,6 @@
 #include "kernel/dev/acpi.h"
 #include "kernel/dev/pci.h"
 #include "kernel/arch/arch.h"
-#include "kernel/cpu.h"
 
 #define VENDOR      0x1234
 #define SLOTS       4

@@ -95,6 +95,11 @@ void arch_tls_set(vaddr_t tls)
     write_fs_base(tls);
 }
 
+uint64_t arch_user_hwcap(void)
+{
+    return 0;
+}
+
 void arch_user_enter(vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls)
 {
     struct arch_frame frame = {
