@@ -13,6 +13,8 @@
  */
 #include "sched/place.h"
 
+#define LOAD_NOISE 16 /* loads that differ by one part in so many are equal */
+
 enum unit_kind { UNIT_CLUSTER, UNIT_SILENT, UNIT_SINGLE };
 
 struct place_unit {
@@ -228,7 +230,7 @@ static void choose_chip(struct placement *p, const struct place_input *in, unsig
 }
 
 /* Would clusters a and b (b may be PLACE_NONE) keep more threads in place on each other's chips, in balance?  Loads are
- * measured, so up to half a thread more on the fuller chip is no difference. */
+ * measured, so a little more on the fuller chip is no difference. */
 static bool exchange_helps(const struct placement *p, const struct place_input *in, unsigned a, int b,
                            unsigned to)
 {
@@ -245,8 +247,8 @@ static bool exchange_helps(const struct placement *p, const struct place_input *
         return false;
     from_load = p->chip_load[from] - p->unit[a].load + load_b;
     to_load = p->chip_load[to] - load_b + p->unit[a].load;
-    highest = MAX(p->chip_load[from] * p->chip_cpus[to], p->chip_load[to] * p->chip_cpus[from]) +
-              PLACE_LOAD_FULL / 2 * MIN(p->chip_cpus[from], p->chip_cpus[to]);
+    highest = MAX(p->chip_load[from] * p->chip_cpus[to], p->chip_load[to] * p->chip_cpus[from]);
+    highest += highest / LOAD_NOISE;
     return from_load <= p->chip_limit[from] && to_load <= p->chip_limit[to] &&
            MAX(from_load * p->chip_cpus[to], to_load * p->chip_cpus[from]) <= highest;
 }

@@ -538,6 +538,25 @@ static void loads_that_hardly_differ_do_not_exchange_clusters(void **state)
     }
 }
 
+/* Threads that have just been created have hardly used any time. */
+static void young_groups_are_spread_over_the_chips_too(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned seed = 0; seed < 200; seed++) {
+        struct prng prng = prng_seeded(seed, 5);
+        unsigned cpus[16];
+        for (unsigned t = 0; t < 16; t++)
+            cpus[t] = prng_below(&prng, 8);
+        plant(f, "aaaaaaaabbbbbbbb", cpus);
+        for (unsigned t = 0; t < 16; t++)
+            f->thread[t].load = 1 + prng_below(&prng, 2);
+        run(f, &place_cluster);
+        assert_true(is_whole(f, 0) && is_whole(f, 1));
+        assert_int_not_equal(f->placement.choice[0].chip, f->placement.choice[8].chip);
+    }
+}
+
 static void randomise(struct fixture *f, struct prng *prng)
 {
     static char text[THREADS + 1];
@@ -647,6 +666,7 @@ int main(void)
         TEST(hand_placement_goes_by_what_the_application_states),
         TEST(equal_groups_move_hardly_more_than_they_must),
         TEST(loads_that_hardly_differ_do_not_exchange_clusters),
+        TEST(young_groups_are_spread_over_the_chips_too),
         TEST(random_shapes_keep_the_rules),
         TEST(random_small_groups_leave_the_chips_in_balance),
         TEST(bad_sizes_are_refused),
