@@ -340,7 +340,7 @@ all: $(KERNEL) $(O)/vigil.efi machine
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
 	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_pci test_place \
-	test_plan test_pt test_shmap test_space test_warehouse test_branch test_cache test_storebuf test_tlb test_topology
+	test_plan test_pt test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_acpi_SRC      := kernel/dev/acpi.c
 test_devtree_SRC   := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
@@ -365,6 +365,7 @@ test_topology_SRC  := test/machine/topology.c
 test_tlb_SRC       := test/machine/tlb.c
 test_branch_SRC    := test/machine/branch.c
 test_storebuf_SRC  := test/machine/storebuf.c
+test_decode_arm_SRC := test/machine/decode_arm.c
 HPM_TESTED         := $(filter hpm/%,$(KERNEL_SRC)) kernel/lock.c kernel/format.c test/host/hpm_double.c
 test_hpm_group_SRC    := hpm/group.c
 test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c

@@ -15,8 +15,8 @@
 #   cpu=MODEL       CPU model  (max; on a simulated machine
 #                   x86_64: max,vendor=GenuineIntel,-monitor: QEMU tells guests of hardware threads in Intel's CPUID leaves
 #                   only, and does not sleep in MWAIT;
-#                   aarch64: neoverse-n1,cntfrq=1000000000: one tick is one cycle, and no instruction (SVE, memory copies)
-#                   accesses memory behind the simulator's back)
+#                   aarch64: neoverse-n1, none of whose instructions (SVE, memory copies) accesses memory behind the
+#                   simulator's back; any model's counter runs at 1 GHz, a tick a cycle)
 #   gic=2|3         aarch64: which interrupt controller; 2 serves 8 CPUs at most  (3)
 #   thread=multi   one host thread per CPU, or single: in turns (single when there are more CPUs than the host has, for then
 #                   multi is several times slower; a simulated machine is always single)
@@ -51,7 +51,7 @@ x86_64)
 	board=q35 simulated_cpu=max,vendor=GenuineIntel,-monitor ending='-device isa-debug-exit,iobase=0xf4,iosize=4'
 	code=/usr/share/OVMF/OVMF_CODE_4M.fd vars=/usr/share/OVMF/OVMF_VARS_4M.fd package=ovmf ;;
 aarch64)
-	board=virt,gic-version=$gic simulated_cpu=neoverse-n1,cntfrq=1000000000 ending='-semihosting-config enable=on,target=native'
+	board=virt,gic-version=$gic simulated_cpu=neoverse-n1 ending='-semihosting-config enable=on,target=native'
 	code=/usr/share/AAVMF/AAVMF_CODE.fd vars=/usr/share/AAVMF/AAVMF_VARS.fd package=qemu-efi-aarch64 ;;
 *) die "arch=$arch: expected x86_64 or aarch64" ;;
 esac
@@ -65,6 +65,7 @@ else
 		$shape
 	EOF
 	: "${smp:=$cpus}" "${cpu:=$simulated_cpu}"
+	[ $arch != aarch64 ] || cpu=$cpu,cntfrq=1000000000
 	shape=,sockets=$chips,cores=$cores,threads=$threads,maxcpus=$cpus
 	[ "$smp" -le "$cpus" ] || die "smp=$smp: '$machine' has $cpus CPUs"
 	page=$scratch/registers thread=single # the simulator decides whose turn it is
