@@ -18,6 +18,7 @@
 #                   aarch64: neoverse-n1, none of whose instructions (SVE, memory copies) accesses memory behind the
 #                   simulator's back; any model's counter runs at 1 GHz, a tick a cycle)
 #   gic=2|3         aarch64: which interrupt controller; 2 serves 8 CPUs at most  (3)
+#   board=OPTIONS   more options of QEMU's machine: acpi=off, virtualization=on
 #   thread=multi   one host thread per CPU, or single: in turns (single when there are more CPUs than the host has, for then
 #                   multi is several times slower; a simulated machine is always single)
 #   timeout=S       seconds after which QEMU is ended, with status 124  (600)
@@ -29,14 +30,14 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
 
-kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 machine=qemu smp= mem=512M cpu= timeout=600 out=$top/build/out plugin= shape= thread=
+kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 board= machine=qemu smp= mem=512M cpu= timeout=600 out=$top/build/out plugin= shape= thread=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
-	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | thread=* | machine=* | smp=* | mem=* | cpu=* | timeout=* | out=* | plugin=*)
+	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | board=* | thread=* | machine=* | smp=* | mem=* | cpu=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
-	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= thread= machine= smp= mem= cpu= timeout= out= plugin=)" ;;
+	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= board= thread= machine= smp= mem= cpu= timeout= out= plugin=)" ;;
 	esac
 	shift
 done
@@ -48,10 +49,10 @@ trap 'exit 130' INT TERM
 # What the instruction sets differ in.  The guest ends QEMU with a status it can tell from QEMU's own; see below.
 case $arch in
 x86_64)
-	board=q35 simulated_cpu=max,vendor=GenuineIntel,-monitor ending='-device isa-debug-exit,iobase=0xf4,iosize=4'
+	model=q35 simulated_cpu=max,vendor=GenuineIntel,-monitor ending='-device isa-debug-exit,iobase=0xf4,iosize=4'
 	code=/usr/share/OVMF/OVMF_CODE_4M.fd vars=/usr/share/OVMF/OVMF_VARS_4M.fd package=ovmf ;;
 aarch64)
-	board=virt,gic-version=$gic simulated_cpu=neoverse-n1 ending='-semihosting-config enable=on,target=native'
+	model=virt,gic-version=$gic simulated_cpu=neoverse-n1 ending='-semihosting-config enable=on,target=native'
 	code=/usr/share/AAVMF/AAVMF_CODE.fd vars=/usr/share/AAVMF/AAVMF_VARS.fd package=qemu-efi-aarch64 ;;
 *) die "arch=$arch: expected x86_64 or aarch64" ;;
 esac
@@ -92,7 +93,7 @@ else
 fi
 
 status=0
-timeout --foreground -k 5 "$timeout" "qemu-system-$arch" -machine "$board" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "$smp$shape" -m "$mem" \
+timeout --foreground -k 5 "$timeout" "qemu-system-$arch" -machine "$model${board:+,$board}" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "$smp$shape" -m "$mem" \
 	-nodefaults -display none -serial stdio -no-reboot $ending "$@" || status=$?
 case $status in
 124 | 137) printf 'qemu.sh: ended after %s s\n' "$timeout" >&2; exit 124 ;;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the architecture promises, from inside the kernel; and that every way to die is readable.
 . "${0%/*}/lib.sh"
-kernel=build/$arch/vigil-suites.elf
+use vigil-suites
 
 for model in smp=1 smp=8 "smp=4 cpu=qemu64" "smp=4 cpu=EPYC" "smp=2 cpu=max,-x2apic,-xsave,-fsgsbase"; do
 	boot $model -- -- arch

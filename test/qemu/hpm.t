@@ -1,7 +1,7 @@
 #!/bin/sh
 # Monitoring, from inside the kernel on the simulated multiprocessor, and what it measured against the ground truth.
 . "${0%/*}/lib.sh"
-kernel=build/$arch/vigil-suites.elf
+use vigil-suites
 
 # Compares "NAME=VALUE ..." of the console (lines beginning with "# $1") with the truth between two marks.
 #   compare WORD FROM TO KIND PERMILLE NAMES WHAT: every name within PERMILLE of the truth

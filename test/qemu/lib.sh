@@ -1,9 +1,17 @@
 # What every suite in this folder starts with: boots images and checks their console, as TAP for prove.
+#   use NAME          boot starts that one: vigil-test if not given
 #   boot [tools/qemu.sh arguments] -- boot arguments
 #   status_is N WHAT;  says REGEX WHAT;  says_not REGEX WHAT;  guest_tap;  done_testing
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
-kernel=build/$arch/vigil-test.elf
+# What a machine without firmware starts.
+use() { # NAME
+	case $arch in
+	aarch64) kernel=build/$arch/$1.img ;;
+	*) kernel=build/$arch/$1.elf ;;
+	esac
+}
+use vigil-test
 work=$(mktemp -d "${TMPDIR:-/tmp}/vigil-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 console=$work/console
@@ -13,7 +21,7 @@ count=0 failed=0 status=
 boot() {
 	set_args= start="kernel=$kernel"
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do
-		case $1 in disk=*) start= ;; esac
+		case $1 in disk=* | efi=*) start= ;; esac
 		set_args="$set_args $1"
 		shift
 	done

@@ -2,13 +2,13 @@
 # Memory: the kernel's own suite, programs that exhaust it, programs that cannot be loaded, processes that end amid everything.
 . "${0%/*}/lib.sh"
 
-kernel=build/$arch/vigil-suites.elf
+use vigil-suites
 for smp in 1 2 8; do
 	boot smp=$smp mem=128M timeout=200 -- -- mm
 	status_is 0 "$smp CPUs: the suite ends"
 	guest_tap
 done
-kernel=build/$arch/vigil-test.elf
+use vigil-test
 
 boot smp=2 mem=64M timeout=120 -- -- oom '&' hello '&' private ';' hello again
 says "^process [0-9]+ oom: out of memory" "who holds all memory is named"

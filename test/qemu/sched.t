@@ -1,7 +1,7 @@
 #!/bin/sh
 # The scheduler under load, from inside the kernel: on plain QEMU and on the simulated multiprocessor.
 . "${0%/*}/lib.sh"
-kernel=build/$arch/vigil-suites.elf
+use vigil-suites
 
 for smp in 1 4; do
 	boot smp=$smp timeout=300 -- -- sched

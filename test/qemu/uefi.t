@@ -34,4 +34,16 @@ printf 'fs0:\\vigil.efi cpus=2 -- hello status=5\r\n' | mcopy -i "$image" - ::/s
 boot disk="$image" smp=4 timeout=60
 status_is 5 "the shell's load options are the arguments"
 says "on 2 CPU" "all of them"
+
+# What only machines of this architecture offer.
+if [ "$arch" = aarch64 ]; then
+	boot efi="$loader" smp=4 -- -- hello status=5
+	status_is 5 "the firmware starts the loader without a disk"
+	says "started by uefi" "... and the kernel knows"
+	boot efi="$loader" smp=4 board=virtualization=on -- -- hello status=5
+	status_is 5 "started at EL2"
+	boot efi="$loader" smp=4 board=acpi=off -- -- hello status=5
+	status_is 5 "with a device tree in place of ACPI"
+	says "on 4 CPU" "... whose CPUs all run"
+fi
 done_testing
