@@ -5,11 +5,10 @@
 #include "mm/mm.h"
 #include "kernel/lock.h"
 
-#define SLOT_SIZE  (64 * KIB) /* of addresses: guard page and stack */
 #define SLOTS_MAX  8192
 #define SPARES_MAX 32
 
-#define STACK_PAGES_MAX (SLOT_SIZE / PAGE_SIZE - 1)
+#define STACK_PAGES_MAX (KSTACK_SLOT / PAGE_SIZE - 1)
 
 /* Lies at the bottom of an unused stack. */
 struct spare {
@@ -95,7 +94,7 @@ static void *map_locked(size_t size)
 
     if (slot_take_locked(&slot))
         return NULL;
-    vaddr_t base = VMAP_BASE + slot * SLOT_SIZE + PAGE_SIZE, va = base;
+    vaddr_t base = VMAP_BASE + slot * KSTACK_SLOT + PAGE_SIZE, va = base;
     while (va < base + size && map_page_locked(va) == 0)
         va += PAGE_SIZE;
     if (va == base + size)
@@ -131,6 +130,6 @@ void kstack_free(void *stack, size_t size)
     tlb_shootdown(NULL, (vaddr_t)stack, n);
     free_frames(frames, n);
     irq = spin_lock(&lock);
-    free_slots[free_count++] = ((vaddr_t)stack - VMAP_BASE) / SLOT_SIZE;
+    free_slots[free_count++] = ((vaddr_t)stack - VMAP_BASE) / KSTACK_SLOT;
     spin_unlock(&lock, irq);
 }

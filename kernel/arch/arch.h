@@ -34,6 +34,8 @@ struct boot_info; /* kernel/boot/boot_info.h */
 #define DEVICE_BASE ((vaddr_t)0xffffc00000000000) /* uncached device mappings  */
 #define VMAP_BASE   ((vaddr_t)0xffffd00000000000) /* kernel stacks with guard pages */
 #define KERNEL_BASE ((vaddr_t)0xffffffff80000000)
+/* Every kernel stack lies in a slot of this size, at a multiple of it; the slot's first page is not mapped. */
+#define KSTACK_SLOT (64 * KIB)
 #define USER_MIN    ((vaddr_t)0x0000000000010000)
 #define USER_MAX    ((vaddr_t)0x00007ffffffff000) /* first address beyond user space */
 

@@ -13,7 +13,7 @@ void arch_attach(const struct arch_handlers *handlers)
 
 enum fixup_kind { FIXUP_FAULT_IN, FIXUP_NO_FAULT };
 
-/* Distances from the fields themselves; written by assembly with the macro of usercopy_asm.S. */
+/* Distances from the fields themselves; written by the macro of kernel/arch/fixup.inc. */
 struct fixup {
     int32_t from, to;
     int32_t kind;

@@ -4,6 +4,7 @@
  */
 #include "start.h"
 #include "kernel/arch/arch.h"
+#include "kernel/arch/start_fail.h"
 
 #define HVM_START_MAGIC 0x336ec578
 
@@ -39,10 +40,10 @@ static void take_memory(struct boot_info *info, const struct hvm_start_info *sta
 
     for (uint32_t i = 0; i < start->memmap_count; i++) {
         if (boot_mem_add(info, map[i].base, map[i].size, type_of(map[i].type)))
-            x86_start_fail("the memory map has too many entries");
+            start_fail("the memory map has too many entries");
     }
     if (boot_mem_add(info, info->kernel_base, info->kernel_size, BOOT_MEM_KERNEL))
-        x86_start_fail("the memory map has too many entries");
+        start_fail("the memory map has too many entries");
 }
 
 static void take_cmdline(struct boot_info *info, paddr_t cmdline)
@@ -55,7 +56,7 @@ static void take_cmdline(struct boot_info *info, paddr_t cmdline)
             return;
     }
     if (cmdline)
-        x86_start_fail("the command line is too long");
+        start_fail("the command line is too long");
 }
 
 void x86_start_pvh(paddr_t start_info)
@@ -64,7 +65,7 @@ void x86_start_pvh(paddr_t start_info)
     struct boot_info *info = &pvh_info;
 
     if (start->magic != HVM_START_MAGIC || start->version < 1)
-        x86_start_fail("no PVH start information of version 1 or later");
+        start_fail("no PVH start information of version 1 or later");
     memcpy(info->protocol, "pvh", sizeof("pvh"));
     info->kernel_base = (vaddr_t)image_start - KERNEL_BASE;
     info->kernel_size = (uint64_t)(image_end - image_start);

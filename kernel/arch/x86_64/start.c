@@ -28,20 +28,6 @@ static void keep_start_page(struct boot_info *info)
     }
 }
 
-void x86_start_fail(const char *reason)
-{
-    static const char prefix[] = "vigil: cannot start: ";
-    size_t n = 0;
-
-    while (reason[n])
-        n++;
-    arch_console_init();
-    arch_console_write(prefix, sizeof(prefix) - 1);
-    arch_console_write(reason, n);
-    arch_console_write("\n", 1);
-    arch_poweroff(1);
-}
-
 void x86_start(const struct boot_info *info)
 {
     boot_info = *info;

@@ -5,5 +5,3 @@
 /* Both: boot CPU, boot stack, interrupts off. */
 NORETURN void x86_start(const struct boot_info *info); /* a loader that speaks boot_info        */
 NORETURN void x86_start_pvh(paddr_t start_info);       /* a machine monitor that speaks PVH      */
-/* Before anything is attached: prints the reason and ends the run. */
-NORETURN void x86_start_fail(const char *reason);

@@ -1,13 +1,5 @@
-/*
- * Instructions that may fault on purpose, and where to go on when they do: the fixup table of trap.c.
- * Kind 0: the page is faulted in first if it can be; kind 1: never.
- */
-	.macro fixup from, to, kind
-	.pushsection .fixup_table, "a"
-	.balign 4
-	.long	\from - ., \to - ., \kind
-	.popsection
-	.endm
+/* Accesses that may fault on purpose. */
+#include "kernel/arch/fixup.inc"
 
 	.text
 /* int user_copy(void *dst, const void *src, size_t n) */
@@ -23,8 +15,8 @@ user_copy:
 	ret
 3:	movl	$-14, %eax	/* -EFAULT */
 	ret
-	fixup	1b, 3b, 0
-	fixup	2b, 3b, 0
+	fixup	1b, 3b, FIXUP_FAULT_IN
+	fixup	2b, 3b, FIXUP_FAULT_IN
 
 /* int peek32(const void *src, uint32_t *out) */
 	.globl peek32
@@ -33,7 +25,7 @@ peek32:
 	movl	%eax, (%rsi)
 	xorl	%eax, %eax
 	ret
-	fixup	4b, 3b, 1
+	fixup	4b, 3b, FIXUP_NO_FAULT
 
 /* int peek64(const void *src, uint64_t *out) */
 	.globl peek64
@@ -42,6 +34,6 @@ peek64:
 	movq	%rax, (%rsi)
 	xorl	%eax, %eax
 	ret
-	fixup	5b, 3b, 1
+	fixup	5b, 3b, FIXUP_NO_FAULT
 
 	.section .note.GNU-stack, "", @progbits

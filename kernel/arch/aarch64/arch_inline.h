@@ -1,0 +1,101 @@
+/* The small operations of kernel/arch/arch.h that must be inline, for AArch64 (Arm ARM DDI 0487). */
+#pragma once
+#include "kernel/base.h"
+
+extern bool aarch64_pan; /* FEAT_PAN is there */
+
+#define DAIF_I ((uint64_t)1 << 7)
+
+static inline bool arch_irq_enabled(void)
+{
+    uint64_t daif;
+    __asm__ volatile("mrs %0, daif" : "=r"(daif));
+    return !(daif & DAIF_I);
+}
+
+static inline bool arch_irq_save(void)
+{
+    bool on = arch_irq_enabled();
+    __asm__ volatile("msr daifset, #2" : : : "memory");
+    return on;
+}
+
+static inline void arch_irq_restore(bool on)
+{
+    if (on)
+        __asm__ volatile("msr daifclr, #2" : : : "memory");
+    else
+        __asm__ volatile("msr daifset, #2" : : : "memory");
+}
+
+static inline void arch_cpu_relax(void)
+{
+    __asm__ volatile("yield" : : : "memory");
+}
+
+/* A masked interrupt ends WFI all the same (D1.7.2), so none can slip in before it.  DSB: what the CPU has written is
+ * seen before it sleeps. */
+static inline void arch_halt(void)
+{
+    __asm__ volatile("dsb sy\n\t"
+                     "wfi\n\t"
+                     "msr daifclr, #2\n\t"
+                     "isb\n\t"
+                     "msr daifset, #2"
+                     :
+                     :
+                     : "memory");
+}
+
+static inline struct cpu *arch_this_cpu(void)
+{
+    struct cpu *cpu;
+    __asm__ volatile("mrs %0, tpidr_el1" : "=r"(cpu));
+    return cpu;
+}
+
+/* ISB: the counter may be read early (D12.2.2). */
+static inline uint64_t arch_ticks(void)
+{
+    uint64_t v;
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(v) : : "memory");
+    return v;
+}
+
+/* Device memory keeps its own order; the barriers are against other memory (B2.3.12).  Loads and stores without
+ * write-back, which is what a hypervisor can emulate. */
+static inline uint32_t arch_io_read32(const volatile void *reg)
+{
+    uint32_t v;
+    __asm__ volatile("ldr %w0, [%1]\n\tdsb ld" : "=r"(v) : "r"(reg) : "memory");
+    return v;
+}
+
+static inline uint64_t arch_io_read64(const volatile void *reg)
+{
+    uint64_t v;
+    __asm__ volatile("ldr %0, [%1]\n\tdsb ld" : "=r"(v) : "r"(reg) : "memory");
+    return v;
+}
+
+static inline void arch_io_write32(volatile void *reg, uint32_t v)
+{
+    __asm__ volatile("dsb st\n\tstr %w0, [%1]" : : "r"(v), "r"(reg) : "memory");
+}
+
+static inline void arch_io_write64(volatile void *reg, uint64_t v)
+{
+    __asm__ volatile("dsb st\n\tstr %0, [%1]" : : "r"(v), "r"(reg) : "memory");
+}
+
+static inline void arch_user_access_begin(void)
+{
+    if (aarch64_pan)
+        __asm__ volatile(".arch_extension pan\n\tmsr pan, #0" : : : "memory");
+}
+
+static inline void arch_user_access_end(void)
+{
+    if (aarch64_pan)
+        __asm__ volatile(".arch_extension pan\n\tmsr pan, #1" : : : "memory");
+}

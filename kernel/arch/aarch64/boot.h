@@ -1,0 +1,18 @@
+/* What boot.S and start.c know of each other. */
+#pragma once
+
+#define BOOT_TABLES \
+    16 /* page tables of the start; their size is their alignment, so one large page holds them */
+#define BOOT_TABLES_SIZE (BOOT_TABLES * 4096)
+
+#ifndef __ASSEMBLER__
+#include "kernel/base.h"
+
+extern uint64_t boot_tables[]; /* first the upper half's root, then the lower's; from free_tables on unused */
+
+/*
+ * Boot CPU, MMU on, boot stack, interrupts off; mapped are the image at KERNEL_BASE, its first 2 MB at their physical
+ * address, and the tables in the direct map.  at: the device tree or struct boot_info; image: where the image lies.
+ */
+NORETURN void aarch64_start(paddr_t at, bool is_info, paddr_t image, paddr_t free_tables);
+#endif

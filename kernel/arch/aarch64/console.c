@@ -1,0 +1,63 @@
+/*
+ * The serial console: a PL011 where firmware says, polled (Arm PrimeCell UART PL011, DDI 0183, chapter 3).  Speed and
+ * format stay as firmware has set them.  Without one, output vanishes and input never comes.
+ */
+#include "console.h"
+#include "platform_find.h"
+#include "start.h"
+#include "kernel/arch/arch.h"
+#include "kernel/arch/pt.h"
+
+/* At the end of the devices' area, before and after arch_init_memory. */
+#define CONSOLE_VA (DEVICE_BASE + ((uint64_t)1 << 39) - PAGE_SIZE)
+
+enum { UARTDR = 0x00, UARTFR = 0x18, UARTCR = 0x30, UARTIMSC = 0x38 };
+#define FR_RXFE  0x10
+#define FR_TXFF  0x20
+#define CR_ON    0x301 /* receiver, transmitter, UART */
+#define DR_ERROR 0xf00 /* overrun, break, parity, framing */
+
+/* A transmitter that is stuck must not hang the kernel: one byte takes 87 us at 115200 baud. */
+#define SPINS_MAX 1000000
+
+static paddr_t base; /* page of the registers */
+static char *regs;   /* NULL: there are none */
+
+void console_map(struct pt *tables)
+{
+    if (regs && pt_map(tables, CONSOLE_VA, base, PAGE_SIZE, PROT_R | PROT_W | PROT_DEVICE))
+        panic("console: no memory to map it");
+}
+
+void arch_console_init(void)
+{
+    const struct platform_uart *uart = uart_find(start_info());
+
+    if (regs || uart->kind != UART_PL011)
+        return;
+    base = ALIGN_DOWN(uart->base, PAGE_SIZE);
+    regs = (char *)CONSOLE_VA + (uart->base & PAGE_MASK);
+    console_map(start_tables());
+    arch_io_write32(regs + UARTIMSC, 0);
+    arch_io_write32(regs + UARTCR, arch_io_read32(regs + UARTCR) | CR_ON);
+}
+
+void arch_console_write(const char *s, size_t n)
+{
+    for (size_t i = 0; regs && i < n; i++) {
+        for (unsigned spins = 0; arch_io_read32(regs + UARTFR) & FR_TXFF; spins++) {
+            if (spins == SPINS_MAX)
+                return;
+            arch_cpu_relax();
+        }
+        arch_io_write32(regs + UARTDR, (uint8_t)s[i]);
+    }
+}
+
+int arch_console_read(void)
+{
+    if (!regs || (arch_io_read32(regs + UARTFR) & FR_RXFE))
+        return -1;
+    uint32_t v = arch_io_read32(regs + UARTDR);
+    return v & DR_ERROR ? -1 : (int)(v & 0xff);
+}

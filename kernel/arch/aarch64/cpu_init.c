@@ -1,0 +1,76 @@
+/* System registers of one CPU (Arm ARM DDI 0487, D17), as far as boot.S has not set them. */
+#include "cpu_init.h"
+#include "sysreg.h"
+#include "kernel/cpu.h"
+
+/* ID_AA64MMFR1_EL1, ID_AA64ISAR0_EL1, ID_AA64DFR0_EL1. */
+#define MMFR1_PAN    20
+#define ISAR0_ATOMIC 20
+#define DFR0_PMUVER  8
+#define PMUVER_NONE  15
+
+/* Emergency stacks lie in slots like other stacks, for entry.S looks at their addresses, too. */
+#define EMERGENCY_SIZE     8192
+#define EMERGENCY_PER_SLOT (KSTACK_SLOT / EMERGENCY_SIZE - 1)
+#define EMERGENCY_SLOTS    ((CPU_MAX + EMERGENCY_PER_SLOT - 1) / EMERGENCY_PER_SLOT)
+
+/* entry.S relies on these. */
+_Static_assert(offsetof(struct cpu, arch) == 0, "struct cpu starts with struct arch_cpu");
+_Static_assert(offsetof(struct arch_cpu, emergency_top) == 0, "CPU_EMERGENCY_TOP");
+_Static_assert(KSTACK_SLOT == 0x10000, "which bits of SP tell an overflow");
+
+static uint8_t emergency[EMERGENCY_SLOTS][EMERGENCY_PER_SLOT + 1][EMERGENCY_SIZE] ALIGNED(KSTACK_SLOT);
+
+extern char vectors[];
+
+const char arch_name[] = "aarch64";
+bool aarch64_pan;
+/* Asked by the compiler's out-of-line atomics (libgcc): are there single instructions for them (FEAT_LSE)? */
+bool __aarch64_have_lse_atomics;
+
+static void find_features(void)
+{
+    aarch64_pan = id_field(sysreg_read(id_aa64mmfr1_el1), MMFR1_PAN);
+    __aarch64_have_lse_atomics = id_field(sysreg_read(id_aa64isar0_el1), ISAR0_ATOMIC);
+}
+
+static uint64_t sctlr(void)
+{
+    return SCTLR_MMU | (aarch64_pan ? 0 : SCTLR_SPAN);
+}
+
+void cpu_init(struct cpu *cpu)
+{
+    unsigned pmuver = id_field(sysreg_read(id_aa64dfr0_el1), DFR0_PMUVER);
+
+    if (cpu == &cpus[0])
+        find_features();
+    cpu->arch.emergency_top =
+        (uint64_t)emergency[cpu->index / EMERGENCY_PER_SLOT][1 + cpu->index % EMERGENCY_PER_SLOT] +
+        EMERGENCY_SIZE;
+    sysreg_write(tpidr_el1, cpu);
+    sysreg_write(vbar_el1, vectors);
+    sysreg_write(cpacr_el1, CPACR_FPEN);
+    sysreg_write(mdscr_el1, 0);
+    sysreg_write(tpidr_el0, 0);
+    sysreg_write(tpidrro_el0, 0);
+    if (pmuver && pmuver != PMUVER_NONE)
+        sysreg_write(pmuserenr_el0, 0);
+    sysreg_write(sctlr_el1, sctlr() | (sysreg_read(sctlr_el1) & SCTLR_WXN));
+    isb();
+    arch_user_access_end();
+    __asm__ volatile("msr daifclr, #4" : : : "memory"); /* system errors are reported where they happen */
+}
+
+void cpu_protect(void)
+{
+    sysreg_write(sctlr_el1, sctlr() | SCTLR_WXN);
+    isb();
+    /* The TLB may hold what the bit was (D8.4.3). */
+    __asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
+}
+
+/* start.c has done it, so that its own exceptions are readable. */
+void arch_init_early(UNUSED struct cpu *boot_cpu)
+{
+}

@@ -1,0 +1,216 @@
+/*
+ * Every way into the kernel and out of it: exceptions, interrupts, system calls, and the switch between threads.
+ *
+ * The kernel runs on SP_EL1, which at each return to user mode is the end of the thread's stack.  An exception of the
+ * kernel's own may come from an overflowed stack, where nothing can be saved.  Stacks lie in slots of 64 KB whose first
+ * page is not mapped (KSTACK_SLOT in kernel/arch/arch.h), so the stack pointer's bits tell; then the CPU's emergency
+ * stack is used, from which there is no return.
+ */
+#include "sysreg.h"
+
+/* struct arch_frame */
+#define F_LR     240
+#define F_SP     248
+#define F_PC     256
+#define F_ESR    272
+#define F_RECORD 288
+#define F_SIZE   304
+
+#define CPU_EMERGENCY_TOP 0 /* struct arch_cpu */
+
+	/* The rest of the frame, x0 and x1 being in it and \sp the interrupted stack pointer. */
+	.macro save_registers
+	stp	x2, x3, [sp, #16]
+	stp	x4, x5, [sp, #32]
+	stp	x6, x7, [sp, #48]
+	stp	x8, x9, [sp, #64]
+	stp	x10, x11, [sp, #80]
+	stp	x12, x13, [sp, #96]
+	stp	x14, x15, [sp, #112]
+	stp	x16, x17, [sp, #128]
+	stp	x18, x19, [sp, #144]
+	stp	x20, x21, [sp, #160]
+	stp	x22, x23, [sp, #176]
+	stp	x24, x25, [sp, #192]
+	stp	x26, x27, [sp, #208]
+	stp	x28, x29, [sp, #224]
+	.endm
+
+	/* Calls a C function with the frame.  \link and the interrupted address look like a call from there, which keeps
+	 * backtraces going; x9 is the interrupted stack pointer. */
+	.macro call_with_frame function, link
+	stp	x30, x9, [sp, #F_LR]
+	mrs	x10, elr_el1
+	mrs	x11, spsr_el1
+	stp	x10, x11, [sp, #F_PC]
+	mrs	x12, esr_el1
+	mrs	x13, far_el1
+	stp	x12, x13, [sp, #F_ESR]
+	stp	\link, x10, [sp, #F_RECORD]
+	add	x29, sp, #F_RECORD
+	mov	x0, sp
+	bl	\function
+	.endm
+
+	.macro from_kernel function
+	stp	x0, x1, [sp]
+	save_registers
+	add	x9, sp, #F_SIZE
+	call_with_frame \function, x29
+	b	trap_return
+	.endm
+
+	.macro from_user function
+	sub	sp, sp, #F_SIZE
+	stp	x0, x1, [sp]
+	save_registers
+	mrs	x9, sp_el0
+	call_with_frame \function, xzr
+	b	trap_return
+	.endm
+
+	/* Swaps sums and differences of SP and x0, to look at SP without a free register. */
+	.macro kernel_vector label
+	.balign	128
+	sub	sp, sp, #F_SIZE
+	add	sp, sp, x0
+	sub	x0, sp, x0
+	tst	x0, #0xf000
+	b.eq	overflow
+	sub	x0, sp, x0
+	sub	sp, sp, x0
+	b	\label
+	.endm
+
+	.macro vector label
+	.balign	128
+	b	\label
+	.endm
+
+	.text
+	.balign	2048
+	.globl	vectors
+vectors:
+	vector	wrong_stack
+	vector	wrong_stack
+	vector	wrong_stack
+	vector	wrong_stack
+	kernel_vector kernel_sync
+	kernel_vector kernel_irq
+	kernel_vector kernel_fiq
+	kernel_vector kernel_error
+	vector	user_sync
+	vector	user_irq
+	vector	user_fiq
+	vector	user_error
+	vector	user_32
+	vector	user_32
+	vector	user_32
+	vector	user_32
+
+kernel_sync:
+	from_kernel trap_kernel
+kernel_irq:
+	from_kernel trap_irq
+kernel_fiq:
+	from_kernel trap_fiq
+kernel_error:
+	from_kernel trap_error
+user_sync:
+	from_user trap_user
+user_irq:
+	from_user trap_irq
+user_fiq:
+	from_user trap_fiq
+user_error:
+	from_user trap_error
+/* Programs are entered in 64-bit state and cannot leave it; the kernel never selects SP_EL0. */
+user_32:
+	from_user trap_impossible
+wrong_stack:
+	sub	sp, sp, #F_SIZE
+	from_kernel trap_impossible
+
+/* x0 is SP, SP is SP + x0.  User mode's thread pointers are lost, which is no matter any more. */
+overflow:
+	msr	tpidr_el0, x0
+	sub	x0, sp, x0
+	msr	tpidrro_el0, x0
+	mrs	x0, tpidr_el1
+	ldr	x0, [x0, #CPU_EMERGENCY_TOP]
+	sub	sp, x0, #F_SIZE
+	mrs	x0, tpidrro_el0
+	stp	x0, x1, [sp]
+	save_registers
+	mrs	x9, tpidr_el0
+	add	x9, x9, #F_SIZE
+	call_with_frame trap_overflow, x29
+	udf	#0
+
+/* Interrupts masked, what the kernel has to do before user mode done. */
+	.globl	trap_return
+trap_return:
+	msr	daifset, #15
+	ldp	x30, x9, [sp, #F_LR]
+	ldp	x10, x11, [sp, #F_PC]
+	msr	elr_el1, x10
+	msr	spsr_el1, x11
+	tst	x11, #SPSR_MODE
+	b.ne	1f
+	msr	sp_el0, x9
+1:	ldp	x0, x1, [sp]
+	ldp	x2, x3, [sp, #16]
+	ldp	x4, x5, [sp, #32]
+	ldp	x6, x7, [sp, #48]
+	ldp	x8, x9, [sp, #64]
+	ldp	x10, x11, [sp, #80]
+	ldp	x12, x13, [sp, #96]
+	ldp	x14, x15, [sp, #112]
+	ldp	x16, x17, [sp, #128]
+	ldp	x18, x19, [sp, #144]
+	ldp	x20, x21, [sp, #160]
+	ldp	x22, x23, [sp, #176]
+	ldp	x24, x25, [sp, #192]
+	ldp	x26, x27, [sp, #208]
+	ldp	x28, x29, [sp, #224]
+	add	sp, sp, #F_SIZE
+	eret
+
+/* void context_switch(uint64_t *out_sp, uint64_t in_sp) */
+	.globl	context_switch
+context_switch:
+	sub	sp, sp, #96
+	stp	x19, x20, [sp]
+	stp	x21, x22, [sp, #16]
+	stp	x23, x24, [sp, #32]
+	stp	x25, x26, [sp, #48]
+	stp	x27, x28, [sp, #64]
+	stp	x29, x30, [sp, #80]
+	mov	x9, sp
+	str	x9, [x0]
+	mov	sp, x1
+	ldp	x19, x20, [sp]
+	ldp	x21, x22, [sp, #16]
+	ldp	x23, x24, [sp, #32]
+	ldp	x25, x26, [sp, #48]
+	ldp	x27, x28, [sp, #64]
+	ldp	x29, x30, [sp, #80]
+	add	sp, sp, #96
+	ret
+
+/* A new context returns here from its first switch: entry in x19, argument in x20. */
+	.globl	context_start
+context_start:
+	mov	x29, xzr
+	mov	x30, xzr
+	mov	x0, x20
+	blr	x19
+	udf	#0
+
+/* void user_enter(struct arch_frame *frame): leaves the kernel by the frame at the end of the thread's stack. */
+	.globl	user_enter
+user_enter:
+	mov	sp, x0
+	b	trap_return
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,114 @@
+/*
+ * From boot.S to kernel_main: gets boot_info from the loader or out of the device tree, and maps at DIRECT_BASE what
+ * kernel/arch/arch.h promises.
+ */
+#include "start.h"
+#include "boot.h"
+#include "cpu_init.h"
+#include "kernel/cpu.h"
+#include "kernel/arch/memory.h"
+#include "kernel/arch/start_fail.h"
+#include "kernel/dev/devtree.h"
+
+#define LARGE_PAGE (2 * MIB)
+#define EARLY_END  (4 * GIB)
+
+extern char image_start[], image_end[];
+
+static struct boot_info boot_info;
+static paddr_t image, next_table;
+
+static int take_table(paddr_t *out)
+{
+    if (next_table == start_image_pa(boot_tables) + BOOT_TABLES_SIZE)
+        return -ENOMEM;
+    *out = next_table;
+    next_table += PAGE_SIZE;
+    return 0;
+}
+
+static const struct arch_frames frames = {.alloc = take_table};
+static struct pt tables = {.format = &pte_format, .frames = &frames};
+
+const struct boot_info *start_info(void)
+{
+    return &boot_info;
+}
+
+struct pt *start_tables(void)
+{
+    return &tables;
+}
+
+paddr_t start_image_pa(const void *symbol)
+{
+    return image + ((vaddr_t)symbol - (vaddr_t)image_start);
+}
+
+paddr_t start_identity_root(void)
+{
+    return start_image_pa(boot_tables) + PAGE_SIZE;
+}
+
+/* Maps what is not yet mapped of the large pages that hold the range. */
+static void map_early(paddr_t from, paddr_t to)
+{
+    for (paddr_t pa = ALIGN_DOWN(from, LARGE_PAGE); pa < to; pa += LARGE_PAGE) {
+        int err = pt_map(&tables, DIRECT_BASE + pa, pa, LARGE_PAGE, PROT_R | PROT_W);
+        if (err && err != -EEXIST)
+            start_fail("no room for the first page tables");
+    }
+}
+
+static void map_memory(const struct boot_info *info)
+{
+    for (size_t i = 0; i < info->mem_count; i++) {
+        const struct boot_mem *m = &info->mem[i];
+        if (m->type != BOOT_MEM_RESERVED && m->base < EARLY_END)
+            map_early(m->base, MIN(m->base + m->size, EARLY_END));
+    }
+}
+
+static void take_info(paddr_t at)
+{
+    map_early(at, at + sizeof(boot_info));
+    boot_info = *(const struct boot_info *)phys_to_virt(at);
+    if (boot_info.dtb)
+        map_early(boot_info.dtb, boot_info.dtb + DEVTREE_MAX);
+}
+
+static void take_devtree(paddr_t at)
+{
+    memcpy(boot_info.protocol, "image", sizeof("image"));
+    boot_info.kernel_base = image;
+    boot_info.kernel_size = (uint64_t)(image_end - image_start);
+    map_early(at, at + DEVTREE_MAX);
+    switch (devtree_boot_info(phys_to_virt(at), at, &boot_info)) {
+    case 0:
+        break;
+    case -ENOENT:
+        start_fail("the device tree names no memory");
+    case -ENOSPC:
+        start_fail("the device tree has too many ranges of memory");
+    case -E2BIG:
+        start_fail("the command line is too long");
+    default:
+        start_fail("no device tree that can be read");
+    }
+    if (boot_mem_add(&boot_info, image, boot_info.kernel_size, BOOT_MEM_KERNEL))
+        start_fail("the device tree has too many ranges of memory");
+}
+
+void aarch64_start(paddr_t at, bool is_info, paddr_t image_pa, paddr_t free_tables)
+{
+    image = image_pa;
+    next_table = free_tables;
+    tables.root = start_image_pa(boot_tables);
+    cpu_init(&cpus[0]);
+    if (is_info)
+        take_info(at);
+    else
+        take_devtree(at);
+    map_memory(&boot_info);
+    kernel_main(&boot_info);
+}

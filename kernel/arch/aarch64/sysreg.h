@@ -1,0 +1,55 @@
+/* System registers and the fields of them we use (Arm ARM DDI 0487, D17), for C and assembly. */
+#pragma once
+
+/* MAIR_EL1: what the attribute indexes of page-table entries mean (D17.2.97). */
+#define ATTR_NORMAL 0 /* write-back, read and write allocate */
+#define ATTR_DEVICE 1 /* nGnRE */
+#define MAIR_KERNEL 0x04ff
+
+/* TCR_EL1 (D17.2.131): both halves 48 bits, 4 KB granule, walks cacheable and inner shareable; IPS is added. */
+#define TCR_KERNEL    0xb5103510
+#define TCR_IPS_SHIFT 32
+#define TCR_IPS_MAX   5 /* 48 bits: what the 4 KB granule reaches without FEAT_LPA2 */
+
+/* SCTLR_EL1 (D17.2.118).  Bits that are 1 where their feature is missing: EOS, TSCXT, EIS, nTLSMD, LSMAOE. */
+#define SCTLR_RES1 0x30500800
+#define SCTLR_M    0x00000001 /* MMU                                             */
+#define SCTLR_C    0x00000004 /* data cache                                      */
+#define SCTLR_SA   0x00000018 /* SA, SA0: the stack pointer is aligned           */
+#define SCTLR_I    0x00001000 /* instruction cache                               */
+#define SCTLR_USER 0x0405c000 /* UCI, nTWE, nTWI, UCT, DZE: harmless to programs */
+#define SCTLR_WXN  0x00080000 /* what is writable is not executable              */
+#define SCTLR_SPAN 0x00800000 /* exceptions leave PAN as it is                   */
+#define SCTLR_MMU  (SCTLR_RES1 | SCTLR_M | SCTLR_C | SCTLR_SA | SCTLR_I | SCTLR_USER)
+
+#define CPACR_FPEN 0x300000 /* FP and SIMD do not trap */
+
+/* SPSR_EL1 (C5.2.18). */
+#define SPSR_MODE        0xf
+#define SPSR_EL0T        0x0
+#define SPSR_I           0x80
+#define SPSR_EL1H_MASKED 0x3c5 /* EL1, own stack pointer, all interrupts masked */
+
+#ifndef __ASSEMBLER__
+#include "kernel/base.h"
+
+#define sysreg_read(name)                                     \
+    ({                                                        \
+        uint64_t sysreg_v_;                                   \
+        __asm__ volatile("mrs %0, " #name : "=r"(sysreg_v_)); \
+        sysreg_v_;                                            \
+    })
+/* Takes effect for what follows only after isb(). */
+#define sysreg_write(name, v) __asm__ volatile("msr " #name ", %0" : : "r"((uint64_t)(v)) : "memory")
+
+static inline void isb(void)
+{
+    __asm__ volatile("isb" : : : "memory");
+}
+
+/* A 4-bit field of an identification register. */
+static inline unsigned id_field(uint64_t reg, unsigned shift)
+{
+    return reg >> shift & 15;
+}
+#endif
