@@ -6,12 +6,14 @@
 #include <cmocka.h>
 #include "test/machine/engine.h"
 
-#define CPUS         3
-#define COST_SYNC    30
-#define COST_TLBI    120
-#define COST_IPI     300
-#define TCR_REGISTER 33
-#define TCR_A1       (1ull << 22)
+#define CPUS           3
+#define COST_SYNC      30
+#define COST_TLBI      120
+#define COST_IPI       300
+#define TTBR0_REGISTER 31
+#define TTBR1_REGISTER 32
+#define TCR_REGISTER   33
+#define TCR_A1         (1ull << 22)
 
 struct machine machine;
 static struct vcpu vcpus[CPUS];
@@ -139,9 +141,10 @@ struct word {
 
 static void branches_that_can_go_two_ways_are_predicted(void **state)
 {
-    static const struct word yes[] = {{0x54000041, "b.ne"},   {0xb4000060, "cbz x0"}, {0x35000021, "cbnz w1"},
-                                      {0x36180042, "tbz w2"}, {0xd65f03c0, "ret"},    {0xd61f0200, "br x16"},
-                                      {0xd63f0020, "blr x1"}};
+    static const struct word yes[] = {{0x54000041, "b.ne"},         {0xb4000060, "cbz x0"},
+                                      {0x35000021, "cbnz w1"},      {0x36180042, "tbz w2, #3"},
+                                      {0xb7180042, "tbnz x2, #35"}, {0xd65f03c0, "ret"},
+                                      {0xd61f0200, "br x16"},       {0xd63f0020, "blr x1"}};
     static const struct word no[] = {{0x14000010, "b"},    {0x94000010, "bl"},       {0xd503201f, "nop"},
                                      {0xd69f03e0, "eret"}, {0x9a811000, "csel, ne"}, {0xd4000001, "svc #0"}};
 
@@ -279,8 +282,31 @@ static void the_address_space_is_in_the_register_that_tcr_says(void **state)
     registers[TCR_REGISTER] = TCR_A1;
     executed(0xd5182020);
     assert_int_equal(vcpus[1].space, 6);
-    executed(0xd518201f); /* msr ttbr0_el1, xzr */
+    executed(0xd5182000);
     assert_int_equal(vcpus[1].space, 6);
+}
+
+static void zero_as_an_operand_is_no_register(void **state)
+{
+    (void)state;
+    registers[TTBR0_REGISTER] = (uint64_t)7 << 48; /* has the number of XZR */
+    vcpus[1].space = 7;
+    executed(0xd518201f); /* msr ttbr0_el1, xzr */
+    assert_int_equal(vcpus[1].space, 0);
+}
+
+static void writing_tcr_changes_where_the_address_space_is(void **state)
+{
+    (void)state;
+    registers[TTBR0_REGISTER] = (uint64_t)7 << 48;
+    registers[TTBR1_REGISTER] = (uint64_t)8 << 48;
+    registers[0] = TCR_A1;
+    executed(0xd5182040); /* msr tcr_el1, x0 */
+    assert_int_equal(vcpus[1].space, 8);
+    assert_string_equal(asked.what, "all");
+    registers[0] = 0;
+    executed(0xd5182040);
+    assert_int_equal(vcpus[1].space, 7);
 }
 
 static void turning_translation_on_forgets_all(void **state)
@@ -327,6 +353,8 @@ int main(void)
         cmocka_unit_test_setup(an_invalidation_names_page_and_space, prepare),
         cmocka_unit_test_setup(shareable_invalidations_reach_every_cpu, prepare),
         cmocka_unit_test_setup(the_address_space_is_in_the_register_that_tcr_says, prepare),
+        cmocka_unit_test_setup(zero_as_an_operand_is_no_register, prepare),
+        cmocka_unit_test_setup(writing_tcr_changes_where_the_address_space_is, prepare),
         cmocka_unit_test_setup(turning_translation_on_forgets_all, prepare),
         cmocka_unit_test_setup(zeroing_takes_the_whole_block, prepare),
         cmocka_unit_test_setup(only_firmware_calls_that_wait_park_a_cpu, prepare),
