@@ -89,6 +89,10 @@ KERNEL_SRC := \
 DEVTREE_SRC := \
 	kernel/dev/devtree.c kernel/dev/devtree_read.c kernel/dev/devtree_platform.c kernel/dev/platform.c
 LIBFDT_SRC  := $(LIBFDT)/fdt.c $(LIBFDT)/fdt_ro.c
+ARCH_SRC_aarch64 += \
+	kernel/arch/aarch64/clock.c kernel/arch/aarch64/cpus.c kernel/arch/aarch64/gic.c kernel/arch/aarch64/gicv2.c \
+	kernel/arch/aarch64/gicv3.c kernel/arch/aarch64/irq.c kernel/arch/aarch64/platform_find.c kernel/arch/aarch64/psci.c \
+	kernel/arch/aarch64/smp.c kernel/dev/acpi_platform.c $(DEVTREE_SRC) $(LIBFDT_SRC)
 KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC)
 
 # ---- Applications ----------------------------------------------------------------------------------------------------

@@ -157,6 +157,12 @@ static bool is_node(const struct acpi_table *pptt, uint32_t at)
            pptt->data[at] == PPTT_PROCESSOR && pptt->data[at + 1] >= PPTT_NODE_SIZE;
 }
 
+/* Nodes numbered from 1 on, with gaps, in fewer bits than their offsets have. */
+static uint32_t number_of(uint32_t at)
+{
+    return at / PPTT_NODE_SIZE;
+}
+
 /* The package a node belongs to: itself or the nearest above that is one, else the topmost. */
 static uint32_t package_of(const struct acpi_table *pptt, uint32_t at)
 {
@@ -180,9 +186,9 @@ static void place_cpu(const struct acpi_table *pptt, uint32_t at, struct platfor
         struct platform_cpu *cpu = &p->cpu[i];
         if (cpu->uid != uid)
             continue;
-        cpu->chip = package_of(pptt, at);
-        cpu->core = thread ? parent : at;
-        cpu->thread = thread ? at : 0;
+        cpu->chip = number_of(package_of(pptt, at));
+        cpu->core = number_of(thread ? parent : at);
+        cpu->thread = thread ? number_of(at) : 0;
         return;
     }
 }
@@ -212,7 +218,7 @@ static void read_pptt(const struct acpi_table *pptt, struct platform *p)
     }
     p->has_places = p->cpu_count;
     for (unsigned i = 0; i < p->cpu_count; i++)
-        p->has_places = p->has_places && p->cpu[i].core; /* the offset of a node: never 0 */
+        p->has_places = p->has_places && p->cpu[i].core; /* the number of a node: never 0 */
 }
 
 int acpi_platform(acpi_get_fn *get, struct platform *out)

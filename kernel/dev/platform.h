@@ -15,7 +15,7 @@ struct platform_cpu {
     uint64_t hwid; /* MPIDR affinity fields: Aff3 in bits 39:32, Aff2..0 in 23:0 */
     uint32_t uid;  /* ACPI processor id; the device-tree node's phandle          */
     bool enabled;
-    /* Where it sits, as firmware says; sparse numbers, equal means the same.  Valid if platform.has_places. */
+    /* Where it sits, as firmware says; sparse numbers below 2^20, equal means the same.  Valid if platform.has_places. */
     uint32_t chip, core, thread;
 };
 

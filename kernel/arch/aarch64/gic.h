@@ -2,7 +2,7 @@
  * The interrupt controller, GICv2 (IHI 0048) or GICv3 (IHI 0069), and what its interrupts mean here.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/dev/platform.h"
 
 struct arch_frame;
 struct cpu;
@@ -10,6 +10,46 @@ struct cpu;
 /* The entry code's: an IRQ was taken.  Interrupts off, on the interrupted thread's stack.  Serves all that are pending. */
 void gic_interrupt(struct arch_frame *frame);
 
-int gic_init(
-    void); /* boot CPU, after arch_init_memory: finds and maps it; 0, or -ENODEV with a line that says why */
-void gic_init_cpu(void); /* each CPU, interrupts off */
+/* Boot CPU, after arch_init_memory: finds the controller and maps it; 0, or -ENODEV with a line that says why. */
+int gic_init(const struct platform_gic *gic);
+/* Boot CPU, before a CPU is started: is there an interface for the one with this MPIDR affinity? */
+bool gic_has_cpu(uint64_t hwid);
+/* Each CPU, interrupts off: private interrupts off but for the inter-processor ones. */
+void gic_init_cpu(void);
+
+enum { GIC_SGIS = 16, GIC_PRIVATE = 32, GIC_SHARED_MAX = 1020 };
+
+/* Before the interrupt is enabled, boot CPU: count interrupts from first on call the handler, interrupts off. */
+void gic_attach(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, struct arch_frame *frame));
+/* Lets an interrupt through, a private one to this CPU, a shared one, which is a message, to the CPU given. */
+void gic_enable_private(uint32_t irq);
+void gic_enable_message(uint32_t irq, const struct cpu *target);
+/* Where a device writes what to raise a private interrupt of a CPU; false: it cannot. */
+bool gic_private_message(const struct cpu *target, uint32_t irq, paddr_t *address, uint32_t *data);
+
+/*
+ * A version of the controller.  Probed in the order of gic_versions; every function is called, with interrupts off, only
+ * after probe has succeeded.
+ */
+struct gic_ops {
+    const char *name;
+    int (*probe)(const struct platform_gic *gic); /* maps, resets; 0, -ENODEV: not mine, -ENOMEM */
+    bool (*has_cpu)(uint64_t hwid);
+    void (*init_cpu)(uint64_t hwid, unsigned index); /* on that CPU; index as in cpus[] */
+    uint32_t (*acknowledge)(void); /* token of the most urgent; its low 24 bits are the INTID */
+    void (*end)(uint32_t token);
+    void (*send)(const struct cpu *target, unsigned sgi); /* after all earlier stores */
+    char *(*private_bank)(void);                          /* registers of this CPU's private interrupts */
+    char *(*shared_bank)(void);                           /* ... and of the shared ones */
+    void (*route)(uint32_t spi, const struct cpu *target);
+    /* As gic_private_message. */
+    bool (*private_message)(const struct cpu *target, uint32_t irq, paddr_t *address, uint32_t *data);
+};
+extern const struct gic_ops gic_v2, gic_v3;
+
+/* ---- Registers that are the same in both distributors and in redistributors: a bank (IHI 0069, 12.9) ---- */
+/* Interrupts from..to-1: off, not pending, all of one priority, level-sensitive. */
+void gic_bank_reset(char *bank, uint32_t from, uint32_t to);
+void gic_bank_enable(char *bank, uint32_t irq);
+void gic_bank_set_edge(char *bank, uint32_t irq);
+enum { GICD_CTLR = 0x0, GICD_TYPER = 0x4, GIC_ISPENDR = 0x200 };

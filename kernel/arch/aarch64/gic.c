@@ -1,0 +1,144 @@
+/* What interrupts mean, over either version of the controller. */
+#include "gic.h"
+#include "sysreg.h"
+#include "kernel/arch/fault.h"
+#include "kernel/cpu.h"
+#include "kernel/printf.h"
+
+#define INTID(token)  ((token)&0xffffff)
+#define SPECIAL_FIRST 1020 /* none is pending, and the like */
+#define SPECIAL_LAST  1023
+#define RANGES_MAX    8
+
+enum { GIC_ISENABLER = 0x100, GIC_ICENABLER = 0x180, GIC_ICPENDR = 0x280, GIC_ICACTIVER = 0x380 };
+enum { GIC_IPRIORITYR = 0x400, GIC_ICFGR = 0xc00 };
+#define PRIORITY_ALL 0xa0a0a0a0 /* of four interrupts: below the mask, whatever bits are there */
+#define EDGE         2
+
+static const struct gic_ops *const gic_versions[] = {&gic_v3, &gic_v2, NULL};
+static const struct gic_ops *gic;
+
+static struct {
+    uint32_t first, count;
+    void (*handler)(uint32_t irq, struct arch_frame *frame);
+} ranges[RANGES_MAX];
+static unsigned range_count;
+
+/* ---- Banks of registers: one bit, byte or pair of bits for each interrupt ---- */
+
+void gic_bank_reset(char *bank, uint32_t from, uint32_t to)
+{
+    for (uint32_t irq = from; irq < to; irq += 32) {
+        arch_io_write32(bank + GIC_ICENABLER + irq / 8, UINT32_MAX);
+        arch_io_write32(bank + GIC_ICPENDR + irq / 8, UINT32_MAX);
+        arch_io_write32(bank + GIC_ICACTIVER + irq / 8, UINT32_MAX);
+    }
+    for (uint32_t irq = from; irq < to; irq += 4)
+        arch_io_write32(bank + GIC_IPRIORITYR + irq, PRIORITY_ALL);
+    for (uint32_t irq = MAX(from, (uint32_t)GIC_SGIS); irq < to; irq += 16)
+        arch_io_write32(bank + GIC_ICFGR + irq / 4, 0);
+}
+
+void gic_bank_enable(char *bank, uint32_t irq)
+{
+    arch_io_write32(bank + GIC_ISENABLER + irq / 32 * 4, (uint32_t)1 << irq % 32);
+}
+
+void gic_bank_set_edge(char *bank, uint32_t irq)
+{
+    char *reg = bank + GIC_ICFGR + irq / 16 * 4;
+
+    arch_io_write32(reg, arch_io_read32(reg) | (uint32_t)EDGE << irq % 16 * 2);
+}
+
+/* ---- Handlers ---- */
+
+void gic_attach(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, struct arch_frame *frame))
+{
+    ASSERT(range_count < RANGES_MAX);
+    ranges[range_count].first = first;
+    ranges[range_count].count = count;
+    ranges[range_count++].handler = handler;
+}
+
+static void serve(uint32_t irq, struct arch_frame *frame)
+{
+    for (unsigned i = 0; i < range_count; i++) {
+        if (irq - ranges[i].first < ranges[i].count) {
+            ranges[i].handler(irq, frame);
+            return;
+        }
+    }
+    kprintf("irq: interrupt %u, which nobody waits for\n", irq);
+}
+
+void gic_interrupt(struct arch_frame *frame)
+{
+    for (;;) {
+        uint32_t token = gic->acknowledge(), irq = INTID(token);
+        if (irq >= SPECIAL_FIRST && irq <= SPECIAL_LAST)
+            return;
+        serve(irq, frame);
+        gic->end(token);
+    }
+}
+
+static void handle_sgi(uint32_t irq, UNUSED struct arch_frame *frame)
+{
+    arch_handlers->ipi((enum arch_ipi)irq);
+}
+
+void arch_ipi_send(struct cpu *target, enum arch_ipi kind)
+{
+    bool on = arch_irq_save();
+
+    gic->send(target, kind);
+    arch_irq_restore(on);
+}
+
+/* ---- Start ---- */
+
+int gic_init(const struct platform_gic *description)
+{
+    int err = -ENODEV;
+
+    for (size_t i = 0; err == -ENODEV && gic_versions[i]; i++) {
+        gic = gic_versions[i];
+        err = gic->probe(description);
+    }
+    if (err) {
+        kprintf(err == -ENOMEM ? "irq: no memory to map the interrupt controller\n"
+                               : "irq: firmware describes no GICv2 or GICv3\n");
+        return -ENODEV;
+    }
+    gic_attach(0, IPI_KINDS, handle_sgi);
+    kprintf("irq: %s\n", gic->name);
+    return 0;
+}
+
+bool gic_has_cpu(uint64_t hwid)
+{
+    return gic->has_cpu(hwid);
+}
+
+void gic_init_cpu(void)
+{
+    gic->init_cpu(this_cpu()->hwid, this_cpu()->index);
+}
+
+void gic_enable_private(uint32_t irq)
+{
+    gic_bank_enable(gic->private_bank(), irq);
+}
+
+void gic_enable_message(uint32_t irq, const struct cpu *target)
+{
+    gic->route(irq, target);
+    gic_bank_set_edge(gic->shared_bank(), irq);
+    gic_bank_enable(gic->shared_bank(), irq);
+}
+
+bool gic_private_message(const struct cpu *target, uint32_t irq, paddr_t *address, uint32_t *data)
+{
+    return gic->private_message(target, irq, address, data);
+}

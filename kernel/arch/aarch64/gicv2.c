@@ -1,0 +1,119 @@
+/*
+ * GICv2 (Arm IHI 0048B): a distributor and, at one address for all, each CPU's own interface.  Groups stay as they are:
+ * where the controller knows two worlds, the other one has made ours group 1, and bit 0 means that; where it does not,
+ * all are group 0, and bit 0 means that (4.3.1, 4.4.1).
+ */
+#include "gic.h"
+#include "kernel/cpu.h"
+
+enum { GICD_ITARGETSR = 0x800, GICD_SGIR = 0xf00 };
+enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_BPR = 0x08, GICC_IAR = 0x0c, GICC_EOIR = 0x10 };
+
+#define TYPER_LINES(v)  (((v) % 32 + 1) * 32)
+#define ENABLE          1
+#define PRIORITY_LOWEST 0xff
+#define SGIR_TARGET     16
+#define IAR_INTID       0x3ff
+#define IAR_SENDER      10
+#define TOKEN_SENDER    24
+
+static char *distributor, *interface;
+static uint8_t
+    target_of[CPU_MAX]; /* by index: the interface's bit; written by each CPU, read after it has arrived */
+
+static int probe(const struct platform_gic *gic)
+{
+    if (gic->version != 2)
+        return -ENODEV;
+    distributor = arch_map_device(gic->distributor.base, gic->distributor.size);
+    interface = arch_map_device(gic->cpu_interface.base, gic->cpu_interface.size);
+    if (!distributor || !interface)
+        return -ENOMEM;
+    uint32_t lines = MIN(TYPER_LINES(arch_io_read32(distributor + GICD_TYPER)), (uint32_t)GIC_SHARED_MAX);
+    arch_io_write32(distributor + GICD_CTLR, 0);
+    gic_bank_reset(distributor, GIC_PRIVATE, lines);
+    arch_io_write32(distributor + GICD_CTLR, ENABLE);
+    return 0;
+}
+
+/* What the first eight registers say of interrupts 0 to 31 is the reader's own bit (4.3.12). */
+static uint8_t own_target(void)
+{
+    for (unsigned irq = 0; irq < GIC_PRIVATE; irq += 4) {
+        uint32_t targets = arch_io_read32(distributor + GICD_ITARGETSR + irq);
+        targets |= targets >> 16;
+        targets |= targets >> 8;
+        if (targets & 0xff)
+            return (uint8_t)targets;
+    }
+    return 1; /* a single CPU need not be told */
+}
+
+static bool has_cpu(UNUSED uint64_t hwid)
+{
+    return true;
+}
+
+static void init_cpu(UNUSED uint64_t hwid, unsigned index)
+{
+    target_of[index] = own_target();
+    gic_bank_reset(distributor, 0, GIC_PRIVATE);
+    for (unsigned sgi = 0; sgi < GIC_SGIS; sgi++)
+        gic_bank_enable(distributor, sgi);
+    arch_io_write32(interface + GICC_PMR, PRIORITY_LOWEST);
+    arch_io_write32(interface + GICC_BPR, 0);
+    arch_io_write32(interface + GICC_CTLR, ENABLE);
+}
+
+/* The end of an SGI names its sender again, which the token therefore keeps above the INTID (4.4.5). */
+static uint32_t acknowledge(void)
+{
+    uint32_t v = arch_io_read32(interface + GICC_IAR);
+
+    return (v & IAR_INTID) | v >> IAR_SENDER << TOKEN_SENDER;
+}
+
+static void end(uint32_t token)
+{
+    arch_io_write32(interface + GICC_EOIR, (token & IAR_INTID) | token >> TOKEN_SENDER << IAR_SENDER);
+}
+
+static void send(const struct cpu *target, unsigned sgi)
+{
+    arch_io_write32(distributor + GICD_SGIR, (uint32_t)target_of[target->index] << SGIR_TARGET | sgi);
+}
+
+static char *bank(void)
+{
+    return distributor;
+}
+
+static void route(uint32_t spi, const struct cpu *target)
+{
+    char *reg = distributor + GICD_ITARGETSR + ALIGN_DOWN(spi, 4);
+    unsigned shift = spi % 4 * 8;
+
+    arch_io_write32(reg, (arch_io_read32(reg) & ~((uint32_t)0xff << shift)) |
+                             (uint32_t)target_of[target->index] << shift);
+}
+
+/* Private interrupts' registers are each CPU's own: a device sees nobody's. */
+static bool private_message(UNUSED const struct cpu *target, UNUSED uint32_t irq, UNUSED paddr_t *address,
+                            UNUSED uint32_t *data)
+{
+    return false;
+}
+
+const struct gic_ops gic_v2 = {
+    .name = "GICv2",
+    .probe = probe,
+    .has_cpu = has_cpu,
+    .init_cpu = init_cpu,
+    .acknowledge = acknowledge,
+    .end = end,
+    .send = send,
+    .private_bank = bank,
+    .shared_bank = bank,
+    .route = route,
+    .private_message = private_message,
+};

@@ -1,0 +1,208 @@
+/*
+ * GICv3 and v4 (Arm IHI 0069H): a distributor for shared interrupts, a redistributor for each CPU's private ones, and
+ * the CPU interface in system registers.  All interrupts are group 1 of our security state, delivered as IRQs.
+ */
+#include "gic.h"
+#include "sysreg.h"
+#include "kernel/cpu.h"
+#include "kernel/printf.h"
+
+enum { GICD_IGROUPR = 0x80, GICD_IROUTER = 0x6000 };
+enum { GICR_TYPER = 0x8, GICR_WAKER = 0x14, GICR_FRAME = 0x10000, GICR_IGROUPR0 = 0x80 };
+
+#define CTLR_ENABLE     0x13 /* affinity routing, group 1: both security states' bits for it (12.9.4) */
+#define CTLR_PENDING    BIT32(31)
+#define TYPER_LINES(v)  (((v) % 32 + 1) * 32)
+#define TYPER_VIRTUAL   2  /* two more frames follow */
+#define TYPER_LAST      16 /* of its region */
+#define WAKER_SLEEP     2
+#define WAKER_ASLEEP    4
+#define SRE_ENABLE      1
+#define PRIORITY_LOWEST 0xff
+#define SGI_RANGE       16 /* CPUs that one SGI reaches by their Aff0 */
+#define SPINS_MAX       1000000
+#define BIT32(n)        ((uint32_t)1 << (n))
+
+/* System registers by their encoding (12.2): the assembler need not know them. */
+#define ICC_PMR_EL1     s3_0_c4_c6_0
+#define ICC_SGI1R_EL1   s3_0_c12_c11_5
+#define ICC_IAR1_EL1    s3_0_c12_c12_0
+#define ICC_EOIR1_EL1   s3_0_c12_c12_1
+#define ICC_BPR1_EL1    s3_0_c12_c12_3
+#define ICC_CTLR_EL1    s3_0_c12_c12_4
+#define ICC_SRE_EL1     s3_0_c12_c12_5
+#define ICC_IGRPEN1_EL1 s3_0_c12_c12_7
+
+/* The redistributors there are, mapped. */
+static struct redist {
+    uint64_t hwid;
+    char *regs;
+    paddr_t base;
+} redists[PLATFORM_CPUS_MAX];
+static unsigned redist_count;
+static struct redist *redist_of[CPU_MAX]; /* by index; written by each CPU */
+static char *distributor;
+
+/* Affinity as GICR_TYPER has it, Aff3 to Aff0 in a row, from the MPIDR's fields. */
+static uint32_t packed(uint64_t hwid)
+{
+    return (uint32_t)(hwid >> 32 & 0xff) << 24 | (uint32_t)(hwid & 0xffffff);
+}
+
+static void wait_for_writes(void)
+{
+    for (unsigned spins = 0; (arch_io_read32(distributor + GICD_CTLR) & CTLR_PENDING) && spins < SPINS_MAX;
+         spins++)
+        arch_cpu_relax();
+}
+
+static int map_region(const struct platform_region *region, uint64_t stride)
+{
+    char *regs = arch_map_device(region->base, region->size);
+
+    if (!regs)
+        return -ENOMEM;
+    for (uint64_t at = 0; at + 2 * GICR_FRAME <= region->size && redist_count < PLATFORM_CPUS_MAX;) {
+        uint64_t typer = arch_io_read64(regs + at + GICR_TYPER);
+        redists[redist_count++] =
+            (struct redist){.hwid = typer >> 32, .regs = regs + at, .base = region->base + at};
+        if (typer & TYPER_LAST)
+            break;
+        at += stride ? stride : (typer & TYPER_VIRTUAL ? 4 : 2) * (uint64_t)GICR_FRAME;
+    }
+    return 0;
+}
+
+static int probe(const struct platform_gic *gic)
+{
+    if (gic->version < 3)
+        return -ENODEV;
+    distributor = arch_map_device(gic->distributor.base, gic->distributor.size);
+    int err = distributor ? 0 : -ENOMEM;
+    for (unsigned i = 0; !err && i < gic->redist_count; i++)
+        err = map_region(&gic->redist[i], gic->redist_stride);
+    if (err)
+        return err;
+    uint32_t lines = MIN(TYPER_LINES(arch_io_read32(distributor + GICD_TYPER)), (uint32_t)GIC_SHARED_MAX);
+    arch_io_write32(distributor + GICD_CTLR, 0);
+    wait_for_writes();
+    gic_bank_reset(distributor, GIC_PRIVATE, lines);
+    for (uint32_t irq = GIC_PRIVATE; irq < lines; irq += 32)
+        arch_io_write32(distributor + GICD_IGROUPR + irq / 8, UINT32_MAX);
+    arch_io_write32(distributor + GICD_CTLR, CTLR_ENABLE);
+    wait_for_writes();
+    return 0;
+}
+
+static struct redist *find(uint64_t hwid)
+{
+    for (unsigned i = 0; i < redist_count; i++) {
+        if (redists[i].hwid == packed(hwid))
+            return &redists[i];
+    }
+    return NULL;
+}
+
+static bool has_cpu(uint64_t hwid)
+{
+    return find(hwid);
+}
+
+static void wake(char *regs)
+{
+    unsigned spins = 0;
+
+    arch_io_write32(regs + GICR_WAKER, arch_io_read32(regs + GICR_WAKER) & ~(uint32_t)WAKER_SLEEP);
+    while ((arch_io_read32(regs + GICR_WAKER) & WAKER_ASLEEP) && ++spins < SPINS_MAX)
+        arch_cpu_relax();
+    if (spins == SPINS_MAX)
+        kprintf("irq: the redistributor of a CPU does not wake up\n");
+}
+
+static void init_cpu(uint64_t hwid, unsigned index)
+{
+    struct redist *redist = find(hwid);
+
+    ASSERT(redist);
+    redist_of[index] = redist;
+    wake(redist->regs);
+    char *bank = redist->regs + GICR_FRAME;
+    gic_bank_reset(bank, 0, GIC_PRIVATE);
+    arch_io_write32(bank + GICR_IGROUPR0, UINT32_MAX);
+    for (unsigned sgi = 0; sgi < GIC_SGIS; sgi++)
+        gic_bank_enable(bank, sgi);
+    sysreg_write(ICC_SRE_EL1, SRE_ENABLE);
+    isb();
+    sysreg_write(ICC_PMR_EL1, PRIORITY_LOWEST);
+    sysreg_write(ICC_BPR1_EL1, 0);
+    sysreg_write(ICC_CTLR_EL1, 0); /* the end of an interrupt is one write */
+    sysreg_write(ICC_IGRPEN1_EL1, 1);
+    isb();
+}
+
+/* DSB: what the acknowledgement tells of has reached this CPU before its handler looks (IHI 0069, 4.1.1). */
+static uint32_t acknowledge(void)
+{
+    uint32_t irq = (uint32_t)sysreg_read(ICC_IAR1_EL1);
+
+    __asm__ volatile("dsb sy" : : : "memory");
+    return irq;
+}
+
+static void end(uint32_t token)
+{
+    sysreg_write(ICC_EOIR1_EL1, token);
+    isb();
+}
+
+static void send(const struct cpu *target, unsigned sgi)
+{
+    uint64_t hwid = target->hwid, aff0 = hwid & 0xff;
+
+    /* System registers do not wait for stores. */
+    __asm__ volatile("dsb ishst" : : : "memory");
+    sysreg_write(ICC_SGI1R_EL1, (hwid >> 32 & 0xff) << 48 | aff0 / SGI_RANGE << 44 |
+                                    (hwid >> 16 & 0xff) << 32 | (uint64_t)sgi << 24 |
+                                    (hwid >> 8 & 0xff) << 16 | UINT64_C(1) << aff0 % SGI_RANGE);
+    isb();
+}
+
+static char *private_bank(void)
+{
+    return redist_of[this_cpu()->index]->regs + GICR_FRAME;
+}
+
+static char *shared_bank(void)
+{
+    return distributor;
+}
+
+static void route(uint32_t spi, const struct cpu *target)
+{
+    arch_io_write64(distributor + GICD_IROUTER + spi * 8, target->hwid);
+}
+
+static bool private_message(const struct cpu *target, uint32_t irq, paddr_t *address, uint32_t *data)
+{
+    const struct redist *redist = find(target->hwid);
+
+    if (!redist)
+        return false;
+    *address = redist->base + GICR_FRAME + GIC_ISPENDR;
+    *data = BIT32(irq);
+    return true;
+}
+
+const struct gic_ops gic_v3 = {
+    .name = "GICv3",
+    .probe = probe,
+    .has_cpu = has_cpu,
+    .init_cpu = init_cpu,
+    .acknowledge = acknowledge,
+    .end = end,
+    .send = send,
+    .private_bank = private_bank,
+    .shared_bank = shared_bank,
+    .route = route,
+    .private_message = private_message,
+};

@@ -1,0 +1,33 @@
+/* Which description of the machine there is; see platform_find.h. */
+#include "platform_find.h"
+#include "psci.h"
+#include "kernel/arch/arch.h"
+#include "kernel/boot/boot_info.h"
+#include "kernel/dev/acpi_platform.h"
+#include "kernel/dev/devtree.h"
+
+static struct platform platform;
+static bool found;
+
+static int read_description(const struct boot_info *info)
+{
+    if (info->dtb)
+        return devtree_platform(phys_to_virt(info->dtb), &platform);
+    acpi_init(info);
+    return acpi_platform(acpi_table_get, &platform);
+}
+
+const struct platform *platform_find(const struct boot_info *info)
+{
+    if (found)
+        return &platform;
+    found = true;
+    if (!read_description(info))
+        psci_init(platform.psci);
+    return &platform;
+}
+
+const struct platform_uart *uart_find(const struct boot_info *info)
+{
+    return &platform_find(info)->uart;
+}
