@@ -179,7 +179,7 @@ int arch_space_query(struct arch_space *space, vaddr_t va, paddr_t *pa, unsigned
 void arch_space_switch(struct arch_space *space);
 /* This CPU, pages from va on; n == 0: everything of the space.  Interrupts off. */
 void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n);
-/* Maps device registers, uncached, for good; size is rounded to pages.  Thread context, at boot.  NULL when out of memory. */
+/* Maps device registers, uncached, for good; size is rounded to pages.  Thread context, at boot.  NULL when out of memory, and before arch_init_memory. */
 void *arch_map_device(paddr_t pa, uint64_t size);
 
 /* ---- User memory ---- */

@@ -96,7 +96,7 @@ void *arch_map_device(paddr_t pa, uint64_t size)
     /* Congruent to the physical address, so that large pages fit. */
     if (span >= LARGE_PAGE)
         va += (pa - offset) & (LARGE_PAGE - 1);
-    if (!size || span > TOP_SPAN - (va - DEVICE_BASE))
+    if (!kernel_pt.root || !size || span > TOP_SPAN - (va - DEVICE_BASE))
         return NULL;
     if (pt_map(&kernel_pt, va, pa - offset, span, PROT_R | PROT_W | PROT_DEVICE))
         return NULL;

@@ -19,11 +19,10 @@ static int read_description(const struct boot_info *info)
 
 const struct platform *platform_find(const struct boot_info *info)
 {
-    if (found)
-        return &platform;
-    found = true;
-    if (!read_description(info))
+    if (!found && !read_description(info)) {
+        found = true;
         psci_init(platform.psci);
+    }
     return &platform;
 }
 

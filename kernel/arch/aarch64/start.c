@@ -60,12 +60,14 @@ static void map_early(paddr_t from, paddr_t to)
     }
 }
 
+/* Firmware's tables wherever they are: they say where the console is. */
 static void map_memory(const struct boot_info *info)
 {
     for (size_t i = 0; i < info->mem_count; i++) {
         const struct boot_mem *m = &info->mem[i];
-        if (m->type != BOOT_MEM_RESERVED && m->base < EARLY_END)
-            map_early(m->base, MIN(m->base + m->size, EARLY_END));
+        paddr_t end = m->type == BOOT_MEM_ACPI ? m->base + m->size : MIN(m->base + m->size, EARLY_END);
+        if (m->type != BOOT_MEM_RESERVED && m->base < end)
+            map_early(m->base, end);
     }
 }
 
