@@ -438,7 +438,7 @@ QEMU_TESTS := \
 	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/hpm.t test/qemu/libc.t \
 	test/qemu/memory.t test/qemu/sched.t test/qemu/sharing.t test/qemu/stress.t test/qemu/truth.t test/qemu/uefi.t
 test-qemu: $(foreach i,vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil-test.efi machine | deps-test
-	@ARCH=$(ARCH) prove --timer $(QEMU_TESTS)
+	@ARCH=$(ARCH) B=$(B) prove --timer $(QEMU_TESTS)
 
 test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test
 	@ARCH=$(ARCH) prove --timer test/machine/machine.t

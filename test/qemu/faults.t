@@ -39,7 +39,6 @@ firmware-call aarch64       illegal
 exception-return aarch64    illegal
 tlb-flush aarch64           privileged|illegal
 odd-jump aarch64            misaligned
-odd-stack aarch64           misaligned
 odd-atomic aarch64          misaligned
 END
 awk -v isa="$arch" '$2 == "*" || $2 == isa' "$work/misdeeds" | split -l 12 - "$work/batch."

@@ -7,8 +7,8 @@ arch=${ARCH:-x86_64}
 # What a machine without firmware starts.
 use() { # NAME
 	case $arch in
-	aarch64) kernel=build/$arch/$1.img ;;
-	*) kernel=build/$arch/$1.elf ;;
+	aarch64) kernel=${B:-build}/$arch/$1.img ;;
+	*) kernel=${B:-build}/$arch/$1.elf ;;
 	esac
 }
 use vigil-test

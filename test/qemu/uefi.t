@@ -2,7 +2,7 @@
 # Starts from a disk image under UEFI firmware; arguments from the file on it or from load options.
 . "${0%/*}/lib.sh"
 
-loader=build/$arch/vigil-test.efi
+loader=${B:-build}/$arch/vigil-test.efi
 image=$work/disk.img
 
 for smp in 1 8; do

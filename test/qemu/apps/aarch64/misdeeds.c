@@ -60,24 +60,13 @@ static void odd_jump(void)
                      : "x16");
 }
 
-static void odd_stack(void)
-{
-    __asm__ volatile("mov x16, sp\n\t"
-                     "sub x16, x16, #8\n\t"
-                     "mov sp, x16\n\t"
-                     "ldr x17, [sp]"
-                     :
-                     :
-                     : "x16", "x17", "memory");
-}
-
-/* Exclusive loads must be aligned whatever the system's settings (DDI 0487, B2.5.2). */
+/* Exclusive loads must be aligned whatever the system's settings, or with FEAT_LSE2 not cross 16 bytes (DDI 0487, B2.5.2). */
 static void odd_atomic(void)
 {
-    static uint32_t words[4];
+    static _Alignas(16) uint32_t words[8];
     uint32_t value;
 
-    __asm__ volatile("ldxr %w0, [%1]" : "=r"(value) : "r"((char *)words + 1) : "memory");
+    __asm__ volatile("ldxr %w0, [%1]" : "=r"(value) : "r"((char *)words + 14) : "memory");
 }
 
 const struct misdeed isa_misdeeds[] = {
@@ -91,7 +80,6 @@ const struct misdeed isa_misdeeds[] = {
     {"illegal", illegal},
     {"breakpoint", breakpoint},
     {"odd-jump", odd_jump},
-    {"odd-stack", odd_stack},
     {"odd-atomic", odd_atomic},
     {NULL, NULL},
 };
