@@ -146,8 +146,7 @@ secondary_entry:
 	mov	x29, xzr
 	mov	x30, xzr
 	mov	x0, x22
-	blr	x23
-	udf	#0
+	br	x23
 
 /* x0 MAIR, x1 TCR, x2 TTBR0, x3 TTBR1, x4 SCTLR.  The TLB may hold anything (D8.13.4). */
 enable_mmu:

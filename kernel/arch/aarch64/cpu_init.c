@@ -59,7 +59,7 @@ void cpu_init(struct cpu *cpu)
     sysreg_write(sctlr_el1, sctlr() | (sysreg_read(sctlr_el1) & SCTLR_WXN));
     isb();
     arch_user_access_end();
-    __asm__ volatile("msr daifclr, #4" : : : "memory"); /* system errors are reported where they happen */
+    __asm__ volatile("msr daifclr, #5" : : : "memory"); /* system errors, FIQs */
 }
 
 void cpu_protect(void)

@@ -38,7 +38,7 @@
 
 	/* Calls a C function with the frame.  \link and the interrupted address look like a call from there, which keeps
 	 * backtraces going; x9 is the interrupted stack pointer. */
-	.macro call_with_frame function, link
+	.macro call_with_frame function, link, masked
 	stp	x30, x9, [sp, #F_LR]
 	mrs	x10, elr_el1
 	mrs	x11, spsr_el1
@@ -48,24 +48,28 @@
 	stp	x12, x13, [sp, #F_ESR]
 	stp	\link, x10, [sp, #F_RECORD]
 	add	x29, sp, #F_RECORD
+	.if	\masked == 0
+	msr	daifclr, #5
+	.endif
 	mov	x0, sp
 	bl	\function
 	.endm
 
-	.macro from_kernel function
+	/* masked: 1: FIQs and system errors stay masked, as interrupts do. */
+	.macro from_kernel function, masked=0
 	stp	x0, x1, [sp]
 	save_registers
 	add	x9, sp, #F_SIZE
-	call_with_frame \function, x29
+	call_with_frame \function, x29, \masked
 	b	trap_return
 	.endm
 
-	.macro from_user function
+	.macro from_user function, masked=0
 	sub	sp, sp, #F_SIZE
 	stp	x0, x1, [sp]
 	save_registers
 	mrs	x9, sp_el0
-	call_with_frame \function, xzr
+	call_with_frame \function, xzr, \masked
 	b	trap_return
 	.endm
 
@@ -113,17 +117,17 @@ kernel_sync:
 kernel_irq:
 	from_kernel trap_irq
 kernel_fiq:
-	from_kernel trap_fiq
+	from_kernel trap_fiq, masked=1
 kernel_error:
-	from_kernel trap_error
+	from_kernel trap_error, masked=1
 user_sync:
 	from_user trap_user
 user_irq:
 	from_user trap_irq
 user_fiq:
-	from_user trap_fiq
+	from_user trap_fiq, masked=1
 user_error:
-	from_user trap_error
+	from_user trap_error, masked=1
 /* Programs are entered in 64-bit state and cannot leave it; the kernel never selects SP_EL0. */
 user_32:
 	from_user trap_impossible
@@ -144,7 +148,7 @@ overflow:
 	save_registers
 	mrs	x9, tpidr_el0
 	add	x9, x9, #F_SIZE
-	call_with_frame trap_overflow, x29
+	call_with_frame trap_overflow, x29, 1
 	udf	#0
 
 /* Interrupts masked, what the kernel has to do before user mode done. */

@@ -3,6 +3,7 @@
 #include "sysreg.h"
 #include "kernel/arch/fault.h"
 #include "kernel/cpu.h"
+#include "kernel/panic.h"
 #include "kernel/printf.h"
 
 #define INTID(token)  ((token)&0xffffff)
@@ -44,6 +45,14 @@ void gic_bank_enable(char *bank, uint32_t irq)
     arch_io_write32(bank + GIC_ISENABLER + irq / 32 * 4, (uint32_t)1 << irq % 32);
 }
 
+void gic_bank_set_priority(char *bank, uint32_t irq, uint8_t priority)
+{
+    char *reg = bank + GIC_IPRIORITYR + ALIGN_DOWN(irq, 4);
+    unsigned shift = irq % 4 * 8;
+
+    arch_io_write32(reg, (arch_io_read32(reg) & ~((uint32_t)0xff << shift)) | (uint32_t)priority << shift);
+}
+
 void gic_bank_set_edge(char *bank, uint32_t irq)
 {
     char *reg = bank + GIC_ICFGR + irq / 16 * 4;
@@ -81,6 +90,13 @@ void gic_interrupt(struct arch_frame *frame)
         serve(irq, frame);
         gic->end(token);
     }
+}
+
+void gic_fast_interrupt(const struct arch_frame *frame)
+{
+    if (gic->fiq_is_stop())
+        arch_handlers->ipi(IPI_STOP);
+    panic_frame(frame, "FIQ that nobody sends");
 }
 
 static void handle_sgi(uint32_t irq, UNUSED struct arch_frame *frame)

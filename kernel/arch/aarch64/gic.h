@@ -9,6 +9,8 @@ struct cpu;
 
 /* The entry code's: an IRQ was taken.  Interrupts off, on the interrupted thread's stack.  Serves all that are pending. */
 void gic_interrupt(struct arch_frame *frame);
+/* The same for an FIQ, all masked; panics if it is not IPI_STOP, which does not return. */
+NORETURN void gic_fast_interrupt(const struct arch_frame *frame);
 
 /* Boot CPU, after arch_init_memory: finds the controller and maps it; 0, or -ENODEV with a line that says why. */
 int gic_init(const struct platform_gic *gic);
@@ -39,6 +41,7 @@ struct gic_ops {
     uint32_t (*acknowledge)(void); /* token of the most urgent; its low 24 bits are the INTID */
     void (*end)(uint32_t token);
     void (*send)(const struct cpu *target, unsigned sgi); /* after all earlier stores */
+    bool (*fiq_is_stop)(void);                            /* an FIQ was taken: was it IPI_STOP?  Once */
     char *(*private_bank)(void);                          /* registers of this CPU's private interrupts */
     char *(*shared_bank)(void);                           /* ... and of the shared ones */
     void (*route)(uint32_t spi, const struct cpu *target);
@@ -51,5 +54,6 @@ extern const struct gic_ops gic_v2, gic_v3;
 /* Interrupts from..to-1: off, not pending, all of one priority, level-sensitive. */
 void gic_bank_reset(char *bank, uint32_t from, uint32_t to);
 void gic_bank_enable(char *bank, uint32_t irq);
+void gic_bank_set_priority(char *bank, uint32_t irq, uint8_t priority);
 void gic_bank_set_edge(char *bank, uint32_t irq);
 enum { GICD_CTLR = 0x0, GICD_TYPER = 0x4, GIC_ISPENDR = 0x200 };

@@ -83,6 +83,12 @@ static void send(const struct cpu *target, unsigned sgi)
     arch_io_write32(distributor + GICD_SGIR, (uint32_t)target_of[target->index] << SGIR_TARGET | sgi);
 }
 
+/* All there is are IRQs. */
+static bool fiq_is_stop(void)
+{
+    return false;
+}
+
 static char *bank(void)
 {
     return distributor;
@@ -112,6 +118,7 @@ const struct gic_ops gic_v2 = {
     .acknowledge = acknowledge,
     .end = end,
     .send = send,
+    .fiq_is_stop = fiq_is_stop,
     .private_bank = bank,
     .shared_bank = bank,
     .route = route,

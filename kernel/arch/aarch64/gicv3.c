@@ -1,6 +1,8 @@
 /*
  * GICv3 and v4 (Arm IHI 0069H): a distributor for shared interrupts, a redistributor for each CPU's private ones, and
- * the CPU interface in system registers.  All interrupts are group 1 of our security state, delivered as IRQs.
+ * the CPU interface in system registers.  Interrupts are group 1 of our security state, delivered as IRQs.  Where there
+ * is but one security state, group 0 is ours, too, and delivered as FIQs: IPI_STOP, which so reaches a CPU that spins with
+ * interrupts off.
  */
 #include "gic.h"
 #include "sysreg.h"
@@ -10,7 +12,8 @@
 enum { GICD_IGROUPR = 0x80, GICD_IROUTER = 0x6000 };
 enum { GICR_TYPER = 0x8, GICR_WAKER = 0x14, GICR_FRAME = 0x10000, GICR_IGROUPR0 = 0x80 };
 
-#define CTLR_ENABLE     0x13 /* affinity routing, group 1: both security states' bits for it (12.9.4) */
+#define CTLR_ENABLE     0x13     /* affinity routing, group 1: both security states' bits for it (12.9.4) */
+#define CTLR_ONE_STATE  BIT32(6) /* DS: security is not looked at */
 #define CTLR_PENDING    BIT32(31)
 #define TYPER_LINES(v)  (((v) % 32 + 1) * 32)
 #define TYPER_VIRTUAL   2  /* two more frames follow */
@@ -19,18 +22,22 @@ enum { GICR_TYPER = 0x8, GICR_WAKER = 0x14, GICR_FRAME = 0x10000, GICR_IGROUPR0 
 #define WAKER_ASLEEP    4
 #define SRE_ENABLE      1
 #define PRIORITY_LOWEST 0xff
-#define SGI_RANGE       16 /* CPUs that one SGI reaches by their Aff0 */
+#define PRIORITY_STOP   0x20 /* above the others, for it may come in the midst of one */
+#define SGI_RANGE       16   /* CPUs that one SGI reaches by their Aff0 */
 #define SPINS_MAX       1000000
 #define BIT32(n)        ((uint32_t)1 << (n))
 
 /* System registers by their encoding (12.2): the assembler need not know them. */
 #define ICC_PMR_EL1     s3_0_c4_c6_0
 #define ICC_SGI1R_EL1   s3_0_c12_c11_5
+#define ICC_SGI0R_EL1   s3_0_c12_c11_7
+#define ICC_IAR0_EL1    s3_0_c12_c8_0
 #define ICC_IAR1_EL1    s3_0_c12_c12_0
 #define ICC_EOIR1_EL1   s3_0_c12_c12_1
 #define ICC_BPR1_EL1    s3_0_c12_c12_3
 #define ICC_CTLR_EL1    s3_0_c12_c12_4
 #define ICC_SRE_EL1     s3_0_c12_c12_5
+#define ICC_IGRPEN0_EL1 s3_0_c12_c12_6
 #define ICC_IGRPEN1_EL1 s3_0_c12_c12_7
 
 /* The redistributors there are, mapped. */
@@ -42,6 +49,7 @@ static struct redist {
 static unsigned redist_count;
 static struct redist *redist_of[CPU_MAX]; /* by index; written by each CPU */
 static char *distributor;
+static bool one_state;
 
 /* Affinity as GICR_TYPER has it, Aff3 to Aff0 in a row, from the MPIDR's fields. */
 static uint32_t packed(uint64_t hwid)
@@ -89,6 +97,7 @@ static int probe(const struct platform_gic *gic)
     gic_bank_reset(distributor, GIC_PRIVATE, lines);
     for (uint32_t irq = GIC_PRIVATE; irq < lines; irq += 32)
         arch_io_write32(distributor + GICD_IGROUPR + irq / 8, UINT32_MAX);
+    one_state = arch_io_read32(distributor + GICD_CTLR) & CTLR_ONE_STATE;
     arch_io_write32(distributor + GICD_CTLR, CTLR_ENABLE);
     wait_for_writes();
     return 0;
@@ -128,7 +137,8 @@ static void init_cpu(uint64_t hwid, unsigned index)
     wake(redist->regs);
     char *bank = redist->regs + GICR_FRAME;
     gic_bank_reset(bank, 0, GIC_PRIVATE);
-    arch_io_write32(bank + GICR_IGROUPR0, UINT32_MAX);
+    arch_io_write32(bank + GICR_IGROUPR0, one_state ? ~BIT32(IPI_STOP) : UINT32_MAX);
+    gic_bank_set_priority(bank, IPI_STOP, PRIORITY_STOP);
     for (unsigned sgi = 0; sgi < GIC_SGIS; sgi++)
         gic_bank_enable(bank, sgi);
     sysreg_write(ICC_SRE_EL1, SRE_ENABLE);
@@ -136,6 +146,7 @@ static void init_cpu(uint64_t hwid, unsigned index)
     sysreg_write(ICC_PMR_EL1, PRIORITY_LOWEST);
     sysreg_write(ICC_BPR1_EL1, 0);
     sysreg_write(ICC_CTLR_EL1, 0); /* the end of an interrupt is one write */
+    sysreg_write(ICC_IGRPEN0_EL1, one_state);
     sysreg_write(ICC_IGRPEN1_EL1, 1);
     isb();
 }
@@ -158,13 +169,21 @@ static void end(uint32_t token)
 static void send(const struct cpu *target, unsigned sgi)
 {
     uint64_t hwid = target->hwid, aff0 = hwid & 0xff;
+    uint64_t request = (hwid >> 32 & 0xff) << 48 | aff0 / SGI_RANGE << 44 | (hwid >> 16 & 0xff) << 32 |
+                       (uint64_t)sgi << 24 | (hwid >> 8 & 0xff) << 16 | UINT64_C(1) << aff0 % SGI_RANGE;
 
     /* System registers do not wait for stores. */
     __asm__ volatile("dsb ishst" : : : "memory");
-    sysreg_write(ICC_SGI1R_EL1, (hwid >> 32 & 0xff) << 48 | aff0 / SGI_RANGE << 44 |
-                                    (hwid >> 16 & 0xff) << 32 | (uint64_t)sgi << 24 |
-                                    (hwid >> 8 & 0xff) << 16 | UINT64_C(1) << aff0 % SGI_RANGE);
+    if (one_state && sgi == IPI_STOP)
+        sysreg_write(ICC_SGI0R_EL1, request);
+    else
+        sysreg_write(ICC_SGI1R_EL1, request);
     isb();
+}
+
+static bool fiq_is_stop(void)
+{
+    return one_state && sysreg_read(ICC_IAR0_EL1) == IPI_STOP;
 }
 
 static char *private_bank(void)
@@ -201,6 +220,7 @@ const struct gic_ops gic_v3 = {
     .acknowledge = acknowledge,
     .end = end,
     .send = send,
+    .fiq_is_stop = fiq_is_stop,
     .private_bank = private_bank,
     .shared_bank = shared_bank,
     .route = route,

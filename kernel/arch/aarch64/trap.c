@@ -115,7 +115,7 @@ static NORETURN void die(const struct arch_frame *frame)
     panic_frame(frame, "%s, syndrome %#llx", class_name(frame), (unsigned long long)frame->esr);
 }
 
-/* All of these are called by entry.S, interrupts masked. */
+/* All of these are called by entry.S, interrupts off; FIQs and system errors are let through unless it is one. */
 void trap_kernel(struct arch_frame *frame);
 void trap_kernel(struct arch_frame *frame)
 {
@@ -165,7 +165,7 @@ void trap_irq(struct arch_frame *frame)
 void trap_fiq(struct arch_frame *frame);
 void trap_fiq(struct arch_frame *frame)
 {
-    panic_frame(frame, "FIQ: an interrupt of the secure world's");
+    gic_fast_interrupt(frame);
 }
 
 void trap_error(struct arch_frame *frame);
@@ -180,9 +180,8 @@ void trap_overflow(struct arch_frame *frame)
     struct fault fault;
 
     if (fault_of(frame, &fault))
-        panic_frame(frame, "stack overflow: %s: access to %#llx", fault_explain(frame, &fault),
-                    (unsigned long long)fault.va);
-    panic_frame(frame, "stack overflow in guard page: %s", class_name(frame));
+        panic_frame(frame, "%s: access to %#llx", fault_explain(frame, &fault), (unsigned long long)fault.va);
+    panic_frame(frame, "stack overflow: %s", class_name(frame));
 }
 
 void trap_impossible(struct arch_frame *frame);
