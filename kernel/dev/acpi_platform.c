@@ -11,7 +11,6 @@ enum { GIC_V2 = 2, GIC_V3 = 3, GIC_V4 = 4 };
 enum { CPU_ENABLED = 1, FRAME_SPIS_GIVEN = 1 };
 enum { FIRST_PRIVATE = 16, FIRST_SHARED = 32 };
 
-#define MPIDR_FIELDS ((uint64_t)0xff00ffffff)
 /* Sizes the tables leave to the architecture (IHI 0048, 4.1; IHI 0069, 12.8, 12.10 and 12.18). */
 #define GICD_V2_SIZE (4 * KIB)
 #define GICD_V3_SIZE (64 * KIB)

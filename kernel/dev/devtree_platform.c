@@ -6,8 +6,6 @@
 #include "kernel/dev/devtree_read.h"
 #include <libfdt.h>
 
-#define MPIDR_FIELDS ((uint64_t)0xff00ffffff)
-
 static void read_gic_v2(const void *dtb, int node, void *arg)
 {
     struct platform_gic *gic = &((struct platform *)arg)->gic;

@@ -11,8 +11,11 @@
 #define PLATFORM_REDISTS_MAX 64 /* redistributor regions; on some machines one for each CPU */
 #define PLATFORM_MSI_MAX     8
 
+/* What of MPIDR_EL1 identifies a CPU: Aff3 in bits 39:32, Aff2 to Aff0 in 23:0 (DDI 0487, D17.2.101). */
+#define MPIDR_FIELDS ((uint64_t)0xff00ffffff)
+
 struct platform_cpu {
-    uint64_t hwid; /* MPIDR affinity fields: Aff3 in bits 39:32, Aff2..0 in 23:0 */
+    uint64_t hwid; /* MPIDR_FIELDS of its MPIDR */
     uint32_t uid;  /* ACPI processor id; the device-tree node's phandle          */
     bool enabled;
     /* Where it sits, as firmware says; sparse numbers below 2^20, equal means the same.  Valid if platform.has_places. */

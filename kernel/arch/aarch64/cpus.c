@@ -7,7 +7,6 @@
 #include "kernel/arch/cpus.h"
 #include "kernel/printf.h"
 
-#define MPIDR_FIELDS  ((uint64_t)0xff00ffffff)
 #define MPIDR_THREADS ((uint64_t)1 << 24) /* Aff0 numbers threads of a core */
 
 #define AFF0_BITS 8
@@ -44,7 +43,7 @@ unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned
     const struct platform *p = platform_find(info);
     struct cpus_list list;
 
-    cpus_begin(&list, cpus, max, sysreg_read(mpidr_el1) & MPIDR_FIELDS);
+    cpus_begin(&list, cpus, max, cpus[0].hwid);
     for (unsigned i = 0; i < p->cpu_count; i++) {
         if (p->cpu[i].enabled)
             cpus_add(&list, p->cpu[i].hwid);

@@ -2,6 +2,7 @@
 #include "gic.h"
 #include "platform_find.h"
 #include "irq.h"
+#include "sysreg.h"
 #include "kernel/arch/clock.h"
 #include "kernel/arch/fault.h"
 #include "kernel/cpu.h"
@@ -45,6 +46,12 @@ int arch_init_irq(const struct boot_info *info)
 
     if (err)
         return err;
+    this_cpu()->hwid = sysreg_read(mpidr_el1) & MPIDR_FIELDS;
+    if (!gic_has_cpu(this_cpu()->hwid)) {
+        kprintf("irq: the boot CPU, MPIDR %#llx, has no redistributor\n",
+                (unsigned long long)this_cpu()->hwid);
+        return -ENODEV;
+    }
     gic_attach(pmu_irq = p->pmu_irq ? p->pmu_irq : PMU_IRQ, 1, handle_pmu);
     if (p->gic.frame_count)
         init_frame(&p->gic.frame[0]);
