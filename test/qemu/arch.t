@@ -3,8 +3,8 @@
 . "${0%/*}/lib.sh"
 use vigil-suites
 
-for model in smp=1 smp=8 "smp=4 cpu=qemu64" "smp=4 cpu=EPYC" "smp=2 cpu=max,-x2apic,-xsave,-fsgsbase"; do
-	boot $model -- -- arch
+for model in smp=1 smp=8 $models; do
+	boot smp=4 $model -- -- arch
 	status_is 0 "$model: the suite ends"
 	guest_tap
 done

@@ -1,15 +1,18 @@
 # What every suite in this folder starts with: boots images and checks their console, as TAP for prove.
 #   use NAME          boot starts that one: vigil-test if not given
+#   $models           machines other than QEMU's best: a word of tools/qemu.sh arguments each
 #   boot [tools/qemu.sh arguments] -- boot arguments
 #   status_is N WHAT;  says REGEX WHAT;  says_not REGEX WHAT;  guest_tap;  done_testing
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
-# What a machine without firmware starts.
+case $arch in
+aarch64)
+	image=img models="cpu=cortex-a72 cpu=neoverse-n1 gic=2 board=virtualization=on" ;;
+*)
+	image=elf models="cpu=qemu64 cpu=EPYC cpu=max,-x2apic,-xsave,-fsgsbase" ;;
+esac
 use() { # NAME
-	case $arch in
-	aarch64) kernel=${B:-build}/$arch/$1.img ;;
-	*) kernel=${B:-build}/$arch/$1.elf ;;
-	esac
+	kernel=${B:-build}/$arch/$1.$image
 }
 use vigil-test
 work=$(mktemp -d "${TMPDIR:-/tmp}/vigil-test.XXXXXX")

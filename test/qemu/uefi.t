@@ -3,35 +3,35 @@
 . "${0%/*}/lib.sh"
 
 loader=${B:-build}/$arch/vigil-test.efi
-image=$work/disk.img
+disk=$work/disk.img
 
 for smp in 1 8; do
-	tools/espimage.sh "$loader" "$image" '-- hello'
-	boot disk="$image" smp=$smp
+	tools/espimage.sh "$loader" "$disk" '-- hello'
+	boot disk="$disk" smp=$smp
 	status_is 0 "$smp CPUs: the firmware starts the image"
 	says "started by uefi" "$smp CPUs: and the kernel knows"
 	says "Hello from process [0-9]+, on $smp CPU" "$smp CPUs: and all of them run"
 done
 
-tools/espimage.sh "$loader" "$image" 'no.such=thing -- hello'
-boot disk="$image"
+tools/espimage.sh "$loader" "$disk" 'no.such=thing -- hello'
+boot disk="$disk"
 says "no.such" "a wrong argument in the file is named"
 status_is 2 "and stops the boot"
 
-tools/espimage.sh "$loader" "$image"
-boot disk="$image"
+tools/espimage.sh "$loader" "$disk"
+boot disk="$disk"
 says "no application given" "without a file there are no arguments"
 
 head -c 3000 /dev/zero | tr '\0' a >"$work/long"
-mcopy -o -i "$image" "$work/long" ::/vigil.txt
-boot disk="$image" timeout=20
+mcopy -o -i "$disk" "$work/long" ::/vigil.txt
+boot disk="$disk" timeout=20
 says 'vigil.txt: longer than 2047 characters' "a file that is too long is refused by the loader"
 
 # Without \EFI\BOOT the firmware falls back to its shell, which runs startup.nsh.
-mdeltree -i "$image" ::/EFI ::/vigil.txt
-mcopy -i "$image" "$loader" ::/vigil.efi
-printf 'fs0:\\vigil.efi cpus=2 -- hello status=5\r\n' | mcopy -i "$image" - ::/startup.nsh
-boot disk="$image" smp=4 timeout=60
+mdeltree -i "$disk" ::/EFI ::/vigil.txt
+mcopy -i "$disk" "$loader" ::/vigil.efi
+printf 'fs0:\\vigil.efi cpus=2 -- hello status=5\r\n' | mcopy -i "$disk" - ::/startup.nsh
+boot disk="$disk" smp=4 timeout=60
 status_is 5 "the shell's load options are the arguments"
 says "on 2 CPU" "all of them"
 
