@@ -21,6 +21,7 @@ static const struct {
     {"bql_locked", &qemu.locked},
     {"all_cpu_threads_idle", &qemu.all_idle},
     {"rcu_register_thread", &qemu.rcu_register},
+    {"main_loop_poll_add_notifier", &qemu.watch_main_loop},
     {"qemu_get_cpu", &qemu.cpu},
     {"cpu_exit", &qemu.cpu_exit},
     {"cpu_get_phys_page_attrs_debug", &qemu.translate},

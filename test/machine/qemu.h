@@ -75,6 +75,13 @@ int qemu_plugin_read_register(struct qemu_plugin_register *, struct glib_array *
 /* QEMU's internals.  CPUState and the like stay pointers without type. */
 #define QEMU_CLOCK_VIRTUAL 1
 
+/* Called by the main loop before and after it waits: struct MainLoopPoll (include/qemu/main-loop.h) begins with which. */
+#define QEMU_BEFORE_WAITING 0
+struct qemu_notifier {
+    void (*notify)(struct qemu_notifier *, void *which);
+    void *node[2]; /* QEMU's */
+};
+
 struct qemu_internals {
     void **(*accel)(void);                             /* struct AccelOpsClass, see clock.c */
     void *handle_interrupt, *kick;                     /* what two of its slots must contain */
@@ -85,6 +92,7 @@ struct qemu_internals {
     bool (*locked)(void);   /* by this thread */
     bool (*all_idle)(void); /* big lock held */
     void (*rcu_register)(void);
+    void (*watch_main_loop)(struct qemu_notifier *); /* big lock held */
     void *(*cpu)(int index);
     void **current; /* the vCPU that the vCPU thread runs */
     void (*cpu_exit)(void *cpu);
