@@ -350,6 +350,43 @@ static void *pinned(void *arg)
     return NULL;
 }
 
+/* Most vector registers are in use all the time, so any switch that mixes them up shows in the sum. */
+typedef double vector __attribute__((vector_size(16)));
+#define VECTORS 24
+static double sums[THREADS];
+static unsigned bad_sums;
+
+static __attribute__((noinline)) double sum_of(int seed)
+{
+    vector v[VECTORS], sum = {0, 0};
+    for (int k = 0; k < VECTORS; k++)
+        v[k] = (vector){seed + k, seed - k};
+    for (int i = 0; i < 20000; i++) {
+#pragma GCC unroll 24
+        for (int k = 0; k < VECTORS; k++)
+            v[k] = v[k] * (vector){0.999, 0.998} + (vector){k, seed};
+    }
+    for (int k = 0; k < VECTORS; k++)
+        sum += v[k] * (vector){k + 1, k + 2};
+    return sum[0] + sum[1];
+}
+
+static void *sum_again(void *arg)
+{
+    if (sum_of((int)(intptr_t)arg) != sums[(intptr_t)arg])
+        __atomic_add_fetch(&bad_sums, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void vector_registers(void)
+{
+    for (int i = 0; i < THREADS; i++)
+        sums[i] = sum_of(i);
+    run_threads(sum_again, NULL);
+    tap_check(sums[1] != sums[2] && !bad_sums, "each thread has its own vector registers: %u do not",
+              bad_sums);
+}
+
 static void *leave_at_once(void *arg)
 {
     __atomic_add_fetch((unsigned *)arg, 1, __ATOMIC_RELAXED);
@@ -372,6 +409,8 @@ static void threads(void)
     tap_check(!bad_local, "storage is as aligned as was asked for");
     run_threads(pinned, NULL);
     tap_check(!bad_local, "pinned threads stay on their CPU");
+
+    vector_registers();
 
     unsigned ended = 0;
     pthread_attr_t attr;
