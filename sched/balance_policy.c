@@ -27,19 +27,22 @@ struct group {
     unsigned cpus, running;
 };
 
-/* The group of `level` that holds member. */
-static struct group group_sum(const struct balance_view *v, unsigned member, enum balance_level level)
-{
-    struct group g = {0};
-    unsigned id = group_of(v, member, level);
+/* All groups of a level at once, by number: one look at each CPU. */
+struct groups {
+    struct group sum[BALANCE_CPUS_MAX];
+};
 
+static void sum_groups(const struct balance_view *v, enum balance_level level, struct groups *out)
+{
+    ASSERT(v->cpus <= BALANCE_CPUS_MAX);
+    memset(out->sum, 0, v->cpus * sizeof(out->sum[0])); /* there are no more groups than CPUs */
     for (unsigned i = 0; i < v->cpus; i++) {
-        if (!in_view(v, i) || group_of(v, i, level) != id)
+        if (!in_view(v, i))
             continue;
-        g.cpus++;
-        g.running += v->cpu[i].running;
+        struct group *g = &out->sum[group_of(v, i, level)];
+        g->cpus++;
+        g->running += v->cpu[i].running;
     }
-    return g;
 }
 
 /* Is a less loaded per CPU than b? */
@@ -55,15 +58,17 @@ static unsigned least_loaded(const struct balance_view *v, unsigned domain, enum
 {
     unsigned best = BALANCE_NONE;
     struct group best_sum = {0};
+    struct groups groups;
 
+    sum_groups(v, level, &groups);
     if (in_view(v, from) && same_domain(v, from, domain, level)) {
         best = from;
-        best_sum = group_sum(v, from, level);
+        best_sum = groups.sum[group_of(v, from, level)];
     }
     for (unsigned i = 0; i < v->cpus; i++) {
         if (!in_view(v, i) || !same_domain(v, i, domain, level))
             continue;
-        struct group g = group_sum(v, i, level);
+        struct group g = groups.sum[group_of(v, i, level)];
         if (best == BALANCE_NONE || less_loaded(g, best_sum)) {
             best = i;
             best_sum = g;
@@ -101,23 +106,20 @@ unsigned balance_wake_near(const struct balance_view *v, unsigned prev, unsigned
     return w->running < (p->chip == w->chip ? 1 : p->running) ? waker : prev;
 }
 
-static bool core_idle(const struct balance_view *v, unsigned member)
-{
-    return group_sum(v, member, BALANCE_CHIP).running == 0;
-}
-
 unsigned balance_wake_idle(const struct balance_view *v, unsigned target, unsigned prev)
 {
     unsigned sibling = BALANCE_NONE, any = BALANCE_NONE;
+    struct groups cores;
 
     if (in_view(v, target) && !v->cpu[target].running)
         return target;
     if (in_view(v, prev) && !v->cpu[prev].running)
         return prev;
+    sum_groups(v, BALANCE_CHIP, &cores);
     for (unsigned i = 0; i < v->cpus; i++) {
         if (!in_view(v, i) || v->cpu[i].running)
             continue;
-        if (core_idle(v, i))
+        if (!cores.sum[v->cpu[i].core].running)
             return i;
         if (sibling == BALANCE_NONE && in_view(v, target) && v->cpu[i].core == v->cpu[target].core)
             sibling = i;
@@ -141,14 +143,17 @@ static unsigned fullest_cpu(const struct balance_view *v, unsigned member, enum 
 bool balance_find(const struct balance_view *v, unsigned self, enum balance_level level, unsigned margin_pct,
                   struct balance_move *out)
 {
-    struct group own = group_sum(v, self, level), busiest = own;
+    struct groups groups;
+
+    sum_groups(v, level, &groups);
+    struct group own = groups.sum[group_of(v, self, level)], busiest = own;
     unsigned busiest_cpu = self;
     bool idle = v->cpu[self].running == 0;
 
     for (unsigned i = 0; i < v->cpus; i++) {
         if (!in_view(v, i) || !same_domain(v, i, self, level))
             continue;
-        struct group g = group_sum(v, i, level);
+        struct group g = groups.sum[group_of(v, i, level)];
         if (less_loaded(busiest, g)) {
             busiest = g;
             busiest_cpu = i;

@@ -9,7 +9,8 @@
 #pragma once
 #include "kernel/base.h"
 
-#define BALANCE_NONE (~0u)
+#define BALANCE_NONE     (~0u)
+#define BALANCE_CPUS_MAX 64
 
 struct balance_cpu {
     uint16_t chip;    /* dense                                      */
@@ -21,7 +22,7 @@ struct balance_cpu {
 struct balance_view {
     const struct balance_cpu *cpu; /* by CPU number                   */
     const uint64_t *mask;          /* which of them count; not empty  */
-    unsigned cpus;                 /* numbers below this              */
+    unsigned cpus;                 /* numbers below this, at most BALANCE_CPUS_MAX */
 };
 
 /* CPU for a new thread: the least loaded chip, in it the least loaded core, in it the least loaded CPU; where
