@@ -26,4 +26,7 @@ says "sched\.policy" "help lists the arguments"
 sed -n '/^  cpus /,/^applications/p' "$console" | grep -v '^applications' | sed 's/^/    /' >"$work/help"
 r=0; [ -s "$work/help" ] && sed -n '/^      cpus /,$p' docs/boot-args.md | cmp -s - "$work/help" || r=1
 result $r "docs/boot-args.md says what help says"
+boot -- "$(printf '%3000s' '' | tr ' ' x)"
+status_is 1 "a command line that is too long ends the start"
+says "^vigil: cannot start: the command line is too long" "... and says so"
 done_testing

@@ -85,6 +85,8 @@ static void take_devtree(paddr_t at)
     boot_info.kernel_base = image;
     boot_info.kernel_size = (uint64_t)(image_end - image_start);
     map_early(at, at + DEVTREE_MAX);
+    if (devtree_size(phys_to_virt(at)))
+        boot_info.dtb = at; /* names the console, whatever else is wrong */
     switch (devtree_boot_info(phys_to_virt(at), at, &boot_info)) {
     case 0:
         break;
