@@ -70,7 +70,7 @@ ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/usercopy_asm.S
 ARCH_SRC_aarch64 := \
 	kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c \
-	kernel/arch/aarch64/frame.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/pci_host.c kernel/arch/aarch64/pci_none.c \
+	kernel/arch/aarch64/frame.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/pci.c \
 	kernel/arch/aarch64/power.c kernel/arch/aarch64/pte.c \
 	kernel/arch/aarch64/start.c kernel/arch/aarch64/trap.c kernel/arch/aarch64/boot.S kernel/arch/aarch64/entry.S \
 	kernel/arch/aarch64/fpu.S kernel/arch/aarch64/usercopy_asm.S
@@ -185,7 +185,7 @@ $(NEWLIB)/lib/libc.a: tools/newlib.sh | deps-build
 	@touch $@
 
 # ---- libfdt ----------------------------------------------------------------------------------------------------------
-$(LIBFDT)/libfdt.h: tools/libfdt.sh tools/source.sh tools/apt.sh
+$(LIBFDT)/libfdt.h: tools/libfdt.sh tools/source.sh tools/apt.sh | deps-build
 	@tools/libfdt.sh $(LIBFDT)
 	@touch $@
 $(LIBFDT_SRC): $(LIBFDT)/libfdt.h ;
