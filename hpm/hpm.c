@@ -192,41 +192,52 @@ static void set_idle(struct hpm_cpu *hpm, uint64_t cycles, uint64_t since)
     __atomic_store_n(&hpm->idle_sequence, hpm->idle_sequence + 1, __ATOMIC_RELEASE);
 }
 
-/* Ends the present stretch and begins the next with one reading; rotate: with the next group's events. */
-static void account(struct hpm_cpu *hpm, bool rotate)
+/* A reading ends the present stretch and begins the next. */
+static void end_stretch(struct hpm_cpu *hpm, unsigned group, const struct pmu_latch *now)
 {
     const struct context_plan *plan = &hpm_state.plan;
-    unsigned group = rotation_now(&hpm->rotation);
-    struct pmu_latch now;
     struct context_delta d;
 
-    hpm_state.ops->latch(&now, rotate ? plan->event[rotation_next(&hpm->rotation)] : NULL);
-    d.cycles = now.cycles - hpm->last.cycles;
-    d.instructions = now.instructions - hpm->last.instructions;
+    d.cycles = now->cycles - hpm->last.cycles;
+    d.instructions = now->instructions - hpm->last.instructions;
     for (unsigned c = 0; c < plan->counters; c++)
-        d.count[c] = now.count[c] - hpm->last.count[c];
+        d.count[c] = now->count[c] - hpm->last.count[c];
     if (hpm->current) {
         context_add(&hpm->current->counts, plan, group, &d);
         context_add(&hpm->busy, plan, group, &d);
     } else {
-        set_idle(hpm, hpm->idle_cycles + (now.time - hpm->last.time), arch_ticks());
+        set_idle(hpm, hpm->idle_cycles + (now->time - hpm->last.time), arch_ticks());
     }
+    hpm->last = *now;
+}
+
+/* rotate: the next stretch is one of the next group's events. */
+static void account(struct hpm_cpu *hpm, bool rotate)
+{
+    unsigned group = rotation_now(&hpm->rotation);
+    struct pmu_latch now;
+
+    hpm_state.ops->latch(&now, rotate ? hpm_state.plan.event[rotation_next(&hpm->rotation)] : NULL);
+    end_stretch(hpm, group, &now);
     if (rotate)
         hpm->turn_began = now.cycles;
-    hpm->last = now;
 }
 
 void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
 {
     struct hpm_cpu *hpm = this_cpu()->hpm;
+    struct pmu_latch now;
 
     if (!hpm)
         return;
     ASSERT(hpm->current == out);
     uint64_t began = arch_ticks();
     sampler_poll(hpm);
-    hpm_state.ops->tag(in ? in->tid : 0); /* here, so that the truth changes hands where the counts do */
-    account(hpm, false);
+    unsigned group = rotation_now(&hpm->rotation);
+    /* Nothing in between, so that the truth changes hands where the counts do. */
+    hpm_state.ops->tag(in ? in->tid : 0);
+    hpm_state.ops->latch(&now, NULL);
+    end_stretch(hpm, group, &now);
     hpm->current = in;
     if (!out != !in)
         set_idle(hpm, hpm->idle_cycles, in ? 0 : arch_ticks());
