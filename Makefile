@@ -70,12 +70,14 @@ ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/usercopy_asm.S
 ARCH_SRC_aarch64 := \
 	kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c \
-	kernel/arch/aarch64/frame.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/pci.c \
-	kernel/arch/aarch64/power.c kernel/arch/aarch64/pte.c \
-	kernel/arch/aarch64/start.c kernel/arch/aarch64/trap.c kernel/arch/aarch64/boot.S kernel/arch/aarch64/entry.S \
-	kernel/arch/aarch64/fpu.S kernel/arch/aarch64/usercopy_asm.S
+	kernel/arch/aarch64/frame.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci.c \
+	kernel/arch/aarch64/power.c kernel/arch/aarch64/pte.c kernel/arch/aarch64/start.c kernel/arch/aarch64/trap.c \
+	kernel/arch/aarch64/boot.S kernel/arch/aarch64/entry.S kernel/arch/aarch64/fpu.S \
+	kernel/arch/aarch64/usercopy_asm.S
 KERNEL_SRC := \
-	kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/place.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/usercopy.c kernel/cmdline.c kernel/cpu.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
+	kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c \
+	kernel/arch/place.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/usercopy.c \
+	kernel/cmdline.c kernel/cpu.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
 	kernel/panic.c kernel/printf.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
 	kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/proc/bundle.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/stdio.c kernel/proc/syscall.c \
