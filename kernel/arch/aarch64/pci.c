@@ -1,5 +1,16 @@
-/* There is no way to PCI configuration space but the memory-mapped one (ECAM). */
+/* The PCI host bridge is the device tree's or ACPI's; its configuration space is in memory (ECAM) and nowhere else. */
+#include "platform_find.h"
 #include "kernel/arch/arch.h"
+
+int arch_pci_host(const struct boot_info *info, struct pci_host *out)
+{
+    const struct platform *p = platform_find(info);
+
+    if (!p->pci.ecam.size)
+        return -ENODEV;
+    *out = p->pci;
+    return 0;
+}
 
 int arch_pci_read(UNUSED unsigned bus, UNUSED unsigned slot, UNUSED unsigned function, UNUSED unsigned reg,
                   UNUSED uint32_t *v)
