@@ -253,6 +253,8 @@ static void memory_that_wraps_around_is_left_out(void **state)
     assert_int_equal(devtree_boot_info(blob, 0x48200000, &info), 0);
     assert_int_equal(boot_mem_type_of(&info, 0x40000000), BOOT_MEM_USABLE);
     assert_int_equal(boot_mem_type_of(&info, 0x800000000), BOOT_MEM_RESERVED);
+    for (size_t i = 0; i < info.mem_count; i++)
+        assert_true(info.mem[i].base + info.mem[i].size > info.mem[i].base);
 }
 
 static void more_memory_ranges_than_fit_are_refused(void **state)
