@@ -26,8 +26,8 @@
 #define QUIET_AFTER_NS   (8 * NS_PER_MS) /* after an early placement, sampling goes on at least so long   */
 #define QUIET_FACTOR     8               /* and ends when samples come so many times more slowly          */
 #define QUIET_PER_THREAD 2               /* samples in that time that are not worth a look                */
-#define ADAPT_AFTER_NS \
-    (2 * NS_PER_MS) /* the period is judged by the samples of so long, far too many at once */
+#define ADVANCE_NS       (1 * NS_PER_MS) /* of its part of the time, sampling may spend so much at once */
+#define ADAPT_AFTER_NS   (2 * NS_PER_MS) /* the period is judged by the samples of so long */
 
 struct spinlock sharing_lock = SPINLOCK(LOCK_SHARING, "sharing");
 static struct list processes = {&processes, &processes}; /* [S] */
@@ -40,6 +40,8 @@ static struct {
     uint32_t period;
     uint64_t first;           /* period at the beginning */
     uint64_t since_ns, taken; /* when the period was last looked at, and the account's taken then */
+    uint64_t begin_ns;        /* when it began, and what samples and clusters had cost by then    */
+    uint64_t begin_spent_ns;
 } sampling;
 static struct sharing_cost cost; /* since boot */
 
@@ -207,11 +209,16 @@ static uint64_t remote_per_ms(const struct sharing_process *p)
     return MAX(p->remote_per_ms, latency ? cycles_per_ms * p->remote_permille / 1000 / latency : 0);
 }
 
+/* On samples and clusters since boot. */
+static uint64_t spent_ns(const struct hpm_sample_account *a)
+{
+    return ns_of_ticks(a->cycles) + cost.recording_ns + cost.clustering_ns;
+}
+
 /* Samples in a millisecond that cost no more than allowed. */
 static uint64_t affordable_per_ms(const struct hpm_sample_account *a)
 {
-    uint64_t spent_ns = ns_of_ticks(a->cycles) + cost.recording_ns + cost.clustering_ns;
-    uint64_t each_ns = a->taken > 1000 ? spent_ns / a->taken : SAMPLE_COST_NS;
+    uint64_t each_ns = a->taken > 1000 ? spent_ns(a) / a->taken : SAMPLE_COST_NS;
 
     return MAX(sharing_cost_permille * cpu_count() * NS_PER_MS / 1000 / MAX(each_ns, (uint64_t)1),
                (uint64_t)1);
@@ -256,7 +263,24 @@ static bool any_settling(uint64_t now_ns)
     return settling;
 }
 
-/* One access in how many?  At first by what the counters say, which know little of a young process; then by the samples. */
+/* Has it cost more than its part of the time since it began?  A little is granted in advance. */
+static bool over_budget(const struct hpm_sample_account *a, uint64_t now_ns)
+{
+    uint64_t all_ns = (now_ns - sampling.begin_ns + ADVANCE_NS) * cpu_count();
+
+    return (spent_ns(a) - sampling.begin_spent_ns) * 1000 > sharing_cost_permille * all_ns;
+}
+
+static void change_period(uint64_t period, uint64_t now_ns)
+{
+    hpm_sampling_stop();
+    start_sampling(period, now_ns);
+}
+
+/*
+ * One access in how many?  At first by what the counters say, which know little of a young process; then by the samples.
+ * They come in bursts, so a low rate may just be the time between two, and a burst is braked at once.
+ */
 static void adapt_period(uint64_t now_ns)
 {
     uint64_t elapsed_ns = now_ns - sampling.since_ns;
@@ -265,18 +289,19 @@ static void adapt_period(uint64_t now_ns)
     if (sharing_period || elapsed_ns < DRAIN_NS / 2)
         return;
     hpm_sampling_account(&a);
-    uint64_t per_ms = (a.taken - sampling.taken) * NS_PER_MS / elapsed_ns, wanted = affordable_per_ms(&a);
-    if (elapsed_ns < ADAPT_AFTER_NS && per_ms < 2 * wanted)
+    if (over_budget(&a, now_ns)) {
+        change_period(2 * (uint64_t)sampling.period, now_ns);
         return;
-    /* Samples come in bursts, so a low rate may just be the time between two. */
+    }
+    if (elapsed_ns < ADAPT_AFTER_NS)
+        return;
+    uint64_t per_ms = (a.taken - sampling.taken) * NS_PER_MS / elapsed_ns, wanted = affordable_per_ms(&a);
     uint64_t period =
         MAX(MAX(sampling.period * per_ms / wanted, sampling.first / PERIOD_FALL_MAX), (uint64_t)1);
     sampling.since_ns = now_ns;
     sampling.taken = a.taken;
-    if (2 * period > 3 * sampling.period || (2 * sampling.period > 3 * period && !any_settling(now_ns))) {
-        hpm_sampling_stop();
-        start_sampling(period, now_ns);
-    }
+    if (2 * period > 3 * sampling.period || (2 * sampling.period > 3 * period && !any_settling(now_ns)))
+        change_period(period, now_ns);
 }
 
 static void start_detection(struct sharing_process *p, uint64_t now_ns)
@@ -285,10 +310,13 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
     int err = detection_create(p, &p->detection);
 
     hpm_sampling_account(&a);
-    if (!err && !sampling.on) /* else another process has started it, which serves this one, too */
+    if (!err && !sampling.on) { /* else another process has started it, which serves this one, too */
+        sampling.begin_ns = now_ns;
+        sampling.begin_spent_ns = spent_ns(&a);
         err = start_sampling(sharing_period ? sharing_period : remote_per_ms(p) / affordable_per_ms(&a),
                              now_ns);
-    sampling.first = sampling.period;
+        sampling.first = sampling.period;
+    }
     if (err) {
         sharing_say(p, "detect", "failed", "error=%d", -err);
         detection_free(p->detection);
