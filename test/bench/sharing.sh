@@ -27,7 +27,7 @@ all='default roundrobin hand cluster'
 [ "$quick" = 0 ] || all='default hand cluster' only='scoreboard-4x4|warehouse-2x8|private'
 programs() {
 	cat <<-END
-		scoreboard-4x4|scoreboard groups=4 threads=4|50|$all
+		scoreboard-4x4|scoreboard groups=4 threads=4|100|$all
 		warehouse-2x8|warehouse warehouses=2 threads=8|80|$all
 		warehouse-4x4|warehouse warehouses=4 threads=4|160|$all
 		private-16|private threads=16|50|default2 $all
