@@ -59,7 +59,7 @@ DEPS_FUZZ  := clang libclang-rt-dev
 POLICY_SRC := \
 	hpm/group.c hpm/rotation.c hpm/context.c sched/shmap.c sched/shmap_picture.c sched/cluster.c \
 	sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_simple.c \
-	sched/balance_policy.c
+	sched/balance_policy.c sched/sampling_period.c
 ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/clock.c kernel/arch/x86_64/console.c kernel/arch/x86_64/context.c kernel/arch/x86_64/cpu_init.c \
 	kernel/arch/x86_64/cpus.c kernel/arch/x86_64/early.c kernel/arch/x86_64/fpu.c kernel/arch/x86_64/frame.c \
@@ -346,7 +346,7 @@ all: $(KERNEL) $(O)/vigil.efi machine
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
 	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_pci test_place \
-	test_plan test_pt test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology
+	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_acpi_SRC      := kernel/dev/acpi.c
 test_devtree_SRC   := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
@@ -357,6 +357,7 @@ test_pci_SRC       := kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/acpi.c
 test_pt_SRC        := kernel/arch/pt.c
 test_balance_SRC   := sched/balance_policy.c
 CLUSTERING         := test/host/planted.c sched/shmap.c sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c
+test_sampling_period_SRC := sched/sampling_period.c
 test_shmap_SRC     := sched/shmap.c sched/shmap_picture.c
 test_cluster_SRC   := $(CLUSTERING)
 test_place_SRC     := sched/place.c sched/place_simple.c

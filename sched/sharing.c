@@ -13,6 +13,7 @@
  */
 #include "kernel/printf.h"
 #include "mm/mm.h"
+#include "sched/sampling_period.h"
 #include "sched/sharing.h"
 
 #define DRAIN_NS         (1 * NS_PER_MS) /* between two looks at the samples                    */
@@ -20,14 +21,10 @@
 #define BACKOFF_FIRST    8               /* first pause, in watch intervals                     */
 #define BACKOFF_MAX      1024            /* longest pause                                       */
 #define GREW_PERCENT     150             /* what counts as a change of what was left            */
-#define SAMPLE_COST_NS   700             /* assumed of a sample, until some have been seen      */
-#define PERIOD_MAX       (1u << 20)
-#define PERIOD_FALL_MAX  8               /* the first period may prove so many times too long */
 #define QUIET_AFTER_NS   (8 * NS_PER_MS) /* after an early placement, sampling goes on at least so long   */
 #define QUIET_FACTOR     8               /* and ends when samples come so many times more slowly          */
 #define QUIET_PER_THREAD 2               /* samples in that time that are not worth a look                */
-#define ADVANCE_NS       (1 * NS_PER_MS) /* of its part of the time, sampling may spend so much at once */
-#define ADAPT_AFTER_NS   (2 * NS_PER_MS) /* the period is judged by the samples of so long */
+#define SETTLE_NS        (2 * NS_PER_MS) /* after a placement nothing is said of the rate for so long */
 
 struct spinlock sharing_lock = SPINLOCK(LOCK_SHARING, "sharing");
 static struct list processes = {&processes, &processes}; /* [S] */
@@ -35,14 +32,8 @@ static struct wait_queue work = {{&work.waiters, &work.waiters}};
 static bool running; /* [-] there is a detector */
 
 /* [D] */
-static struct {
-    bool on;
-    uint32_t period;
-    uint64_t first;           /* period at the beginning */
-    uint64_t since_ns, taken; /* when the period was last looked at, and the account's taken then */
-    uint64_t begin_ns;        /* when it began, and what samples and clusters had cost by then    */
-    uint64_t begin_spent_ns;
-} sampling;
+static bool sampling;
+static struct sampling_period period;
 static struct sharing_cost cost; /* since boot */
 
 /* ---- Processes and their threads ---- */
@@ -209,35 +200,26 @@ static uint64_t remote_per_ms(const struct sharing_process *p)
     return MAX(p->remote_per_ms, latency ? cycles_per_ms * p->remote_permille / 1000 / latency : 0);
 }
 
-/* On samples and clusters since boot. */
-static uint64_t spent_ns(const struct hpm_sample_account *a)
+static struct sampling_state sampling_now(uint64_t now_ns)
 {
-    return ns_of_ticks(a->cycles) + cost.recording_ns + cost.clustering_ns;
-}
-
-/* Samples in a millisecond that cost no more than allowed. */
-static uint64_t affordable_per_ms(const struct hpm_sample_account *a)
-{
-    uint64_t each_ns = a->taken > 1000 ? spent_ns(a) / a->taken : SAMPLE_COST_NS;
-
-    return MAX(sharing_cost_permille * cpu_count() * NS_PER_MS / 1000 / MAX(each_ns, (uint64_t)1),
-               (uint64_t)1);
-}
-
-static int start_sampling(uint64_t period, uint64_t now_ns)
-{
-    sampling.period = (uint32_t)MIN(MAX(period, (uint64_t)1), (uint64_t)PERIOD_MAX);
-    struct hpm_sampling config = {.sources = SOURCES_REMOTE_CACHE,
-                                  .period = sampling.period,
-                                  .jitter = sampling.period / 2,
-                                  .user = true};
     struct hpm_sample_account a;
 
-    int err = hpm_sampling_start(&config);
     hpm_sampling_account(&a);
-    sampling.on = !err;
-    sampling.since_ns = now_ns;
-    sampling.taken = a.taken;
+    cost.taking_ns = ns_of_ticks(a.cycles);
+    return (struct sampling_state){.now_ns = now_ns,
+                                   .taken = a.taken,
+                                   .spent_ns = sharing_cost_sum(&cost),
+                                   .cpus = cpu_count(),
+                                   .budget_permille = (unsigned)sharing_cost_permille};
+}
+
+static int start_sampling(void)
+{
+    struct hpm_sampling config = {
+        .sources = SOURCES_REMOTE_CACHE, .period = period.period, .jitter = period.period / 2, .user = true};
+    int err = hpm_sampling_start(&config);
+
+    sampling = !err;
     return err;
 }
 
@@ -257,51 +239,20 @@ static bool any_settling(uint64_t now_ns)
 
     list_for_each (it, &processes) {
         const struct detection *d = container_of(it, struct sharing_process, all)->detection;
-        settling |= d && d->early_ns && (now_ns - d->placed_ns < ADAPT_AFTER_NS || quiet(d, now_ns));
+        settling |= d && d->early_ns && (now_ns - d->placed_ns < SETTLE_NS || quiet(d, now_ns));
     }
     spin_unlock(&sharing_lock, irq);
     return settling;
 }
 
-/* Has it cost more than its part of the time since it began?  A little is granted in advance. */
-static bool over_budget(const struct hpm_sample_account *a, uint64_t now_ns)
-{
-    uint64_t all_ns = (now_ns - sampling.begin_ns + ADVANCE_NS) * cpu_count();
-
-    return (spent_ns(a) - sampling.begin_spent_ns) * 1000 > sharing_cost_permille * all_ns;
-}
-
-static void change_period(uint64_t period, uint64_t now_ns)
-{
-    hpm_sampling_stop();
-    start_sampling(period, now_ns);
-}
-
-/*
- * One access in how many?  At first by what the counters say, which know little of a young process; then by the samples.
- * They come in bursts, so a low rate may just be the time between two, and a burst is braked at once.
- */
 static void adapt_period(uint64_t now_ns)
 {
-    uint64_t elapsed_ns = now_ns - sampling.since_ns;
-    struct hpm_sample_account a;
+    struct sampling_state state = sampling_now(now_ns);
 
-    if (sharing_period || elapsed_ns < DRAIN_NS / 2)
+    if (sharing_period || !sampling_period_adapt(&period, &state, any_settling(now_ns)))
         return;
-    hpm_sampling_account(&a);
-    if (over_budget(&a, now_ns)) {
-        change_period(2 * (uint64_t)sampling.period, now_ns);
-        return;
-    }
-    if (elapsed_ns < ADAPT_AFTER_NS)
-        return;
-    uint64_t per_ms = (a.taken - sampling.taken) * NS_PER_MS / elapsed_ns, wanted = affordable_per_ms(&a);
-    uint64_t period =
-        MAX(MAX(sampling.period * per_ms / wanted, sampling.first / PERIOD_FALL_MAX), (uint64_t)1);
-    sampling.since_ns = now_ns;
-    sampling.taken = a.taken;
-    if (2 * period > 3 * sampling.period || (2 * sampling.period > 3 * period && !any_settling(now_ns)))
-        change_period(period, now_ns);
+    hpm_sampling_stop();
+    start_sampling();
 }
 
 static void start_detection(struct sharing_process *p, uint64_t now_ns)
@@ -310,12 +261,12 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
     int err = detection_create(p, &p->detection);
 
     hpm_sampling_account(&a);
-    if (!err && !sampling.on) { /* else another process has started it, which serves this one, too */
-        sampling.begin_ns = now_ns;
-        sampling.begin_spent_ns = spent_ns(&a);
-        err = start_sampling(sharing_period ? sharing_period : remote_per_ms(p) / affordable_per_ms(&a),
-                             now_ns);
-        sampling.first = sampling.period;
+    struct sampling_state state = sampling_now(now_ns);
+    if (!err && !sampling) { /* else another process has started it, which serves this one, too */
+        sampling_period_begin(&period, &state, remote_per_ms(p));
+        if (sharing_period)
+            period.period = (uint32_t)sharing_period;
+        err = start_sampling();
     }
     if (err) {
         sharing_say(p, "detect", "failed", "error=%d", -err);
@@ -324,14 +275,12 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
         decided(p, now_ns);
         return;
     }
-    cost.taking_ns = ns_of_ticks(a.cycles);
     p->begin_cost = cost;
     p->begin_lost = a.lost_hardware + a.lost_buffer;
     p->phase = SHARING_DETECT;
     p->next_ns = now_ns + DRAIN_NS;
     sharing_say(p, "detect", "remote-stalls", "remote_permille=%u threshold=%u threads=%u period=%u",
-                p->remote_permille, (unsigned)sharing_remote_pct * 10, p->detection->threads,
-                sampling.period);
+                p->remote_permille, (unsigned)sharing_remote_pct * 10, p->detection->threads, period.period);
 }
 
 /* Samples of all processes; the lock keeps the processes, not the detections, which are the detector's. */
@@ -349,7 +298,7 @@ static void take_samples(void)
             if (!p || !p->detection)
                 continue;
             detection_record(p->detection, batch[i].tid, batch[i].data);
-            p->detection->accesses += sampling.period;
+            p->detection->accesses += period.period;
         }
         spin_unlock(&sharing_lock, irq);
     } while (n == ARRAY_SIZE(batch));
@@ -568,9 +517,9 @@ static uint64_t round_locked(bool *irq)
         if (!p->count)
             free_locked(p);
     }
-    if (sampling.on && !detecting) {
+    if (sampling && !detecting) {
         hpm_sampling_stop();
-        sampling.on = false;
+        sampling = false;
     }
     return next_ns;
 }
@@ -580,7 +529,7 @@ static void detector(UNUSED void *arg)
     bool irq = spin_lock(&sharing_lock);
 
     for (;;) {
-        if (sampling.on) {
+        if (sampling) {
             spin_unlock(&sharing_lock, irq);
             take_samples();
             adapt_period(arch_clock_ns());

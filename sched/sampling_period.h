@@ -1,0 +1,32 @@
+/*
+ * One access in how many is sampled?  As many as the budget allows: at first by what the counters say, which know little of a
+ * young process, then by the samples.  They come in bursts, so a low rate may just be the time between two, and a burst
+ * is braked at once.  Pure: the caller reads clock and accounts, and tells the PMU.
+ */
+#pragma once
+#include "kernel/base.h"
+
+enum { SAMPLING_PERIOD_MAX = 1 << 20 };
+
+/* As of now, since boot where not said otherwise. */
+struct sampling_state {
+    uint64_t now_ns;
+    uint64_t taken;    /* samples, of all CPUs                         */
+    uint64_t spent_ns; /* on them and what is made of them, by all CPUs */
+    unsigned cpus;
+    unsigned budget_permille; /* part of the CPUs' time that may be spent */
+};
+
+struct sampling_period {
+    uint32_t period; /* 1..SAMPLING_PERIOD_MAX */
+    /* Private. */
+    uint64_t begin_ns, begin_spent_ns;
+    uint64_t peak_per_ms;     /* accesses, in the worst time between two looks */
+    uint64_t since_ns, taken; /* when the period was last judged */
+};
+
+/* Sampling begins; there are about so many accesses in a millisecond. */
+void sampling_period_begin(struct sampling_period *p, const struct sampling_state *s,
+                           uint64_t accesses_per_ms);
+/* Every millisecond or so.  True when p->period has changed.  settling: a lower rate is what is hoped for just now. */
+bool sampling_period_adapt(struct sampling_period *p, const struct sampling_state *s, bool settling);
