@@ -5,16 +5,16 @@
 #                                 adapts them to where they run is kernel/dev/libfdt/libfdt_env.h
 set -eu
 out=$1
-mkdir -p "$out/work"
+mkdir -p "$out/unpacked"
 for package in device-tree-compiler arm-trusted-firmware; do
-	if "$(dirname "$0")/source.sh" $package "$out/work/archive" 2>>"$out/work/errors"; then
-		tar -xf "$out/work/archive" -C "$out/work" --wildcards '*/libfdt/*.[ch]'
+	if "$(dirname "$0")/source.sh" $package "$out/unpacked/archive" 2>>"$out/unpacked/errors"; then
+		tar -xf "$out/unpacked/archive" -C "$out/unpacked" --wildcards '*/libfdt/*.[ch]'
 		break
 	fi
 done
 for name in fdt.c fdt_ro.c fdt.h libfdt_internal.h libfdt.h; do
-	found=$(find "$out/work" -name $name | head -n 1)
-	[ -n "$found" ] || { cat "$out/work/errors" >&2; echo "libfdt: error: no $name in the source package" >&2; exit 1; }
+	found=$(find "$out/unpacked" -name $name | head -n 1)
+	[ -n "$found" ] || { cat "$out/unpacked/errors" >&2; echo "libfdt: error: no $name in the source package" >&2; exit 1; }
 	mv "$found" "$out/$name"
 done
-rm -rf "$out/work"
+rm -rf "$out/unpacked"
