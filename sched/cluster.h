@@ -6,8 +6,8 @@
  *   cosine            ours, the default; finds the groups in some thousands of samples
  *   published         [Azimi 2007, 3.3.3]: dot product against a fixed threshold
  *   published-scaled  the same with the threshold scaled to the highest counter instead of to full counters
- * All leave out lines that more than half of the threads use.  So a group of more than half of the threads is not
- * found: on two chips or more no placement could hold it on one chip in balance.
+ * All leave out lines that more than half of the threads use.  So the published ones do not find a group of more than half
+ * of the threads.
  *
  * Pure: memory comes from the caller; one caller at a time per struct.
  */
@@ -86,6 +86,8 @@ void cluster_run(struct clustering *c, const struct cluster_policy *policy, cons
 /* After a run, for threads that have been placed by an earlier one of the same threads: those now left out go back to whom
  * they were with, for sharing within a chip is not sampled.  earlier: [threads] cluster, or CLUSTER_NONE. */
 void cluster_keep(struct clustering *c, const int16_t *earlier, const uint8_t *counts);
+/* For policies: a line taken to be global turns out not to be. */
+void cluster_make_local(struct clustering *c, const uint8_t *counts, unsigned entry);
 /* The counts of a thread; the row of sums of a cluster. */
 static inline const uint8_t *cluster_row(const struct clustering *c, const uint8_t *counts, unsigned thread)
 {

@@ -5,6 +5,8 @@
  *           cosine with theirs, if it passes the threshold, else found one.  The cosine makes it independent of how
  *           many samples there are, the sum makes it sharper with every member.
  *   merge   Clusters that come out alike become one: the first few threads of a group may share no line yet.
+ *   majority  A group of more than half of the threads has lines that look global.  Who stays away tells them: at least
+ *           a quarter of the threads, each with so many samples elsewhere that it would have been seen there.
  *   vote    Twice, every thread is judged anew by the lines it uses: of the samples that others took there, what part
  *           is a cluster's, beyond the part that cluster has on global lines?  A line used by everybody, even one too
  *           cold to be known for it, gives every cluster just its part; a line of the cluster gives it nearly all.
@@ -12,7 +14,7 @@
  *           its samples worth moving for.  Threads that only meet on global and stray lines so stay alone, as do those
  *           of a program that shares nothing.
  *
- * Lines used by more than half of the threads are left out; a thread uses a line when it has at least two fifths of
+ * Lines used by more than half of the threads are left out before; a thread uses a line when it has at least two fifths of
  * an equal part of its samples, so that a few touches by strangers make no group's line global.
  */
 #include "sched/cluster.h"
@@ -27,7 +29,10 @@ enum {
     MIN_SCORE = 2,   /* one shared sample proves nothing      */
     Z_SQUARED = 16,  /* 4 standard deviations: 1 in 30,000   */
     Z_SQUARED_UNSURE = 4,
-    MIN_PART = 100, /* one of so many of its samples: less is not worth a move */
+    MIN_PART = 100,   /* one of so many of its samples: less is not worth a move */
+    AWAY_SAMPLES = 5, /* who has none where so many were expected of it stays away: by chance 1 in 150 */
+    AWAY_PART = 5,    /* ..., or has less than one of so many of them                                  */
+    AWAY_THREADS = 4, /* one of so many threads stays away from a majority's line                      */
 };
 
 static bool uses(const struct clustering *c, unsigned entry, uint8_t count)
@@ -197,6 +202,73 @@ static unsigned drop_small(struct clustering *c, unsigned clusters)
     return left;
 }
 
+/* ---- majority ---- */
+
+/* Leaves in score each thread's samples; returns their sum. */
+static uint64_t count_samples(struct clustering *c, const uint8_t *counts)
+{
+    uint64_t all = 0;
+
+    for (unsigned t = 0; t < c->threads; t++) {
+        c->score[t] = 0;
+        cluster_each_line (c, e)
+            c->score[t] += cluster_row(c, counts, t)[e];
+        all += c->score[t];
+    }
+    return all;
+}
+
+/* Has the thread hardly any of the samples that its part of all would give it on the line? */
+static bool stays_away(const struct clustering *c, unsigned t, unsigned e, uint64_t count, uint64_t all)
+{
+    uint64_t expected = c->line[e] * c->score[t];
+
+    return expected >= AWAY_SAMPLES * all && AWAY_PART * count * all < expected;
+}
+
+/* Sets c->own to the lines that look global but that a quarter of the threads stays away from; returns their samples. */
+static uint64_t list_majority_lines(struct clustering *c, const uint8_t *counts, uint64_t all)
+{
+    uint64_t samples = 0;
+
+    c->own_lines = 0;
+    cluster_each_line (c, e) {
+        unsigned away = 0;
+        for (unsigned t = 0; c->global[e] && t < c->threads; t++)
+            away += stays_away(c, t, e, cluster_row(c, counts, t)[e], all);
+        if (away && away * AWAY_THREADS >= c->threads) {
+            c->own[c->own_lines++] = (uint16_t)e;
+            samples += c->line[e];
+        }
+    }
+    return samples;
+}
+
+/* Threads that have their part of those lines, and more there than elsewhere, become a cluster if they are most of the
+ * threads.  Returns how many clusters there are. */
+static unsigned find_majority(struct clustering *c, const uint8_t *counts, unsigned clusters)
+{
+    uint64_t all = count_samples(c, counts), samples = list_majority_lines(c, counts, all);
+    unsigned members = 0;
+
+    for (unsigned t = 0; t < c->threads; t++) {
+        uint64_t there = 0;
+        for (unsigned i = 0; i < c->own_lines; i++)
+            there += cluster_row(c, counts, t)[c->own[i]];
+        c->next[t] = there > c->kept[t] && 2 * there * all >= samples * c->score[t];
+        members += c->next[t];
+    }
+    if (2 * members <= c->threads)
+        return clusters;
+    for (unsigned i = 0; i < c->own_lines; i++)
+        cluster_make_local(c, counts, c->own[i]);
+    for (unsigned t = 0; t < c->threads; t++) {
+        if (c->next[t])
+            c->of[t] = (int16_t)clusters;
+    }
+    return clusters + 1;
+}
+
 /* ---- vote ---- */
 
 /* Each thread's part of the samples on global lines; one sample more for everybody, for when there are none. */
@@ -323,7 +395,7 @@ static void group(struct clustering *c, const uint8_t *counts, uint32_t threshol
     sort_by_kept(c);
     clusters = gather(c, counts, threshold);
     merge(c, clusters, threshold);
-    clusters = drop_small(c, clusters);
+    clusters = find_majority(c, counts, drop_small(c, clusters));
     find_shares(c, counts);
     for (unsigned i = 0; i < VOTE_ROUNDS; i++)
         vote(c, counts, clusters);

@@ -88,8 +88,8 @@ extern struct spinlock sharing_lock;
 
 /* Boot arguments, sharing_args.c. */
 extern uint64_t sharing_watch_ms, sharing_remote_pct, sharing_period, sharing_cost_permille,
-    sharing_samples_max, sharing_detect_ms, sharing_grant, sharing_cluster, sharing_threshold, sharing_seed,
-    sharing_picture;
+    sharing_samples_max, sharing_detect_ms, sharing_grant, sharing_cluster, sharing_threshold,
+    sharing_slack_permille, sharing_seed, sharing_picture;
 
 unsigned sharing_entries(unsigned threads);
 

@@ -5,7 +5,8 @@
 static uint64_t sharing_entries_index;
 uint64_t sharing_watch_ms = 5, sharing_remote_pct = 5, sharing_period, sharing_cost_permille = 12,
          sharing_samples_max = 256, sharing_detect_ms = 500, sharing_grant = SHMAP_SECOND, sharing_cluster,
-         sharing_threshold, sharing_seed = 1, sharing_picture = 1;
+         sharing_threshold, sharing_slack_permille = PLACE_SLACK_PERMILLE, sharing_seed = 1,
+         sharing_picture = 1;
 
 /* As the shMaps want them: powers of two. */
 static const char *const entries_names[] = {"auto", "16",   "32",   "64",   "128", "256",
@@ -44,6 +45,9 @@ const struct arg sharing_args[] = {
     {"sched.cluster", ARG_CHOICE, &sharing_cluster, 0, 0, cluster_names, true, "how threads are clustered"},
     {"sched.threshold", ARG_U64, &sharing_threshold, 0, UINT32_MAX, NULL, true,
      "similarity from which threads are one cluster, in the clustering's own unit; 0: its default"},
+    {"sched.slack_permille", ARG_U64, &sharing_slack_permille, 0, 10000, NULL, true,
+     "so much more load than its fair part may a chip get to hold a cluster together, thousandths; one "
+     "thread at least"},
     {"sched.seed", ARG_U64, &sharing_seed, 0, UINT64_MAX, NULL, true, "of the shMaps' hash"},
     {"sched.picture", ARG_BOOL, &sharing_picture, 0, 1, NULL, true, "print the shMaps after each detection"},
     {0},

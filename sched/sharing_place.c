@@ -65,7 +65,7 @@ static int row_of(const struct detection *d, uint32_t tid)
 
 static void describe(struct work *w, unsigned at, const struct thread *t, const struct detection *d)
 {
-    int row = row_of(d, t->tid);
+    int row = row_of(d, t->tid), stated = __atomic_load_n(&t->group, __ATOMIC_RELAXED);
     struct cpuset online = {0};
 
     for (unsigned cpu = 0; cpu < cpu_count(); cpu++)
@@ -76,10 +76,11 @@ static void describe(struct work *w, unsigned at, const struct thread *t, const 
         .cpu = t->cpu,
         .cluster = row < 0 ? PLACE_NONE : d->clustering.of[row],
         .last_cluster = t->sharing.cluster,
-        .stated = __atomic_load_n(&t->group, __ATOMIC_RELAXED),
+        .stated = stated,
         .silent =
             row < 0 || d->clustering.why[row] == CLUSTER_SILENT || d->clustering.why[row] == CLUSTER_GLOBAL,
-        .load = MAX(t->sharing.load, 1u),
+        /* Groups are stated before the work begins: there is no load yet. */
+        .load = d || stated == PLACE_NONE ? MAX(t->sharing.load, 1u) : PLACE_LOAD_FULL,
         .allowed = w->allowed[at].bits,
     };
 }
@@ -128,7 +129,7 @@ static void set_input(struct work *w, const struct detection *d)
         .thread = w->thread,
         .threads = w->threads,
         .clusters = d ? d->clustering.clusters : number_groups(w),
-        .slack_permille = PLACE_SLACK_PERMILLE,
+        .slack_permille = (unsigned)sharing_slack_permille,
         .min_gain_permille = PLACE_MIN_GAIN_PERMILLE,
     };
     if (!d)

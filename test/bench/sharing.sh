@@ -21,34 +21,35 @@ arch=${ARCH:-x86_64}
 if [ "$quick" = 1 ]; then ms=60 seeds=1 results=build/bench/sharing-quick.txt; fi
 mkdir -p "$out" "$(dirname "$results")"
 
-# Name, arguments, milliseconds in percent of ms, policies: the four programs of the comparison, then shapes that are hard on
+# Name, arguments, milliseconds in percent of ms, policies, boot arguments: the four programs of the comparison, then shapes that are hard on
 # a scheduler.
 all='default roundrobin hand cluster'
 [ "$quick" = 0 ] || all='default hand cluster' only='scoreboard-4x4|warehouse-2x8|private'
 programs() {
 	cat <<-END
-		scoreboard-4x4|scoreboard groups=4 threads=4|100|$all
-		warehouse-2x8|warehouse warehouses=2 threads=8|80|$all
-		warehouse-4x4|warehouse warehouses=4 threads=4|160|$all
-		private-16|private threads=16|50|default2 $all
-		unequal-2356|scoreboard sizes=2,3,5,6|40|default hand cluster
-		big-10-3-3|scoreboard sizes=10,3,3|40|default hand cluster
-		placed-4x4|scoreboard groups=4 threads=4 order=striped|40|default hand cluster
-		change-4x4|scoreboard groups=4 threads=4 change=40|40|default hand cluster
-		many-8x4|scoreboard groups=8 threads=4|40|default hand cluster
+		scoreboard-4x4|scoreboard groups=4 threads=4|100|$all|
+		warehouse-2x8|warehouse warehouses=2 threads=8|100|$all|
+		warehouse-4x4|warehouse warehouses=4 threads=4|200|$all|
+		private-16|private threads=16|50|default2 $all|
+		unequal-2356|scoreboard sizes=2,3,5,6|40|default hand cluster|
+		big-10-3-3|scoreboard sizes=10,3,3|40|default hand cluster|
+		big-slack250|scoreboard sizes=10,3,3|40|default hand cluster|sched.slack_permille=250
+		placed-4x4|scoreboard groups=4 threads=4 order=striped|40|default hand cluster|
+		change-4x4|scoreboard groups=4 threads=4 change=40|40|default hand cluster|
+		many-8x4|scoreboard groups=8 threads=4|40|default hand cluster|
 	END
 }
 
 # One run: one line of name=value pairs in $out/NAME-POLICY-SEED.line
 one() {
-	name=$1 program=$2 policy=$3 seed=$4
+	name=$1 program=$2 policy=$3 seed=$4 bootargs=$5
 	dir=$out/$name-$policy-$seed kernel_policy=$policy
 	if [ "$policy" = default2 ]; then kernel_policy=default seed=$((seed + 1000)); fi
 	case $program in *change=*) steady=75 ;; *) steady=50 ;; esac
 	mkdir -p "$dir"
 	rm -f "$dir.line"
 	if ! ${QEMU:-tools/qemu.sh} kernel="$kernel" machine="$machine" out="$dir" timeout=1800 plugin="seed=$seed" \
-		append="sched.policy=$kernel_policy -- $program steady=$steady seed=$seed" </dev/null 2>"$dir/stderr" |
+		append="sched.policy=$kernel_policy $bootargs -- $program steady=$steady seed=$seed" </dev/null 2>"$dir/stderr" |
 		tr -d '\r' >"$dir/console.txt"; then :; fi
 	{
 		grep '^RESULT app=' "$dir/console.txt" | sed 's/^RESULT app=[^ ]*//' || :
@@ -64,18 +65,18 @@ one() {
 }
 
 if [ "${one:-}" ]; then # one program of the list, by xargs below
-	IFS='|' read -r name program policy seed <<-END
+	IFS='|' read -r name program policy seed bootargs <<-END
 		$one
 	END
-	one "$name" "$program" "$policy" "$seed"
+	one "$name" "$program" "$policy" "$seed" "$bootargs"
 	exit
 fi
 
 rm -f "$out"/*.line
 failed=0
 for seed in $(seq "$seeds"); do
-	programs | grep -E "$only" | while IFS='|' read -r name program percent policies; do
-		for policy in $policies; do echo "$name|$program ms=$((ms * percent / 100))|$policy|$seed"; done
+	programs | grep -E "$only" | while IFS='|' read -r name program percent policies bootargs; do
+		for policy in $policies; do echo "$name|$program ms=$((ms * percent / 100))|$policy|$seed|$bootargs"; done
 	done
 done >"$out/list"
 echo "bench: $(wc -l <"$out/list") runs, $jobs at a time"

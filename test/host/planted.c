@@ -101,7 +101,7 @@ static void find_split_groups(struct planted *p)
     }
     for (unsigned g = 0; g < p->groups; g++) {
         p->split[g] = (chips[g] & (chips[g] - 1)) != 0;
-        p->majority[g] = 2 * p->shape->sizes[g] > p->threads;
+        p->nearly_all[g] = 4 * p->shape->sizes[g] > 3 * p->threads;
     }
 }
 
@@ -216,7 +216,7 @@ bool planted_right(const struct planted *p, const int16_t *cluster)
             bool together = cluster[a] >= 0 && cluster[a] == cluster[b];
             if (together && !mates)
                 return false;
-            if (mates && p->split[p->group[a]] && !p->majority[p->group[a]] && !together)
+            if (mates && p->split[p->group[a]] && !p->nearly_all[p->group[a]] && !together)
                 return false;
         }
     }

@@ -39,10 +39,10 @@ struct planted {
     const struct planted_shape *shape;
     struct prng prng;
     unsigned threads, groups;
-    int group[PLANTED_THREADS_MAX];    /* of a thread, -1: a loner                  */
-    uint8_t chip[PLANTED_THREADS_MAX]; /* where it runs                             */
-    bool majority[PLANTED_GROUPS_MAX]; /* more than half of the threads are in it   */
-    bool split[PLANTED_GROUPS_MAX];    /* the group's members sit on several chips  */
+    int group[PLANTED_THREADS_MAX];      /* of a thread, -1: a loner                  */
+    uint8_t chip[PLANTED_THREADS_MAX];   /* where it runs                             */
+    bool nearly_all[PLANTED_GROUPS_MAX]; /* more than three quarters of the threads are in it */
+    bool split[PLANTED_GROUPS_MAX];      /* the group's members sit on several chips  */
     uint8_t rate[PLANTED_THREADS_MAX];
     unsigned by_rate[3 * PLANTED_THREADS_MAX], by_rate_count;
     unsigned in_split[3 * PLANTED_THREADS_MAX], in_split_count; /* the same, only members of split groups */

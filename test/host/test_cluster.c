@@ -175,6 +175,31 @@ static void the_scaled_threshold_follows_the_highest_counter(void **state)
     assert_clusters(f, "----");
 }
 
+/* Five of eight use lines that the other three, busy elsewhere, stay away from. */
+static void a_group_of_most_threads_is_told_from_global_lines_by_who_stays_away(void **state)
+{
+    struct fixture *f = *state;
+
+    plant(f, 8,
+          (const char *const[]){"599..", "599..", "599..", "599..", "599..", "5..99", "5..99", "5..99"});
+    run(f, &cluster_cosine);
+    assert_clusters(f, "aaaaabbb");
+    assert_int_equal(f->clustering.global[0], 1);
+    assert_int_equal(f->clustering.global[1], 0);
+    run(f, &cluster_published);
+    assert_clusters(f, "-----aaa");
+}
+
+/* Of those without samples nothing is known: they do not stay away. */
+static void silent_threads_make_no_global_line_a_majoritys(void **state)
+{
+    struct fixture *f = *state;
+
+    plant(f, 8, (const char *const[]){"99..", "99..", "99..", "99..", "99..", "....", "....", "...."});
+    run(f, &cluster_cosine);
+    assert_clusters(f, "--------");
+}
+
 /* A single stranger's touch of a group's line, or a few, do not make the line global: half of all is in the group. */
 static void touches_by_strangers_make_no_line_global(void **state)
 {
@@ -281,6 +306,14 @@ static const struct planted_shape many = {.sizes = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4
                                           .stray_pct = 5,
                                           .cross_pct = 2,
                                           .uneven = true};
+static const struct planted_shape lopsided = {.sizes = {10, 3, 3},
+                                              .chips = 2,
+                                              .popularity = PLANTED_BOARD,
+                                              .global_pct = 30,
+                                              .private_pct = 5,
+                                              .stray_pct = 5,
+                                              .cross_pct = 2,
+                                              .uneven = true};
 static const struct planted_shape strangers = {.sizes = {0},
                                                .loners = 16,
                                                .chips = 2,
@@ -303,6 +336,7 @@ static void planted_groups_are_found_in_few_samples(void **state)
     assert_in_range(right_in(*state, &boards, &cluster_cosine, 4000, 100), 97, 100);
     assert_in_range(right_in(*state, &trees, &cluster_cosine, 4000, 100), 97, 100);
     assert_in_range(right_in(*state, &settled, &cluster_cosine, 4000, 100), 97, 100);
+    assert_in_range(right_in(*state, &lopsided, &cluster_cosine, 16000, 30), 28, 30);
     assert_in_range(right_in(*state, &many, &cluster_cosine, 20000, 8), 7, 8);
 }
 
@@ -521,6 +555,8 @@ int main(void)
         TEST(the_published_policy_takes_counts_below_three_as_zero),
         TEST(the_published_policy_joins_the_first_similar_cluster),
         TEST(the_scaled_threshold_follows_the_highest_counter),
+        TEST(a_group_of_most_threads_is_told_from_global_lines_by_who_stays_away),
+        TEST(silent_threads_make_no_global_line_a_majoritys),
         TEST(touches_by_strangers_make_no_line_global),
         TEST(cold_lines_of_everybody_make_no_clusters),
         TEST(planted_groups_are_found_in_few_samples),
