@@ -1,5 +1,6 @@
 # Vigil.  `make help` lists the targets.  Every target first installs what it needs and this machine lacks
-# (tools/deps.sh: by package name, says what it does).  One file, explicit lists, no recursion.
+# (tools/deps.sh: by package name, says what it does).  One file, explicit lists; it calls itself only to test the other
+# architecture.
 
 ARCH     ?= x86_64
 MACHINE  ?= openpower720
@@ -152,7 +153,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
-## make test              every test: host, simulated machine, booted kernel (under ten minutes)
+## make test              every test: host, simulated machine, booted kernel, on both architectures or the ARCH given (ten minutes)
 ## make test-long         the same and the soaks
 ## make bench             every benchmark; QUICK=1: one seed, small sizes
 ## make all               kernel, applications, simulated machine, UEFI image
@@ -446,9 +447,14 @@ test-qemu: $(foreach i,vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH)))
 test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test
 	@ARCH=$(ARCH) prove --timer test/machine/machine.t
 
-test: test-host test-machine test-qemu policy-check
+# Both architectures, or the one asked for.
+TEST_ARCHS := $(if $(filter file,$(origin ARCH)),x86_64 aarch64,$(ARCH))
+test: test-host
+	@failed=; for arch in $(TEST_ARCHS); do \
+		$(MAKE) --no-print-directory ARCH=$$arch test-machine test-qemu policy-check || failed="$$failed $$arch"; done; \
+		[ -z "$$failed" ] || { echo "test: failed on$$failed" >&2; exit 1; }
 test-long: test
-	@ROUNDS=1000 prove --timer test/qemu/stress.t
+	@for arch in $(TEST_ARCHS); do ARCH=$$arch ROUNDS=1000 prove --timer test/qemu/stress.t || exit 1; done
 
 policy-check: $(policy_objects)
 	@for o in $^; do bad=$$($(NM) -u $$o | awk '$$2 !~ /^(panic|memcpy|memmove|memset|memcmp)$$/ { print $$2 }'); \

@@ -10,14 +10,14 @@
 # Each program runs for its own part of ms: what migrating costs once weighs least where most data moves along.
 set -eu
 cd "$(dirname "$0")/../.."
-kernel= machine=openpower720 quick=0 ms=500 seeds=5 out=build/bench/sharing results=docs/results/sharing.txt jobs=$(nproc) only=.
+arch=${ARCH:-x86_64}
+kernel= machine=openpower720 quick=0 ms=500 seeds=5 out=build/bench/sharing-$arch results=docs/results/sharing-$arch.txt jobs=$(nproc) only=.
 for argument; do
 	case $argument in
 	kernel=* | machine=* | quick=* | ms=* | seeds=* | out=* | results=* | jobs=* | only=*) value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
 	*) echo "sharing.sh: unknown argument '$argument'" >&2; exit 125 ;;
 	esac
 done
-arch=${ARCH:-x86_64}
 if [ "$quick" = 1 ]; then ms=60 seeds=1 results=build/bench/sharing-quick.txt; fi
 mkdir -p "$out" "$(dirname "$results")"
 
@@ -83,7 +83,7 @@ echo "bench: $(wc -l <"$out/list") runs, $jobs at a time"
 xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$machine" ms="$ms" seeds="$seeds" out="$out" \
 	results="$results" <"$out/list" || failed=1
 {
-	echo "# make bench-sharing: machine=$machine arch=$arch ms=$ms seeds=$seeds only=$only, $(qemu-system-x86_64 --version | sed -n 's/^QEMU emulator version //p')"
+	echo "# make bench-sharing: machine=$machine arch=$arch ms=$ms seeds=$seeds only=$only, $("qemu-system-$arch" --version | sed -n 's/^QEMU emulator version //p')"
 	cat "$out"/*.line | awk -v arch="$arch" -v machine="$machine" -f test/bench/sharing.awk
 } | tee "$results"
 exit $failed
