@@ -346,7 +346,7 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
-	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_pci test_place \
+	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_pci test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_acpi_SRC      := kernel/dev/acpi.c
@@ -361,7 +361,9 @@ CLUSTERING         := test/host/planted.c sched/shmap.c sched/cluster.c sched/cl
 test_sampling_period_SRC := sched/sampling_period.c
 test_shmap_SRC     := sched/shmap.c sched/shmap_picture.c
 test_cluster_SRC   := $(CLUSTERING)
-test_place_SRC     := sched/place.c sched/place_simple.c
+PLACING            := test/host/placing.c sched/place.c sched/place_simple.c
+test_place_SRC     := $(PLACING)
+test_place_random_SRC := $(PLACING)
 test_frame_SRC     := mm/buddy.c mm/bootmem.c
 test_space_SRC     := mm/regions.c
 test_elf_SRC       := kernel/proc/elf.c

@@ -282,54 +282,22 @@ static unsigned right_in(struct fixture *f, const struct planted_shape *shape,
     return right;
 }
 
-static const struct planted_shape boards = {.sizes = {4, 4, 4, 4},
-                                            .chips = 2,
-                                            .popularity = PLANTED_BOARD,
-                                            .global_pct = 30,
-                                            .private_pct = 10,
-                                            .stray_pct = 5,
-                                            .cross_pct = 2,
-                                            .uneven = true};
-static const struct planted_shape trees = {.sizes = {2, 3, 5, 6},
-                                           .chips = 2,
-                                           .popularity = PLANTED_TREE,
-                                           .global_pct = 30,
-                                           .private_pct = 5,
-                                           .stray_pct = 5,
-                                           .cross_pct = 2,
-                                           .uneven = true};
-static const struct planted_shape many = {.sizes = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4},
-                                          .chips = 8,
-                                          .popularity = PLANTED_BOARD,
-                                          .global_pct = 30,
-                                          .private_pct = 5,
-                                          .stray_pct = 5,
-                                          .cross_pct = 2,
-                                          .uneven = true};
-static const struct planted_shape lopsided = {.sizes = {10, 3, 3},
-                                              .chips = 2,
-                                              .popularity = PLANTED_BOARD,
-                                              .global_pct = 30,
-                                              .private_pct = 5,
-                                              .stray_pct = 5,
-                                              .cross_pct = 2,
-                                              .uneven = true};
-static const struct planted_shape strangers = {.sizes = {0},
-                                               .loners = 16,
-                                               .chips = 2,
-                                               .global_pct = 60,
-                                               .private_pct = 30,
-                                               .stray_pct = 10,
-                                               .uneven = true};
-static const struct planted_shape settled = {.sizes = {4, 4, 4, 4},
-                                             .settled = 2,
-                                             .chips = 2,
-                                             .popularity = PLANTED_TREE,
-                                             .global_pct = 30,
-                                             .private_pct = 5,
-                                             .stray_pct = 5,
-                                             .cross_pct = 2,
-                                             .uneven = true};
+/* What is not on the groups' lines, in percent; threads work at different rates. */
+#define NOISE(private) \
+    .global_pct = 30, .private_pct = (private), .stray_pct = 5, .cross_pct = 2, .uneven = true
+#define FOUR 4, 4, 4, 4
+static const struct planted_shape boards = {
+    .sizes = {FOUR}, .chips = 2, .popularity = PLANTED_BOARD, NOISE(10)};
+static const struct planted_shape trees = {
+    .sizes = {2, 3, 5, 6}, .chips = 2, .popularity = PLANTED_TREE, NOISE(5)};
+static const struct planted_shape many = {
+    .sizes = {FOUR, FOUR, FOUR, FOUR}, .chips = 8, .popularity = PLANTED_BOARD, NOISE(5)};
+static const struct planted_shape lopsided = {
+    .sizes = {10, 3, 3}, .chips = 2, .popularity = PLANTED_BOARD, NOISE(5)};
+static const struct planted_shape settled = {
+    .sizes = {FOUR}, .settled = 2, .chips = 2, .popularity = PLANTED_TREE, NOISE(5)};
+static const struct planted_shape strangers = {
+    .loners = 16, .chips = 2, .global_pct = 60, .private_pct = 30, .stray_pct = 10, .uneven = true};
 
 static void planted_groups_are_found_in_few_samples(void **state)
 {
