@@ -106,9 +106,12 @@ void rq_assign_locked(struct runqueue *to, struct thread *t)
 
 void rq_move_locked(struct runqueue *from, struct runqueue *to, struct thread *t)
 {
+    uint64_t since_ns = t->since_ns;
+
     rq_remove_locked(from, t);
     rq_assign_locked(to, t);
     rq_insert_locked(to, t, false);
+    t->ready_ns += t->since_ns - since_ns;
 }
 
 void rq_check(struct runqueue *rq)

@@ -15,6 +15,18 @@ static void account_locked(struct thread *t, uint64_t now_ns)
     t->since_ns = now_ns;
 }
 
+uint64_t sched_wanted_ns(struct thread *t)
+{
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_lock_thread(t);
+    bool wants = t->state == THREAD_READY || t->state == THREAD_RUNNING;
+    uint64_t wanted_ns = t->run_ns + t->ready_ns + (wants ? arch_clock_ns() - t->since_ns : 0);
+
+    spin_unlock_irqoff(&rq->lock);
+    arch_irq_restore(irq);
+    return wanted_ns;
+}
+
 /* Runs in the new thread's context: the old one is saved now, so others may have it. */
 static void finish_switch(void)
 {

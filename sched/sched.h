@@ -137,6 +137,9 @@ void sched_set_priority(struct thread *t, uint8_t prio);
 /* Chip the thread is to stay on, or CHIP_ANY; moves nothing by itself. */
 void sched_set_home(struct thread *t, unsigned chip);
 
+/* How long the thread has run or waited for a CPU since it was created, until now. */
+uint64_t sched_wanted_ns(struct thread *t);
+
 /* The machine's shape, from cpus[].place.  Fixed before any other CPU has threads. */
 struct sched_topology {
     unsigned cpus, chips, cores;               /* cores: over the whole machine       */

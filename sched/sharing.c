@@ -137,7 +137,7 @@ static void look_at_thread(struct thread *t, uint64_t elapsed_ns, struct sums *s
     hpm_read_thread(&t->hpm, &b);
     struct sums now = {b.cycles, b.dcache[SOURCE_REMOTE_L2] + b.dcache[SOURCE_REMOTE_L3],
                        b.served[SOURCE_REMOTE_L2] + b.served[SOURCE_REMOTE_L3]};
-    uint64_t wanted_ns = t->run_ns + t->ready_ns;
+    uint64_t wanted_ns = sched_wanted_ns(t);
     /* Estimates of the hpm's open round may fall a little. */
     sums->cycles += now.cycles - MIN(now.cycles, m->seen_cycles);
     sums->stall += now.stall - MIN(now.stall, m->seen_stall);

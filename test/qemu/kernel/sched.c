@@ -459,6 +459,34 @@ static void spin(UNUSED void *arg)
     note_end();
 }
 
+/* Three on one CPU, looked at in the middle of their slices; a little is lost at each switch. */
+static void a_thread_wants_a_cpu_all_the_time_that_it_runs_or_waits_for_one(void)
+{
+    struct cpuset last = cpuset_one(cpu_count() - 1);
+    struct thread *t[3];
+    uint64_t begin_ns[3], end_ns[3];
+
+    reset();
+    for (unsigned i = 0; i < 3; i++) {
+        t[i] = create(spin, NULL, &last, PRIO_NORMAL);
+        begin_ns[i] = arch_clock_ns();
+        thread_start(t[i]);
+        end_ns[i] = arch_clock_ns();
+    }
+    for (unsigned look = 0; look < 10; look++) {
+        nap(4 * NS_PER_MS);
+        for (unsigned i = 0; i < 3; i++) {
+            uint64_t least_ns = arch_clock_ns() - end_ns[i], wanted_ns = sched_wanted_ns(t[i]);
+            uint64_t most_ns = arch_clock_ns() - begin_ns[i];
+            CHECK(wanted_ns >= least_ns - least_ns / 20 && wanted_ns <= most_ns);
+        }
+    }
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    wait_for_end(3);
+    for (unsigned i = 0; i < 3; i++)
+        thread_put(t[i]);
+}
+
 /* All are thrown on one CPU and have to be pulled away by the others. */
 static void balancing_levels_a_heap_of_threads(void)
 {
@@ -538,6 +566,8 @@ static const struct suite_test tests[] = {
     {"a lower priority waits while a higher one wants to run",
      a_lower_priority_waits_while_a_higher_one_wants_to_run},
     {"slices go round among equals", slices_go_round_among_equals},
+    {"a thread wants a CPU all the time that it runs or waits for one",
+     a_thread_wants_a_cpu_all_the_time_that_it_runs_or_waits_for_one},
     {"balancing levels a heap of threads", balancing_levels_a_heap_of_threads},
     {"a lock that is taken over and over reaches every waiter",
      a_lock_that_is_taken_over_and_over_reaches_every_waiter},
