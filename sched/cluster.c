@@ -92,15 +92,6 @@ static void total_lines(struct clustering *c, const uint8_t *counts)
     }
 }
 
-void cluster_make_local(struct clustering *c, const uint8_t *counts, unsigned entry)
-{
-    c->global[entry] = 0;
-    c->global_samples -= c->line[entry];
-    c->local_samples += c->line[entry];
-    for (unsigned t = 0; t < c->threads; t++)
-        c->kept[t] += cluster_row(c, counts, t)[entry];
-}
-
 /* Marks the lines that strictly more than half of the threads use, and counts what is on them and what is not. */
 static void find_global(struct clustering *c, const struct cluster_policy *policy, const uint8_t *counts)
 {

@@ -86,8 +86,6 @@ void cluster_run(struct clustering *c, const struct cluster_policy *policy, cons
 /* After a run, for threads that have been placed by an earlier one of the same threads: those now left out go back to whom
  * they were with, for sharing within a chip is not sampled.  earlier: [threads] cluster, or CLUSTER_NONE. */
 void cluster_keep(struct clustering *c, const int16_t *earlier, const uint8_t *counts);
-/* For policies: a line taken to be global turns out not to be. */
-void cluster_make_local(struct clustering *c, const uint8_t *counts, unsigned entry);
 /* The counts of a thread; the row of sums of a cluster. */
 static inline const uint8_t *cluster_row(const struct clustering *c, const uint8_t *counts, unsigned thread)
 {

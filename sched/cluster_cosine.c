@@ -244,6 +244,16 @@ static uint64_t list_majority_lines(struct clustering *c, const uint8_t *counts,
     return samples;
 }
 
+/* A line taken to be global is not. */
+static void keep_line(struct clustering *c, const uint8_t *counts, unsigned entry)
+{
+    c->global[entry] = 0;
+    c->global_samples -= c->line[entry];
+    c->local_samples += c->line[entry];
+    for (unsigned t = 0; t < c->threads; t++)
+        c->kept[t] += cluster_row(c, counts, t)[entry];
+}
+
 /* Threads that have their part of those lines, and more there than elsewhere, become a cluster if they are most of the
  * threads.  Returns how many clusters there are. */
 static unsigned find_majority(struct clustering *c, const uint8_t *counts, unsigned clusters)
@@ -261,7 +271,7 @@ static unsigned find_majority(struct clustering *c, const uint8_t *counts, unsig
     if (2 * members <= c->threads)
         return clusters;
     for (unsigned i = 0; i < c->own_lines; i++)
-        cluster_make_local(c, counts, c->own[i]);
+        keep_line(c, counts, c->own[i]);
     for (unsigned t = 0; t < c->threads; t++) {
         if (c->next[t])
             c->of[t] = (int16_t)clusters;
