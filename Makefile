@@ -80,7 +80,7 @@ KERNEL_SRC := \
 	kernel/arch/place.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/usercopy.c \
 	kernel/cmdline.c kernel/cpu.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
 	kernel/panic.c kernel/printf.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
-	kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/proc/bundle.c kernel/proc/elf.c \
+	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/proc/bundle.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/stdio.c kernel/proc/syscall.c \
 	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/hpm.c \
 	hpm/report.c hpm/sampling.c hpm/pmu/backends.c hpm/pmu/model.c sched/balance.c sched/migrate.c sched/policies.c \
@@ -90,7 +90,7 @@ KERNEL_SRC := \
 	mm/tlb.c
 # What a device tree says; libfdt is fetched and built from source.
 DEVTREE_SRC := \
-	kernel/dev/devtree.c kernel/dev/devtree_read.c kernel/dev/devtree_platform.c kernel/dev/platform.c
+	kernel/dev/devtree.c kernel/dev/devtree_read.c kernel/dev/devtree_platform.c kernel/dev/devtree_numa.c kernel/dev/platform.c
 LIBFDT_SRC  := $(LIBFDT)/fdt.c $(LIBFDT)/fdt_ro.c
 ARCH_SRC_aarch64 += \
 	kernel/arch/aarch64/clock.c kernel/arch/aarch64/cpus.c kernel/arch/aarch64/gic.c kernel/arch/aarch64/gicv2.c \
@@ -346,13 +346,15 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
-	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_pci test_place test_place_random \
+	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_numa test_pci \
+	test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_acpi_SRC      := kernel/dev/acpi.c
-test_devtree_SRC   := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
+test_devtree_SRC   := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
 test_cpu_place_SRC := kernel/arch/x86_64/topology.c kernel/arch/place.c
 test_acpi_platform_SRC := kernel/dev/acpi.c kernel/dev/acpi_platform.c kernel/dev/platform.c
+test_numa_SRC      := kernel/dev/acpi.c kernel/dev/acpi_numa.c kernel/dev/numa.c
 test_format_SRC    := kernel/format.c
 test_pci_SRC       := kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/acpi.c
 test_pt_SRC        := kernel/arch/pt.c
@@ -423,8 +425,9 @@ FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)
 fuzz_cmdline_SRC := kernel/cmdline.c kernel/format.c
 fuzz_elf_SRC     := kernel/proc/elf.c
 fuzz_bundle_SRC  := kernel/proc/bundle.c
-fuzz_acpi_SRC    := kernel/dev/acpi.c kernel/dev/acpi_platform.c kernel/dev/platform.c
-fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/boot/boot_info.c
+fuzz_acpi_SRC    := \
+	kernel/dev/acpi.c kernel/dev/acpi_numa.c kernel/dev/acpi_platform.c kernel/dev/numa.c kernel/dev/platform.c
+fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c
 $(H)/fuzz_devtree: | $(LIBFDT)/libfdt.h $(B)/corpus/fuzz_devtree/virt.dtb $(B)/corpus/fuzz_devtree/board.dtb
 $(B)/corpus/fuzz_devtree/%.dtb: test/host/%.dts | deps-test
 	@mkdir -p $(@D)
@@ -442,7 +445,7 @@ fuzz: $(addprefix $(H)/,$(FUZZERS))
 # ---- Tests in the booted kernel --------------------------------------------------------------------------------------
 QEMU_TESTS := \
 	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/hpm.t test/qemu/libc.t \
-	test/qemu/memory.t test/qemu/sched.t test/qemu/sharing.t test/qemu/stress.t test/qemu/truth.t test/qemu/uefi.t
+	test/qemu/memory.t test/qemu/numa.t test/qemu/sched.t test/qemu/sharing.t test/qemu/stress.t test/qemu/truth.t test/qemu/uefi.t
 test-qemu: $(foreach i,vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil-test.efi machine | deps-test
 	@ARCH=$(ARCH) B=$(B) prove --timer $(QEMU_TESTS)
 

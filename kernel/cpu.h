@@ -9,7 +9,7 @@
 /* Where a CPU sits.  Numbers are dense from 0; cores are numbered within the chip, threads within the core. */
 struct cpu_place {
     uint16_t chip, core, thread;
-    uint16_t node; /* memory node */
+    uint16_t node; /* memory node, kernel/dev/numa.h */
 };
 
 struct thread;

@@ -7,6 +7,7 @@
 #include "kernel/cmdline.h"
 #include "kernel/cpu.h"
 #include "kernel/dev/machine_find.h"
+#include "kernel/dev/numa.h"
 #include "kernel/dev/pci.h"
 #include "kernel/monitor.h"
 #include "kernel/panic.h"
@@ -14,6 +15,7 @@
 #include "kernel/proc/process.h"
 #include "kernel/run.h"
 #include "mm/mm.h"
+#include "sched/cpuset.h"
 #include "sched/sched.h"
 
 #define VERSION              "0.1"
@@ -114,7 +116,7 @@ static void start_memory(const struct boot_info *info)
     frame_init(info, mem_limit);
     arch_init_memory(info, &frame_page_tables);
     if (mem_limit == EARLY_LIMIT)
-        frame_init_rest(info);
+        frame_init_rest();
 }
 
 static void print_memory(void)
@@ -146,6 +148,40 @@ static void print_cpus(void)
     }
 }
 
+/* The last element of arg is what nobody gives to a node. */
+static void count_by_node(paddr_t base, paddr_t end, void *arg)
+{
+    const struct numa *numa = arch_numa();
+    uint64_t *bytes = arg;
+
+    bytes[numa->node_count] += end - base;
+    for (unsigned node = 0; node < numa->node_count; node++) {
+        uint64_t own = numa_bytes(numa, node, base, end);
+        bytes[node] += own;
+        bytes[numa->node_count] -= own;
+    }
+}
+
+static void print_nodes(void)
+{
+    const struct numa *numa = arch_numa();
+    uint64_t bytes[NUMA_NODES_MAX + 1] = {0}, *unnamed = &bytes[numa->node_count];
+    char line[NUMA_NODES_MAX * 24];
+    size_t n = 0;
+
+    frame_each_run(count_by_node, bytes);
+    if (numa->source && *unnamed)
+        kprintf("nodes: %s gives no node to %llu KB: node 0\n", numa->source,
+                (unsigned long long)(*unnamed / KIB));
+    bytes[0] += *unnamed;
+    for (unsigned node = 0; node < numa->node_count && n < sizeof(line); node++)
+        n += ksnprintf(line + n, sizeof(line) - n, "%s %u: %u CPUs %llu MB", node ? "," : "", node,
+                       cpuset_count(&sched_topology()->node_cpus[node]),
+                       (unsigned long long)(bytes[node] / MIB));
+    kprintf("nodes: %u%s%s;%s\n", numa->node_count, numa->source ? " by " : "",
+            numa->source ? numa->source : "", line);
+}
+
 static void start_cpus(void)
 {
     for (unsigned i = 1; i < cpus_found; i++) {
@@ -162,6 +198,7 @@ static void start_cpus(void)
     sched_topology_init(running);
     cpu_count_set(running);
     print_cpus();
+    print_nodes();
 }
 
 /* The first thread. */

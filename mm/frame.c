@@ -20,6 +20,7 @@ struct frame_cache {
 static struct spinlock lock = SPINLOCK(LOCK_FRAME, "frames");
 static struct buddy buddy; /* lock */
 static struct frame_cache caches[CPU_MAX];
+static const struct boot_info *boot;
 static paddr_t added_below; /* boot: memory below this is in the buddy system */
 static struct bootmem_range descriptors;
 
@@ -73,26 +74,27 @@ static void place_descriptors(const struct boot_info *info, paddr_t limit, uint3
           (unsigned long long)limit);
 }
 
-static void add_run(paddr_t base, paddr_t end)
-{
-    if (base < end)
-        buddy_add(&buddy, base >> PAGE_SHIFT, (end - base) >> PAGE_SHIFT);
-}
-
 /* Usable memory in [low, high) but the descriptors' own. */
-static void add_usable(const struct boot_info *info, paddr_t low, paddr_t high)
+static void each_run(paddr_t low, paddr_t high, void (*run)(paddr_t base, paddr_t end, void *arg), void *arg)
 {
     struct bootmem_range r;
     paddr_t cursor = 0;
 
-    while (bootmem_next(info, &cursor, &r)) {
+    while (bootmem_next(boot, &cursor, &r)) {
         paddr_t base = MAX(r.base, low), end = MIN(r.end, high);
         if (base < end && descriptors.base >= base && descriptors.end <= end) {
-            add_run(base, descriptors.base);
+            if (base < descriptors.base)
+                run(base, descriptors.base, arg);
             base = descriptors.end;
         }
-        add_run(base, end);
+        if (base < end)
+            run(base, end, arg);
     }
+}
+
+static void add_run(paddr_t base, paddr_t end, UNUSED void *arg)
+{
+    buddy_add(&buddy, base >> PAGE_SHIFT, (end - base) >> PAGE_SHIFT);
 }
 
 void frame_init(const struct boot_info *info, paddr_t limit)
@@ -101,15 +103,21 @@ void frame_init(const struct boot_info *info, paddr_t limit)
 
     if (end >> PAGE_SHIFT >= UINT32_MAX)
         panic("frame: physical memory up to %#llx is more than 16 TB", (unsigned long long)end);
+    boot = info;
     place_descriptors(info, limit, end >> PAGE_SHIFT);
-    add_usable(info, 0, limit);
+    each_run(0, limit, add_run, NULL);
     added_below = limit;
 }
 
-void frame_init_rest(const struct boot_info *info)
+void frame_init_rest(void)
 {
-    add_usable(info, added_below, UINT64_MAX);
+    each_run(added_below, UINT64_MAX, add_run, NULL);
     added_below = UINT64_MAX;
+}
+
+void frame_each_run(void (*run)(paddr_t base, paddr_t end, void *arg), void *arg)
+{
+    each_run(0, added_below, run, arg);
 }
 
 /* ---- Per-CPU caches of single pages; interrupts off ---- */

@@ -9,8 +9,10 @@
 
 /* ---- Frames (frame.c): buddy allocator with per-CPU caches ---- */
 #define FRAME_ORDER_MAX 10                                    /* 4 MB blocks */
-void frame_init(const struct boot_info *info, paddr_t limit); /* usable memory below limit          */
-void frame_init_rest(const struct boot_info *info);           /* and the rest, once it is mapped    */
+void frame_init(const struct boot_info *info, paddr_t limit); /* usable memory below limit; info stays   */
+void frame_init_rest(void);                                   /* and the rest, once it is mapped         */
+/* Every run of memory that frames were made of, in order.  Thread context or boot. */
+void frame_each_run(void (*run)(paddr_t base, paddr_t end, void *arg), void *arg);
 int frame_alloc(unsigned order, paddr_t *out); /* contents undefined; 0 or -ENOMEM; any context */
 int frame_alloc_zeroed(paddr_t *out);          /* one page                           */
 void frame_free(paddr_t pa, unsigned order);

@@ -142,12 +142,13 @@ uint64_t sched_wanted_ns(struct thread *t);
 
 /* The machine's shape, from cpus[].place.  Fixed before any other CPU has threads. */
 struct sched_topology {
-    unsigned cpus, chips, cores;               /* cores: over the whole machine       */
+    unsigned cpus, chips, cores, nodes;        /* cores: over the whole machine; nodes: of memory */
     unsigned cores_per_chip, threads_per_core; /* the largest of each      */
     struct {
-        uint16_t chip, core; /* dense; core over the whole machine  */
+        uint16_t chip, core, node; /* dense; core over the whole machine  */
     } of[CPU_MAX];
-    struct cpuset chip_cpus[CPU_MAX], core_cpus[CPU_MAX]; /* by number of chip and core */
+    struct cpuset chip_cpus[CPU_MAX], core_cpus[CPU_MAX],
+        node_cpus[CPU_MAX]; /* by number; of a node, maybe none */
 };
 const struct sched_topology *sched_topology(void);
 void sched_topology_init(unsigned n); /* of cpus[0..n-1] */

@@ -1,6 +1,9 @@
 /* The machine's shape, computed once from where each CPU says it sits. */
 #include "kernel/cpu.h"
+#include "kernel/dev/numa.h"
 #include "sched/cpuset.h"
+
+_Static_assert(NUMA_NODES_MAX <= CPU_MAX, "node_cpus");
 
 static struct sched_topology topology;
 
@@ -29,15 +32,17 @@ static void measure(void)
 
 void sched_topology_init(unsigned n)
 {
-    topology = (struct sched_topology){.cpus = n};
+    topology = (struct sched_topology){.cpus = n, .nodes = arch_numa()->node_count};
     for (unsigned i = 0; i < n; i++) {
-        ASSERT(cpus[i].place.chip < CPU_MAX);
-        unsigned chip = cpus[i].place.chip, core = core_of(i);
+        ASSERT(cpus[i].place.chip < CPU_MAX && cpus[i].place.node < topology.nodes);
+        unsigned node = cpus[i].place.node, chip = cpus[i].place.chip, core = core_of(i);
         topology.of[i].chip = (uint16_t)chip;
         topology.of[i].core = (uint16_t)core;
+        topology.of[i].node = (uint16_t)node;
         topology.chips = MAX(topology.chips, chip + 1);
         cpuset_add(&topology.chip_cpus[chip], i);
         cpuset_add(&topology.core_cpus[core], i);
+        cpuset_add(&topology.node_cpus[node], i);
     }
     measure();
 }

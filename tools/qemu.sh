@@ -12,6 +12,7 @@
 #   machine=NAME    a simulated machine (build/machine/topologies lists them), or qemu: no simulation  (qemu)
 #   smp=N           CPUs; a simulated machine's own number if not given; with its chips, cores and threads  (1)
 #   mem=SIZE        memory  (512M)
+#   nodes=C:SIZE,.. memory nodes: each so many CPUs, from the first on, and so much memory, together smp and mem: 3:384M,5:128M
 #   cpu=MODEL       CPU model  (max; on a simulated machine
 #                   x86_64: max,vendor=GenuineIntel,-monitor: QEMU tells guests of hardware threads in Intel's CPUID leaves
 #                   only, and does not sleep in MWAIT;
@@ -30,14 +31,14 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
 
-kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 board= machine=qemu smp= mem=512M cpu= timeout=600 out=$top/build/out plugin= shape= thread=
+kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 board= machine=qemu smp= mem=512M nodes= cpu= timeout=600 out=$top/build/out plugin= shape= thread=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
-	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | board=* | thread=* | machine=* | smp=* | mem=* | cpu=* | timeout=* | out=* | plugin=*)
+	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | board=* | thread=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
-	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= board= thread= machine= smp= mem= cpu= timeout= out= plugin=)" ;;
+	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= board= thread= machine= smp= mem= nodes= cpu= timeout= out= plugin=)" ;;
 	esac
 	shift
 done
@@ -76,6 +77,14 @@ else
 		-plugin "$top/build/machine/machine.so,topology=$machine,page=$page,truth=$out/truth.txt${plugin:+,$plugin}" "$@"
 fi
 case "$smp" in '' | *[!0-9]*) die "smp=$smp: expected a number of CPUs" ;; esac
+
+first=0 node=0
+for part in $(printf '%s' "$nodes" | tr , ' '); do
+	case $part in [1-9]*:[1-9]*) ;; *) die "nodes=$nodes: expected CPUS:SIZE,CPUS:SIZE" ;; esac
+	last=$((first + ${part%:*} - 1))
+	set -- -object memory-backend-ram,id=node$node,size="${part#*:}" -numa node,nodeid=$node,cpus=$first-$last,memdev=node$node "$@"
+	first=$((last + 1)) node=$((node + 1))
+done
 
 [ -n "$thread" ] || if [ "$smp" -gt "$(nproc)" ]; then thread=single; else thread=multi; fi
 

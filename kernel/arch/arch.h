@@ -111,9 +111,12 @@ struct arch_frames;
 void arch_init_memory(const struct boot_info *info, const struct arch_frames *frames);
 /* After memory: interrupt controller, clock and timer calibration.  0, or -ENODEV with a line saying what is missing. */
 int arch_init_irq(const struct boot_info *info);
-/* Finds the CPUs (ACPI MADT) and their place (CPUID); fills cpus[i].hwid and .place, index order = hardware id order with
- * the boot CPU first; at most max.  Returns their number, at least 1. */
+/* Finds the CPUs (ACPI MADT) and their place (CPUID; ACPI SRAT); fills cpus[i].hwid and .place, index order = hardware id
+ * order with the boot CPU first; at most max.  Returns their number, at least 1. */
 unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned max);
+/* The memory nodes that .place.node numbers and which memory is whose; after arch_cpus_find.  At least one. */
+struct numa; /* kernel/dev/numa.h */
+const struct numa *arch_numa(void);
 /* Starts cpus[1..n-1]; each gets the kernel stack in cpu->boot_stack_top.  Returns how many run; says which did not. */
 unsigned arch_cpus_start(struct cpu *cpus, unsigned n);
 

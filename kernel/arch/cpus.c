@@ -3,7 +3,20 @@
 #include "kernel/dev/machine_find.h"
 #include "kernel/printf.h"
 
+#define BLOCK_MAX ((uint64_t)1 << 40) /* so that a turn of all nodes is a number */
+
 static unsigned arrived; /* index of the last CPU that has */
+static struct numa numa;
+
+struct numa *cpus_numa(void)
+{
+    return &numa;
+}
+
+const struct numa *arch_numa(void)
+{
+    return &numa;
+}
 
 void cpus_begin(struct cpus_list *list, struct cpu *cpus, unsigned max, uint64_t boot_hwid)
 {
@@ -57,12 +70,21 @@ bool cpus_place_by_machine(struct cpus_list *list)
                 id->cpus);
         return false;
     }
+    uint32_t chips = id->chips;
+    uint64_t block_bytes = id->home_block_bytes;
+    if (!chips || chips > NUMA_NODES_MAX || !block_bytes || block_bytes > BLOCK_MAX) {
+        kprintf("cpus: the simulated machine has %u chips, memory in blocks of %llu bytes: places are the "
+                "processor's\n",
+                chips, (unsigned long long)block_bytes);
+        return false;
+    }
     for (unsigned i = 0; i < list->count; i++) {
         struct cpu_place *place = &list->cpus[i].place;
         place->chip = place->node = id->place[i].chip;
         place->core = id->place[i].core;
         place->thread = id->place[i].thread;
     }
+    numa_in_turn(&numa, "the simulated machine", chips, block_bytes);
     return true;
 }
 
@@ -74,6 +96,24 @@ void cpus_place_by_ids(struct cpus_list *list, struct topology_bits bits, const 
     for (unsigned i = 0; i < list->count; i++)
         list->cpus[i].place =
             (struct cpu_place){.chip = places[i].chip, .core = places[i].core, .thread = places[i].thread};
+}
+
+void cpus_place_by_nodes(struct cpus_list *list, int err)
+{
+    unsigned unnamed = 0;
+
+    if (err && err != -ENOENT)
+        kprintf("nodes: what firmware says of them is %s: all is one node\n",
+                err == -ENOSPC ? "more than the table holds" : "broken or contradicts itself");
+    if (numa.distances == -EINVAL)
+        kprintf("nodes: the distances in ACPI's SLIT are wrong\n");
+    for (unsigned i = 0; i < list->count; i++) {
+        int node = numa_node_of_cpu(&numa, list->cpus[i].hwid);
+        list->cpus[i].place.node = node < 0 ? 0 : (uint16_t)node;
+        unnamed += node < 0;
+    }
+    if (numa.source && unnamed)
+        kprintf("nodes: %s gives no node to %u CPUs: node 0\n", numa.source, unnamed);
 }
 
 void cpus_arrive(struct cpu *cpu)

@@ -5,8 +5,9 @@
 #pragma once
 #include "kernel/arch/place.h"
 #include "kernel/cpu.h"
+#include "kernel/dev/numa.h"
 
-/* ---- arch_cpus_find in three steps ---- */
+/* ---- arch_cpus_find in four steps ---- */
 struct cpus_list {
     struct cpu *cpus;
     unsigned count, max, ignored;
@@ -19,6 +20,10 @@ void cpus_add(struct cpus_list *list, uint64_t hwid);
 unsigned cpus_end(struct cpus_list *list);
 bool cpus_place_by_machine(struct cpus_list *list);
 void cpus_place_by_ids(struct cpus_list *list, struct topology_bits bits, const uint64_t *ids);
+/* Their nodes, where no simulated machine has said: firmware's description, read into cpus_numa(); err is what became of
+ * that, and is said unless there was nothing to read (-ENOENT). */
+struct numa *cpus_numa(void);
+void cpus_place_by_nodes(struct cpus_list *list, int err);
 
 /* ---- arch_cpus_start ---- */
 /* The new CPU, in C for the first time, its own registers set: it runs, goes on to kernel_secondary_main. */

@@ -103,17 +103,28 @@ int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signatu
     return -ENOENT;
 }
 
-bool acpi_madt_next(const struct acpi_table *madt, uint32_t *pos, struct acpi_entry *out)
+/* Entries that begin with their type and size, the first of them standing at first. */
+static bool next_entry(const struct acpi_table *t, uint32_t first, uint32_t *pos, struct acpi_entry *out)
 {
-    uint32_t at = MAX(*pos, (uint32_t)MADT_ENTRIES);
+    uint32_t at = MAX(*pos, first);
 
-    if (at + 2 > madt->size)
+    if (at + 2 > t->size)
         return false;
-    *out = (struct acpi_entry){.type = madt->data[at], .size = madt->data[at + 1], .data = madt->data + at};
-    if (out->size < 2 || at + out->size > madt->size)
+    *out = (struct acpi_entry){.type = t->data[at], .size = t->data[at + 1], .data = t->data + at};
+    if (out->size < 2 || at + out->size > t->size)
         return false;
     *pos = at + out->size;
     return true;
+}
+
+bool acpi_madt_next(const struct acpi_table *madt, uint32_t *pos, struct acpi_entry *out)
+{
+    return next_entry(madt, MADT_ENTRIES, pos, out);
+}
+
+bool acpi_srat_next(const struct acpi_table *srat, uint32_t *pos, struct acpi_entry *out)
+{
+    return next_entry(srat, ACPI_SRAT_ENTRIES, pos, out);
 }
 
 /* Where a CPU's identity stands in the entries that have one. */

@@ -25,6 +25,9 @@ uint64_t acpi_field(const struct acpi_table *t, uint32_t at, unsigned bytes);
 int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signature[4],
               struct acpi_table *out);
 
+/* How those who read several tables find them: as acpi_table_get.  A table stays valid while others are looked for. */
+typedef int acpi_get_fn(const char signature[4], struct acpi_table *out);
+
 /* ---- MADT: interrupt controllers, hence CPUs ---- */
 struct acpi_cpu {
     uint64_t hwid; /* APIC id; MPIDR on AArch64 */
@@ -39,6 +42,10 @@ struct acpi_entry {
     const uint8_t *data;
 };
 bool acpi_madt_next(const struct acpi_table *madt, uint32_t *pos, struct acpi_entry *out);
+
+/* ---- SRAT: which CPUs and memory are near one another; entries as the MADT has them ---- */
+enum { ACPI_SRAT_ENTRIES = 48 }; /* where they begin */
+bool acpi_srat_next(const struct acpi_table *srat, uint32_t *pos, struct acpi_entry *out);
 
 /* ---- MCFG: where PCI configuration space is mapped ---- */
 struct acpi_ecam {

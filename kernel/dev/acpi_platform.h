@@ -3,8 +3,6 @@
 #include "kernel/dev/acpi.h"
 #include "kernel/dev/platform.h"
 
-/* How tables are found: as acpi_table_get. */
-typedef int acpi_get_fn(const char signature[4], struct acpi_table *out);
 /* Fills out.  0, or -ENOENT or -EINVAL: what became of the MADT, without which there is nothing; of the others, what is
  * missing or broken is zero. */
 int acpi_platform(acpi_get_fn *get, struct platform *out);

@@ -5,6 +5,7 @@
 #pragma once
 #include "kernel/base.h"
 #include "kernel/boot/boot_info.h"
+#include "kernel/dev/numa.h"
 #include "kernel/dev/platform.h"
 
 #define DEVTREE_MAX (2 * MIB) /* larger ones are refused: the arm64 boot protocol's limit */
@@ -18,3 +19,6 @@ int devtree_check(const void *dtb, uint64_t size);
 int devtree_boot_info(const void *dtb, paddr_t pa, struct boot_info *info);
 /* Everything else into out.  0, or -EINVAL when the blob is broken; what is missing is zero. */
 int devtree_platform(const void *dtb, struct platform *out);
+/* The nodes of CPUs and memory into out, in any case.  0; -ENOENT: the tree speaks of none; -EINVAL: it is broken or
+ * contradicts itself; -ENOSPC: more than struct numa holds.  After any error all is one node. */
+int devtree_numa(const void *dtb, struct numa *out);

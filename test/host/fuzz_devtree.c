@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct platform platform;
     static struct boot_info info;
+    static struct numa numa;
 
     if (devtree_check(data, size))
         return 0;
@@ -22,6 +23,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (platform.cpu_count > PLATFORM_CPUS_MAX || platform.gic.redist_count > PLATFORM_REDISTS_MAX ||
         platform.gic.frame_count > PLATFORM_MSI_MAX || platform.gic.its_count > PLATFORM_MSI_MAX)
+        abort();
+    devtree_numa(data, &numa);
+    if (!numa.node_count || numa.node_count > NUMA_NODES_MAX || numa.cpu_count > NUMA_CPUS_MAX ||
+        numa.range_count > NUMA_RANGES_MAX)
         abort();
     return 0;
 }

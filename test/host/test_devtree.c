@@ -181,6 +181,25 @@ static void a_cpu_listed_twice_is_one(void **state)
     assert_false(p.has_places);
 }
 
+static void cpus_and_memory_belong_to_nodes(void **state)
+{
+    struct numa n;
+
+    assert_int_equal(devtree_numa(blob, &n), 0);
+    assert_int_equal(n.node_count, 2);
+    assert_int_equal(n.domain[1], 5);
+    assert_int_equal(numa_node_of_cpu(&n, 0), 1);
+    assert_int_equal(numa_node_of_cpu(&n, 1), -ENOENT);
+    assert_int_equal(numa_node_of_cpu(&n, 0x100), 0);
+    assert_int_equal(numa_node_of_memory(&n, 0x40000000), 1);
+    assert_int_equal(numa_node_of_memory(&n, 0x8ffffffff), 1);
+    assert_int_equal(numa_node_of_memory(&n, 0x900000000), -ENOENT);
+    assert_int_equal(numa_node_of_memory(&n, 0xa00000000), 0);
+    board(state);
+    assert_int_equal(devtree_numa(blob, &n), -ENOENT);
+    assert_int_equal(n.node_count, 1);
+}
+
 /* ---- What is wrong ---- */
 
 static uint8_t *find_bytes(const void *what, size_t size)
@@ -225,7 +244,8 @@ static void a_tree_without_memory_is_said_so(void **state)
 {
     (void)state;
     memset(&info, 0, sizeof(info));
-    memcpy(find_bytes("memory", 7), "mammon", 7);
+    for (unsigned banks = 0; banks < 3; banks++)
+        memcpy(find_bytes("memory", 7), "mammon", 7);
     assert_int_equal(devtree_boot_info(blob, 0, &info), -ENOENT);
 }
 
@@ -265,9 +285,23 @@ static void more_memory_ranges_than_fit_are_refused(void **state)
     assert_int_equal(devtree_boot_info(blob, 0x48200000, &info), -ENOSPC);
 }
 
+static void nodes_that_share_memory_are_refused(void **state)
+{
+    struct numa n;
+
+    (void)state;
+    find_bytes("\0\0\0\x0a\0\0\0\0\0\0\0\x01\0\0\0\0", 16)[3] = 8;
+    assert_int_equal(devtree_numa(blob, &n), -EINVAL);
+    assert_int_equal(n.node_count, 1);
+    blob[0] = 0;
+    assert_int_equal(devtree_numa(blob, &n), -EINVAL);
+}
+
 /* Every byte of the structure, one at a time: the sanitizers are the judge. */
 static void any_changed_byte_is_survived(void **state)
 {
+    struct numa n;
+
     for (size_t i = 0; i < blob_size; i++) {
         static const uint8_t values[] = {0xff, 0x01};
         uint8_t was = blob[i];
@@ -278,6 +312,7 @@ static void any_changed_byte_is_survived(void **state)
             memset(&info, 0, sizeof(info));
             devtree_boot_info(blob, 0, &info);
             devtree_platform(blob, &p);
+            devtree_numa(blob, &n);
         }
         blob[i] = was;
     }
@@ -296,6 +331,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(configuration_space_comes_with_its_buses, virt, no_blob),
         cmocka_unit_test_setup_teardown(memory_the_pci_bridge_passes_on_becomes_windows, virt, no_blob),
         cmocka_unit_test_setup_teardown(cpus_sit_where_the_map_says, virt, no_blob),
+        cmocka_unit_test_setup_teardown(cpus_and_memory_belong_to_nodes, virt, no_blob),
         cmocka_unit_test_setup_teardown(buses_on_the_way_move_addresses, board, no_blob),
         cmocka_unit_test_setup_teardown(an_alias_with_options_names_the_console, board, no_blob),
         cmocka_unit_test_setup_teardown(an_interrupt_of_another_controller_is_none_of_ours, board, no_blob),
@@ -307,6 +343,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_string_without_end_is_no_string, virt, no_blob),
         cmocka_unit_test_setup_teardown(memory_that_wraps_around_is_left_out, virt, no_blob),
         cmocka_unit_test_setup_teardown(more_memory_ranges_than_fit_are_refused, virt, no_blob),
+        cmocka_unit_test_setup_teardown(nodes_that_share_memory_are_refused, virt, no_blob),
         cmocka_unit_test_setup_teardown(any_changed_byte_is_survived, virt, no_blob),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

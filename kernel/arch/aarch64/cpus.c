@@ -6,6 +6,9 @@
 #include "sysreg.h"
 #include "kernel/arch/cpus.h"
 #include "kernel/printf.h"
+#include "kernel/boot/boot_info.h"
+#include "kernel/dev/acpi_numa.h"
+#include "kernel/dev/devtree.h"
 
 #define MPIDR_THREADS ((uint64_t)1 << 24) /* Aff0 numbers threads of a core */
 
@@ -51,7 +54,10 @@ unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned
     if (p->cpus_ignored)
         kprintf("cpus: %u CPUs more than the table holds are left alone\n", p->cpus_ignored);
     unsigned n = cpus_end(&list);
-    if (!cpus_place_by_machine(&list))
-        place(&list, p);
+    if (cpus_place_by_machine(&list))
+        return n;
+    place(&list, p);
+    cpus_place_by_nodes(&list, info->dtb ? devtree_numa(phys_to_virt(info->dtb), cpus_numa())
+                                         : acpi_numa(acpi_table_get, cpus_numa()));
     return n;
 }

@@ -8,7 +8,7 @@
 #include "x86.h"
 #include "kernel/arch/cpus.h"
 #include "kernel/printf.h"
-#include "kernel/dev/acpi.h"
+#include "kernel/dev/acpi_numa.h"
 
 #define LEAVES_MAX 32
 
@@ -68,7 +68,9 @@ unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned
     cpus_begin(&list, cpus, max, lapic_id());
     read_madt(&list);
     unsigned n = cpus_end(&list);
-    if (!cpus_place_by_machine(&list))
-        place_by_cpuid(&list);
+    if (cpus_place_by_machine(&list))
+        return n;
+    place_by_cpuid(&list);
+    cpus_place_by_nodes(&list, acpi_numa(acpi_table_get, cpus_numa()));
     return n;
 }
