@@ -32,11 +32,19 @@ function absolute(x) { return x < 0 ? -x : x }
 	note("rate", value("ops_per_s"))
 	note("rate_late", value("ops_per_s_steady"))
 	rate[name, policy, seed] = value("ops_per_s"); seeds[seed] = 1
+	rate_late[name, policy, seed] = value("ops_per_s_steady")
 	if (value("samples") != "") note("samples", value("samples"))
 	if (value("overhead_pct") != "") note("overhead", value("overhead_pct"))
 	if (value("wrong") != "") note("wrong", value("wrong"))
 	if (value("migrations") != "") note("migrations", value("migrations"))
 	seen[name, policy] = 1
+}
+# Percent by which cluster differs from hand, paired by seed: the median.
+function to_hand(name, rates,   s) {
+	key = "to_hand" SUBSEP name; delete count[key, "delta"]
+	for (s in seeds) if (((name, "cluster", s) in rates) && ((name, "hand", s) in rates))
+		note("delta", 100 * (rates[name, "cluster", s] / rates[name, "hand", s] - 1))
+	return median(key, "delta")
 }
 END {
 	split("default default2 roundrobin hand cluster", order, " ")
@@ -51,7 +59,8 @@ END {
 	}
 	print ""
 	removed_min = of_hand_min = 1e9; gain_max = -1e9; overhead_max = 0
-	printf "# %-16s %10s %10s %10s %10s %10s %10s %10s\n", "percent", "removed", "..steady", "of hand", "..steady", "gain", "..steady", "hand gains"
+	printf "# %-16s %10s %10s %10s %10s %10s %10s %10s %10s %10s\n", "percent", "removed", "..steady", "of hand", "..steady", "gain", "..steady",
+		"hand gains", "to hand", "..steady"
 	for (i = 1; i <= name_count; i++) {
 		name = names[i]; d = name SUBSEP "default"; h = name SUBSEP "hand"; c = name SUBSEP "cluster"
 		if (!seen[name, "hand"] || !seen[name, "cluster"]) continue
@@ -62,8 +71,9 @@ END {
 		of_hand_late = by_hand_late > 0 ? 100 * (median(d, "remote_late") - median(c, "remote_late")) / by_hand_late : 0
 		gain = 100 * (median(c, "rate") / median(d, "rate") - 1)
 		gain_late = 100 * (median(c, "rate_late") / median(d, "rate_late") - 1)
-		printf "# %-16s %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f\n", name, removed, removed_late, of_hand, of_hand_late,
-			gain, gain_late, 100 * (median(h, "rate") / median(d, "rate") - 1)
+		printf "# %-16s %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f\n", name, removed, removed_late, of_hand, of_hand_late,
+			gain, gain_late, 100 * (median(h, "rate") / median(d, "rate") - 1),
+			to_hand(name, rate), to_hand(name, rate_late)
 		key = c; n = sort("overhead"); if (n && list[c, "overhead", n] + 0 > overhead_max) overhead_max = list[c, "overhead", n] + 0
 		if (name !~ /^(scoreboard|warehouse)/) continue
 		if (removed < removed_min) removed_min = removed

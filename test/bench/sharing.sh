@@ -7,7 +7,8 @@
 # Remote = loads and reads for ownership that another chip's caches served, per completed operation, from mark `start` to
 # `end`, detection included; *_steady is the part from mark `steady` on.  Medians over the seeds, and min..max beside them.
 # default2 is `default` once more with another seed, for the control: the A/A pair that shows what chance alone does.
-# Each program runs for its own part of ms: what migrating costs once weighs least where most data moves along.
+# "to hand": operations a second of cluster against hand, paired by seed.  Each program runs for its own part of ms: what
+# migrating costs once weighs least where most data moves along.
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
