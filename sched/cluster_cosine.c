@@ -6,7 +6,7 @@
  *           many samples there are, the sum makes it sharper with every member.
  *   merge   Clusters that come out alike become one: the first few threads of a group may share no line yet.
  *   majority  A group of more than half of the threads has lines that look global.  Who stays away tells them: at least
- *           a quarter of the threads, each with so many samples elsewhere that it would have been seen there.
+ *           a quarter of the threads, where there are samples enough for each to have been seen.
  *   vote    Twice, every thread is judged anew by the lines it uses: of the samples that others took there, what part
  *           is a cluster's, beyond the part that cluster has on global lines?  A line used by everybody, even one too
  *           cold to be known for it, gives every cluster just its part; a line of the cluster gives it nearly all.
@@ -29,9 +29,10 @@ enum {
     MIN_SCORE = 2,   /* one shared sample proves nothing      */
     Z_SQUARED = 16,  /* 4 standard deviations: 1 in 30,000   */
     Z_SQUARED_UNSURE = 4,
-    MIN_PART = 100,   /* one of so many of its samples: less is not worth a move */
-    AWAY_SAMPLES = 5, /* who has none where so many were expected of it stays away: by chance 1 in 150 */
-    AWAY_PART = 5,    /* ..., or has less than one of so many of them                                  */
+    MIN_PART = 100, /* one of so many of its samples: less is not worth a move */
+    AWAY_SAMPLES =
+        3, /* who has none where an equal part would be so many stays away: by chance 1 in 20, a quarter of all never */
+    AWAY_PART = 5,    /* ..., or has less than one of so many of them */
     AWAY_THREADS = 4, /* one of so many threads stays away from a majority's line                      */
 };
 
@@ -218,16 +219,14 @@ static uint64_t count_samples(struct clustering *c, const uint8_t *counts)
     return all;
 }
 
-/* Has the thread hardly any of the samples that its part of all would give it on the line? */
-static bool stays_away(const struct clustering *c, unsigned t, unsigned e, uint64_t count, uint64_t all)
+/* Has the thread hardly any of the samples that an equal part would give it on the line? */
+static bool stays_away(const struct clustering *c, unsigned e, uint64_t count)
 {
-    uint64_t expected = c->line[e] * c->score[t];
-
-    return expected >= AWAY_SAMPLES * all && AWAY_PART * count * all < expected;
+    return c->line[e] >= AWAY_SAMPLES * c->threads && AWAY_PART * count * c->threads < c->line[e];
 }
 
 /* Sets c->own to the lines that look global but that a quarter of the threads stays away from; returns their samples. */
-static uint64_t list_majority_lines(struct clustering *c, const uint8_t *counts, uint64_t all)
+static uint64_t list_majority_lines(struct clustering *c, const uint8_t *counts)
 {
     uint64_t samples = 0;
 
@@ -235,7 +234,7 @@ static uint64_t list_majority_lines(struct clustering *c, const uint8_t *counts,
     cluster_each_line (c, e) {
         unsigned away = 0;
         for (unsigned t = 0; c->global[e] && t < c->threads; t++)
-            away += stays_away(c, t, e, cluster_row(c, counts, t)[e], all);
+            away += stays_away(c, e, cluster_row(c, counts, t)[e]);
         if (away && away * AWAY_THREADS >= c->threads) {
             c->own[c->own_lines++] = (uint16_t)e;
             samples += c->line[e];
@@ -258,7 +257,7 @@ static void keep_line(struct clustering *c, const uint8_t *counts, unsigned entr
  * threads.  Returns how many clusters there are. */
 static unsigned find_majority(struct clustering *c, const uint8_t *counts, unsigned clusters)
 {
-    uint64_t all = count_samples(c, counts), samples = list_majority_lines(c, counts, all);
+    uint64_t all = count_samples(c, counts), samples = list_majority_lines(c, counts);
     unsigned members = 0;
 
     for (unsigned t = 0; t < c->threads; t++) {

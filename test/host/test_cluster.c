@@ -114,7 +114,7 @@ static void a_line_shared_by_most_threads_joins_nobody(void **state)
 {
     struct fixture *f = *state;
 
-    plant(f, 5, (const char *const[]){"9...", "9...", "9...", "....", "...."});
+    plant(f, 5, (const char *const[]){"9...", "9...", "9...", "9...", "...."});
     run(f, &cluster_cosine);
     assert_clusters(f, "-----");
     run(f, &cluster_published);
@@ -190,12 +190,17 @@ static void a_group_of_most_threads_is_told_from_global_lines_by_who_stays_away(
     assert_clusters(f, "-----aaa");
 }
 
-/* Of those without samples nothing is known: they do not stay away. */
-static void silent_threads_make_no_global_line_a_majoritys(void **state)
+/* As when the small groups have been placed already.  But a few samples say nothing of who stays away. */
+static void threads_without_samples_stay_away_once_there_are_enough_samples(void **state)
 {
     struct fixture *f = *state;
 
     plant(f, 8, (const char *const[]){"99..", "99..", "99..", "99..", "99..", "....", "....", "...."});
+    run(f, &cluster_cosine);
+    assert_clusters(f, "aaaaa---");
+    start(f, 8, 4);
+    for (unsigned t = 0; t < 5; t++)
+        f->counts[t * 4] = f->counts[t * 4 + 1] = 4;
     run(f, &cluster_cosine);
     assert_clusters(f, "--------");
 }
@@ -524,7 +529,7 @@ int main(void)
         TEST(the_published_policy_joins_the_first_similar_cluster),
         TEST(the_scaled_threshold_follows_the_highest_counter),
         TEST(a_group_of_most_threads_is_told_from_global_lines_by_who_stays_away),
-        TEST(silent_threads_make_no_global_line_a_majoritys),
+        TEST(threads_without_samples_stay_away_once_there_are_enough_samples),
         TEST(touches_by_strangers_make_no_line_global),
         TEST(cold_lines_of_everybody_make_no_clusters),
         TEST(planted_groups_are_found_in_few_samples),
