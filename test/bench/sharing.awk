@@ -89,6 +89,7 @@ END {
 	}
 	if (count["aa", "delta"]) printf "# private-16 paired by seed: cluster/default %s %%, default again/default %s %%\n",
 		spread("control", "delta", "%.2f"), spread("aa", "delta", "%.2f")
+	if (gain_max == -1e9) exit # none of the programs it is about was run
 	printf "RESULT sharing.summary arch=%s removed_pct_min=%.1f of_hand_pct_min=%.1f gain_pct_max=%.1f control_delta_pct=%.2f overhead_pct_max=%.2f\n",
 		arch, removed_min, of_hand_min, gain_max, median("control", "delta"), overhead_max
 }
