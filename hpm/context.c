@@ -112,6 +112,24 @@ static uint64_t served_by_l1(const uint64_t *event)
     return accesses > misses ? accesses - misses : 0;
 }
 
+void context_read_remote(const struct hpm_context *from, const struct context_plan *plan,
+                         struct hpm_remote *out)
+{
+    static const enum hpm_source sources[] = {SOURCE_REMOTE_L2, SOURCE_REMOTE_L3};
+    struct hpm_context c;
+    uint64_t seen;
+
+    copy_consistent(&c, from);
+    *out = (struct hpm_remote){.cycles = c.cycles};
+    for (unsigned i = 0; i < ARRAY_SIZE(sources); i++) {
+        unsigned stall = EVENT_DCACHE(sources[i]), served = EVENT_SERVED(sources[i]);
+        if (plan->groups_with[stall])
+            out->stall += c.total[stall] + open_estimate(&c, plan, stall, &seen);
+        if (plan->groups_with[served])
+            out->served += c.total[served] + open_estimate(&c, plan, served, &seen);
+    }
+}
+
 void context_read(const struct hpm_context *from, const struct context_plan *plan, struct hpm_breakdown *out)
 {
     struct hpm_context c;

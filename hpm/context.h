@@ -36,6 +36,9 @@ struct context_delta {
 
 void context_add(struct hpm_context *c, const struct context_plan *plan, unsigned group,
                  const struct context_delta *d);
+/* The few figures of hpm_read_remote, as in the breakdown; any CPU. */
+void context_read_remote(const struct hpm_context *c, const struct context_plan *plan,
+                         struct hpm_remote *out);
 /* Consistent copy into a breakdown, the open round estimated; any CPU. */
 void context_read(const struct hpm_context *c, const struct context_plan *plan, struct hpm_breakdown *out);
 /* count * all / seen, without overflow as long as the result fits; seen must not be 0. */

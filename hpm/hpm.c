@@ -322,6 +322,11 @@ void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out)
     context_read(&t->counts, &hpm_state.plan, out);
 }
 
+void hpm_read_remote(const struct hpm_thread *t, struct hpm_remote *out)
+{
+    context_read_remote(&t->counts, &hpm_state.plan, out);
+}
+
 uint64_t hpm_own_cycles(void)
 {
     uint64_t sum = 0;

@@ -110,6 +110,12 @@ void hpm_tick(void);
 void hpm_read_machine(struct hpm_breakdown *out);
 /* What monitoring itself took since boot, all CPUs: cycles of clock and of instruction-less hardware work. */
 uint64_t hpm_own_cycles(void);
+/* What waiting for other chips' caches comes to, cumulative: of all cycles those stalled for it, and how many accesses they served. */
+struct hpm_remote {
+    uint64_t cycles, stall, served;
+};
+/* One thread, up to its CPU's last switch or tick.  A tenth of the work of hpm_read_thread, for who looks often.  Any context. */
+void hpm_read_remote(const struct hpm_thread *t, struct hpm_remote *out);
 /* One thread, including its present stretch up to its CPU's last switch or tick. */
 void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out);
 void hpm_breakdown_add(struct hpm_breakdown *sum, const struct hpm_breakdown *part);

@@ -39,8 +39,9 @@ struct sharing_member {
     struct sharing_process *of; /* [S] NULL: not watched                               */
     int cluster;                /* [S] the last one found or stated, or -1             */
     unsigned chip;              /* [S] chip it was given, or CHIP_ANY                  */
-    uint64_t seen_cycles, seen_stall, seen_remote, seen_wanted_ns; /* [D] readings at the last look */
-    uint32_t load; /* [D] thousandths of a CPU it wanted between the last looks */
+    struct hpm_remote seen;     /* [D] readings at the last look */
+    uint64_t seen_wanted_ns;    /* [D] */
+    uint32_t load;              /* [D] thousandths of a CPU it wanted between the last looks */
 };
 
 struct thread {

@@ -125,43 +125,35 @@ void sharing_group_stated(struct thread *t, int group)
 
 /* ---- Watching ---- */
 
-struct sums {
-    uint64_t cycles, stall, remote;
-};
-
-static void look_at_thread(struct thread *t, uint64_t elapsed_ns, struct sums *sums)
+static void look_at_thread(struct thread *t, uint64_t elapsed_ns, struct hpm_remote *sum)
 {
     struct sharing_member *m = &t->sharing;
-    struct hpm_breakdown b;
-
-    hpm_read_thread(&t->hpm, &b);
-    struct sums now = {b.cycles, b.dcache[SOURCE_REMOTE_L2] + b.dcache[SOURCE_REMOTE_L3],
-                       b.served[SOURCE_REMOTE_L2] + b.served[SOURCE_REMOTE_L3]};
     uint64_t wanted_ns = sched_wanted_ns(t);
+    struct hpm_remote now;
+
+    hpm_read_remote(&t->hpm, &now);
     /* Estimates of the hpm's open round may fall a little. */
-    sums->cycles += now.cycles - MIN(now.cycles, m->seen_cycles);
-    sums->stall += now.stall - MIN(now.stall, m->seen_stall);
-    sums->remote += now.remote - MIN(now.remote, m->seen_remote);
+    sum->cycles += now.cycles - MIN(now.cycles, m->seen.cycles);
+    sum->stall += now.stall - MIN(now.stall, m->seen.stall);
+    sum->served += now.served - MIN(now.served, m->seen.served);
     m->load = (uint32_t)MIN((wanted_ns - m->seen_wanted_ns) * PLACE_LOAD_FULL / elapsed_ns,
                             (uint64_t)PLACE_LOAD_FULL);
-    m->seen_cycles = now.cycles;
-    m->seen_stall = now.stall;
-    m->seen_remote = now.remote;
+    m->seen = now;
     m->seen_wanted_ns = wanted_ns;
 }
 
 static void look(struct sharing_process *p, uint64_t now_ns)
 {
     uint64_t elapsed_ns = MAX(now_ns - p->looked_ns, (uint64_t)1);
-    struct sums sums = {0};
+    struct hpm_remote sum = {0};
     bool irq = spin_lock(&sharing_lock);
 
     list_for_each (it, &p->members)
-        look_at_thread(container_of(it, struct thread, sharing.link), elapsed_ns, &sums);
+        look_at_thread(container_of(it, struct thread, sharing.link), elapsed_ns, &sum);
     spin_unlock(&sharing_lock, irq);
     p->looked_ns = now_ns;
-    p->remote_permille = sums.cycles ? (unsigned)(sums.stall * 1000 / sums.cycles) : 0;
-    p->remote_per_ms = sums.remote * NS_PER_MS / elapsed_ns;
+    p->remote_permille = sum.cycles ? (unsigned)(sum.stall * 1000 / sum.cycles) : 0;
+    p->remote_per_ms = sum.served * NS_PER_MS / elapsed_ns;
 }
 
 static void pause_after(struct sharing_process *p, uint64_t now_ns)

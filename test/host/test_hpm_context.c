@@ -135,6 +135,32 @@ static void a_young_round_goes_by_the_rate_of_the_one_before(void **state)
     assert_int_equal(b.stall[0], 27000 + 3000 + 600);
 }
 
+/* Remote stalls pinned, the accesses themselves in the rotation's last group. */
+static void the_few_figures_of_remote_accesses_are_those_of_the_breakdown(void **state)
+{
+    struct context_plan plan = plan_of_three();
+    struct hpm_context c = {0};
+    struct hpm_breakdown b;
+    struct hpm_remote r;
+    uint32_t seed = 5;
+
+    (void)state;
+    plan.event[2][1] = EVENT_SERVED(SOURCE_REMOTE_L2);
+    plan.groups_with[EVENT_SERVED(SOURCE_REMOTE_L2)] = 1u << 2;
+    plan.groups_with[2] = 0;
+    for (int i = 0; i < 200; i++) {
+        context_add(&c, &plan, next_random(&seed) % GROUPS,
+                    &(struct context_delta){.cycles = 500 + next_random(&seed) % 20000,
+                                            .count = {next_random(&seed) % 300, next_random(&seed) % 300}});
+        context_read(&c, &plan, &b);
+        context_read_remote(&c, &plan, &r);
+        assert_int_equal(r.cycles, b.cycles);
+        assert_int_equal(r.stall, b.dcache[SOURCE_REMOTE_L2]);
+        assert_int_equal(r.served, b.served[SOURCE_REMOTE_L2]);
+    }
+    assert_true(r.stall && r.served);
+}
+
 static void without_a_pmu_nothing_is_counted(void **state)
 {
     struct context_plan plan = {0};
@@ -175,6 +201,7 @@ int main(void)
         cmocka_unit_test(a_phase_is_scaled_by_its_own_cycles),
         cmocka_unit_test(a_round_stays_open_until_each_group_had_a_fair_part),
         cmocka_unit_test(a_young_round_goes_by_the_rate_of_the_one_before),
+        cmocka_unit_test(the_few_figures_of_remote_accesses_are_those_of_the_breakdown),
         cmocka_unit_test(without_a_pmu_nothing_is_counted),
         cmocka_unit_test(scaling_is_exact_where_it_divides_and_never_overflows),
     };
