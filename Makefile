@@ -61,6 +61,8 @@ POLICY_SRC := \
 	hpm/group.c hpm/rotation.c hpm/context.c sched/shmap.c sched/shmap_picture.c sched/cluster.c \
 	sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_simple.c \
 	sched/balance_policy.c sched/sampling_period.c
+# ... of one instruction set's kernel.
+POLICY_SRC_aarch64 := kernel/arch/asid.c
 ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/clock.c kernel/arch/x86_64/console.c kernel/arch/x86_64/context.c kernel/arch/x86_64/cpu_init.c \
 	kernel/arch/x86_64/cpus.c kernel/arch/x86_64/early.c kernel/arch/x86_64/fpu.c kernel/arch/x86_64/frame.c \
@@ -96,7 +98,7 @@ ARCH_SRC_aarch64 += \
 	kernel/arch/aarch64/clock.c kernel/arch/aarch64/cpus.c kernel/arch/aarch64/gic.c kernel/arch/aarch64/gicv2.c \
 	kernel/arch/aarch64/gicv3.c kernel/arch/aarch64/irq.c kernel/arch/aarch64/platform_find.c kernel/arch/aarch64/psci.c \
 	kernel/arch/aarch64/smp.c kernel/dev/acpi_platform.c $(DEVTREE_SRC) $(LIBFDT_SRC)
-KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC)
+KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH))
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
 # To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS.
@@ -199,7 +201,7 @@ $(foreach d,$(O)/fast $(O)/debug $(H),$(call devtree_objects,$(d))): | $(LIBFDT)
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Compiled in two flavours: fast, and debug with lock-order checks, which the tests boot.
 kernel_objects = $(addprefix $(O)/$(1)/,$(addsuffix .o,$(basename $(KERNEL_SRC))))
-policy_objects = $(addprefix $(O)/fast/,$(addsuffix .o,$(basename $(POLICY_SRC))))
+policy_objects = $(addprefix $(O)/fast/,$(addsuffix .o,$(basename $(POLICY_SRC) $(POLICY_SRC_aarch64))))
 
 define compile
 $(call say,CC,$<)
@@ -284,7 +286,7 @@ $(eval $(call image_rule,vigil-test,debug,$(ALL_APPS) $(TEST_APPS) $(BROKEN_APPS
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC := \
 	test/qemu/kernel/arch.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/panics.c \
-	test/qemu/kernel/sched.c test/qemu/kernel/suite.c
+	test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/suite.c
 suite_objects = $(addprefix $(O)/debug/,$(addsuffix .o,$(basename $(SUITE_SRC))))
 $(eval $(call image_rule,vigil-suites,debug,hello,$(filter-out %/kernel/run.o,$(call kernel_objects,debug)) $(suite_objects)))
 $(O)/symbols0.S: tools/symbols.sh | deps-build
@@ -345,7 +347,7 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # ---- Host tests ------------------------------------------------------------------------------------------------------
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
-	test_acpi test_acpi_platform test_args test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
+	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
 	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_numa test_pci \
 	test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology
@@ -356,6 +358,7 @@ test_cpu_place_SRC := kernel/arch/x86_64/topology.c kernel/arch/place.c
 test_acpi_platform_SRC := kernel/dev/acpi.c kernel/dev/acpi_platform.c kernel/dev/platform.c
 test_numa_SRC      := kernel/dev/acpi.c kernel/dev/acpi_numa.c kernel/dev/numa.c
 test_format_SRC    := kernel/format.c
+test_asid_SRC      := kernel/arch/asid.c
 test_pci_SRC       := kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/acpi.c
 test_pt_SRC        := kernel/arch/pt.c
 test_balance_SRC   := sched/balance_policy.c

@@ -16,6 +16,7 @@ enum lock_rank {
     LOCK_TIMER,     /* timers of a CPU: held while a sleeper is woken */
     LOCK_RUNQUEUE,  /* sched: a run queue                             */
     LOCK_HPM,       /* hpm: contexts, buffers                         */
+    LOCK_ASID,      /* arch: address-space identifiers                */
     LOCK_VMAP,      /* mm: kernel page tables                         */
     LOCK_HEAP,      /* mm: heap size classes                          */
     LOCK_FRAME,     /* mm: buddy allocator                            */

@@ -31,6 +31,8 @@ static const struct arg kernel_args[] = {
     {"cpus", ARG_U64, &cpus_limit, 1, CPU_MAX, NULL, false, "use at most this many CPUs"},
     {"mem.limit", ARG_BYTES, &mem_limit, MEM_LIMIT_MIN, EARLY_LIMIT, NULL, false,
      "use no memory above this address; the largest value: no limit"},
+    {"mem.space_ids", ARG_U64, &arch_space_ids_max, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL, false,
+     "where the TLB tells address spaces apart by identifiers (AArch64), use fewer than so many"},
     {0},
 };
 const struct arg *const arg_tables[] = {kernel_args, sched_args, sharing_args, hpm_args, NULL};

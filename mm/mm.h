@@ -31,7 +31,7 @@ void *kstack_alloc(size_t size);
 void kstack_free(void *stack, size_t size);
 
 /* ---- TLB shootdown (tlb.c) ---- */
-/* Pages of space are gone or less permitted: every CPU that runs in it forgets them before this returns.
+/* Pages of space are gone or less permitted: every CPU forgets them before this returns, or before it next runs in it.
  * Interrupts on, no spinlock held.  n == 0: everything. */
 void tlb_shootdown(struct arch_space *space, vaddr_t va, size_t n);
 void tlb_ipi(void); /* IPI_TLB */

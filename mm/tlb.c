@@ -1,12 +1,13 @@
 /*
- * TLB shootdown.  Each CPU has one request of its own and a set of requesters that wait for its answer.  A
+ * TLB shootdown.  Where the processor does it by itself, that is all.  Else each CPU has one request of its own and a set of requesters that wait for its answer.  A
  * requester fills in its request, puts itself into the set of every CPU that runs in the space, interrupts
  * them and waits until all have taken it out again; while waiting it answers others, so two requesters never
  * wait for each other.
  *
- * A CPU counts as running in the space while cpu->space says so.  That is enough: a CPU publishes cpu->space
- * before it loads the tables, and the requester changes the tables before it looks at cpu->space, so whoever
- * is not seen here loads tables that are changed already.  Idle CPUs have no space loaded and are left alone.
+ * A CPU counts as running in the space while cpu->space says so.  That is enough where a switch of spaces forgets
+ * translations: a CPU publishes cpu->space before it loads the tables, and the requester changes the tables before it
+ * looks at cpu->space, so whoever is not seen here loads tables that are changed already.  Idle CPUs have no space
+ * loaded and are left alone.
  */
 #include "mm/mm.h"
 #include "kernel/cpu.h"
@@ -78,6 +79,8 @@ void tlb_shootdown(struct arch_space *space, vaddr_t va, size_t n)
     ASSERT(arch_irq_enabled() && this_cpu()->spin_depth == 0);
     if (n >= FLUSH_ALL_PAGES)
         n = 0;
+    if (arch_tlb_flush_everywhere(space, va, n))
+        return;
     bool irq = arch_irq_save();
     struct cpu *me = this_cpu();
     struct tlb_request *r = &requests[me->index];

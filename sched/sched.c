@@ -52,7 +52,7 @@ static void enter_space(struct cpu *cpu, struct arch_space *space)
     if (cpu->space == space)
         return;
     cpu->space =
-        space; /* first: a shootdown that does not see it is followed by the full flush of the switch */
+        space; /* first: a shootdown that does not see it has changed the tables that are loaded now */
     arch_space_switch(space);
 }
 

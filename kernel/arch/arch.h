@@ -182,6 +182,14 @@ int arch_space_query(struct arch_space *space, vaddr_t va, paddr_t *pa, unsigned
 void arch_space_switch(struct arch_space *space);
 /* This CPU, pages from va on; n == 0: everything of the space.  Interrupts off. */
 void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n);
+/* The same on all CPUs, whatever they run, before this returns.  False: this processor cannot, and nothing was done: each
+ * CPU that runs in the space must be asked.  Not to be moved to another CPU meanwhile. */
+bool arch_tlb_flush_everywhere(struct arch_space *space, vaddr_t va, size_t n);
+/* Boot argument mem.space_ids: where the TLB tells spaces apart by identifiers, use fewer than so many.  Before
+ * arch_init_memory. */
+#define ARCH_SPACE_IDS_MIN 66 /* each CPU may keep one in use, besides one of nobody's and one to give away */
+#define ARCH_SPACE_IDS_MAX 65536
+extern uint64_t arch_space_ids_max;
 /* Maps device registers, uncached, for good; size is rounded to pages.  Thread context, at boot.  NULL when out of memory, and before arch_init_memory. */
 void *arch_map_device(paddr_t pa, uint64_t size);
 

@@ -13,6 +13,8 @@
 extern char text_start[], text_end[], rodata_end[], image_start[], image_end[], boot_stack_guard[],
     boot_stack_bottom[];
 
+uint64_t arch_space_ids_max = ARCH_SPACE_IDS_MAX;
+
 static uint64_t kernel_root[PT_ENTRIES] ALIGNED(PAGE_SIZE);
 static struct pt kernel_pt;
 static vaddr_t device_next = DEVICE_BASE;
@@ -126,7 +128,7 @@ int arch_space_init(struct arch_space *space, const struct arch_frames *frames)
     if (err)
         return err;
     memory_root_init(phys_to_virt(root), kernel_root);
-    space->pt = (struct pt){.format = &pte_format, .frames = frames, .root = root};
+    *space = (struct arch_space){.pt = {.format = &pte_format, .frames = frames, .root = root}};
     return 0;
 }
 

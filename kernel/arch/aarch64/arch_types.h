@@ -26,4 +26,5 @@ struct arch_context {
 
 struct arch_space {
     struct pt pt;
+    uint64_t tag; /* kernel/arch/asid.h: its identifier; atomic */
 };

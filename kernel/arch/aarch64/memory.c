@@ -1,24 +1,61 @@
 /*
- * Address spaces, the part of the processor (Arm ARM DDI 0487, D8).  TTBR1_EL1 is the kernel's root for good, TTBR0_EL1
- * the space's.  All spaces have address-space identifier 0, so changing TTBR0 forgets a space's pages.  Invalidation is
- * for this CPU only; who else must forget is mm's business.
+ * Address spaces, the part of the processor (Arm ARM DDI 0487, D8).  TTBR1_EL1 is the kernel's root for good and its pages
+ * are global; TTBR0_EL1 is the space's root together with the identifier (ASID) its pages are tagged with, so a switch is
+ * one store and forgets nothing.  Identifier 0 is that of the empty root.
+ *
+ * Invalidation names the space by its identifier, here or, by broadcast, on all CPUs, whatever they run.  A CPU that has
+ * translations of a space under an earlier identifier forgets everything before it uses another one (kernel/arch/asid.h).
  */
 #include "console.h"
 #include "cpu_init.h"
+#include "memory.h"
 #include "start.h"
 #include "sysreg.h"
 #include "kernel/arch/arch.h"
+#include "kernel/arch/asid.h"
 #include "kernel/arch/memory.h"
+#include "kernel/cpu.h"
+#include "kernel/lock.h"
+#include "kernel/printf.h"
 
-#define FLUSH_PAGES_MAX 32 /* beyond it, forgetting everything is cheaper */
-#define TLBI_VA         ((UINT64_C(1) << 44) - 1)
+/* Beyond these, forgetting everything is cheaper.  Each broadcast is a message that all CPUs answer; under an emulator
+ * every CPU gets its turn in between. */
+#define PAGES_MAX_HERE       32
+#define PAGES_MAX_EVERYWHERE 1
+#define TLBI_PAGE            ((UINT64_C(1) << 44) - 1)
+#define ASID_SHIFT           48 /* in TTBR0_EL1 and in what TLBI takes */
+
+/* ID_AA64MMFR0_EL1. */
+#define MMFR0_ASIDBITS 4
+#define ASIDBITS_16    2
+
+_Static_assert(CPU_MAX <= ASID_CPUS_MAX, "an entry for each CPU");
+_Static_assert(ARCH_SPACE_IDS_MIN >= ASID_COUNT_MIN && ARCH_SPACE_IDS_MAX <= ASID_COUNT_MAX, "mem.space_ids");
 
 /* Where there is no space. */
 static uint64_t empty_root[PT_ENTRIES] ALIGNED(PAGE_SIZE);
 
-static void wait_for_tlb(void)
+static struct spinlock asid_lock = SPINLOCK(LOCK_ASID, "address-space identifiers");
+static struct asids asids; /* its members say what the lock guards */
+static bool wide;          /* identifiers of 16 bits, not 8 */
+
+static bool has_wide_asids(void)
 {
-    __asm__ volatile("dsb nsh\n\tisb" : : : "memory");
+    return id_field(sysreg_read(id_aa64mmfr0_el1), MMFR0_ASIDBITS) == ASIDBITS_16;
+}
+
+static void forget_everything(void)
+{
+    __asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
+}
+
+static void init_asids(void)
+{
+    wide = has_wide_asids();
+    if (wide)
+        sysreg_write(tcr_el1, sysreg_read(tcr_el1) | TCR_AS);
+    asid_init(&asids, (uint32_t)MIN((uint64_t)1 << (wide ? 16 : 8), arch_space_ids_max), CPU_MAX);
+    kprintf("memory: %u address-space identifiers\n", asids.count - 1);
 }
 
 void memory_load_kernel(struct pt *kernel)
@@ -26,10 +63,17 @@ void memory_load_kernel(struct pt *kernel)
     console_map(kernel);
     sysreg_write(ttbr0_el1, start_image_pa(empty_root));
     sysreg_write(ttbr1_el1, kernel->root);
+    init_asids();
     isb();
-    __asm__ volatile("tlbi vmalle1" : : : "memory");
-    wait_for_tlb();
+    forget_everything();
     cpu_protect();
+}
+
+bool memory_init_cpu(void)
+{
+    arch_space_switch(NULL);
+    forget_everything(); /* what mapped the first instructions is global */
+    return !wide || has_wide_asids();
 }
 
 /* The halves have roots of their own. */
@@ -37,29 +81,61 @@ void memory_root_init(UNUSED uint64_t *root, UNUSED const uint64_t *kernel_root)
 {
 }
 
+/*
+ * The DSB is for a shootdown of this very space: it changes the tables, then reads the tag, while we have written the tag
+ * and then walk the tables.  Either it sees the new tag, or we see the new tables.
+ */
+static uint64_t assign(struct arch_space *space, unsigned cpu)
+{
+    spin_lock_irqoff(&asid_lock);
+    bool stale = asid_assign(&asids, cpu, &space->tag);
+    uint64_t tag = space->tag;
+    spin_unlock_irqoff(&asid_lock);
+    if (stale)
+        forget_everything();
+    __asm__ volatile("dsb ish" : : : "memory");
+    return tag;
+}
+
 void arch_space_switch(struct arch_space *space)
 {
-    /* By way of the empty root, or what is walked in between would be of both. */
-    sysreg_write(ttbr0_el1, start_image_pa(empty_root));
-    isb();
-    __asm__ volatile("tlbi aside1, xzr" : : : "memory");
-    wait_for_tlb();
-    if (!space)
-        return;
-    sysreg_write(ttbr0_el1, space->pt.root);
+    uint64_t ttbr0 = start_image_pa(empty_root);
+
+    if (space) {
+        unsigned cpu = this_cpu()->index;
+        uint64_t tag = asid_enter(&asids, cpu, &space->tag);
+        ttbr0 = space->pt.root | (uint64_t)asid_of(tag ? tag : assign(space, cpu)) << ASID_SHIFT;
+    }
+    sysreg_write(ttbr0_el1, ttbr0);
     isb();
 }
 
+/* Invalidation by address takes the kernel's pages, too, whatever the identifier.  DSB: the tables were changed before. */
+#define DEFINE_FLUSH(name, whose, domain, pages_max)                                                        \
+    static void name(const struct arch_space *space, vaddr_t va, size_t n)                                  \
+    {                                                                                                       \
+        __asm__ volatile("dsb ish" : : : "memory");                                                         \
+        uint64_t tag = space ? __atomic_load_n(&space->tag, __ATOMIC_RELAXED) : 0;                          \
+        uint64_t asid = (uint64_t)asid_of(tag) << ASID_SHIFT, page = va >> PAGE_SHIFT;                      \
+        bool by_page = n && n <= (pages_max);                                                               \
+        for (size_t i = 0; by_page && i < n; i++)                                                           \
+            __asm__ volatile("tlbi vae1" whose ", %0" : : "r"(asid | ((page + i) & TLBI_PAGE)) : "memory"); \
+        if (!by_page && space)                                                                              \
+            __asm__ volatile("tlbi aside1" whose ", %0" : : "r"(asid) : "memory");                          \
+        else if (!by_page)                                                                                  \
+            __asm__ volatile("tlbi vmalle1" whose : : : "memory");                                          \
+        __asm__ volatile("dsb " domain "\n\tisb" : : : "memory");                                           \
+    }
+DEFINE_FLUSH(flush_here, "", "nsh", PAGES_MAX_HERE)
+DEFINE_FLUSH(flush_everywhere, "is", "ish", PAGES_MAX_EVERYWHERE)
+
 void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n)
 {
-    __asm__ volatile("dsb ishst" : : : "memory");
-    if (n && n <= FLUSH_PAGES_MAX) {
-        for (size_t i = 0; i < n; i++)
-            __asm__ volatile("tlbi vaae1, %0" : : "r"(((va >> PAGE_SHIFT) + i) & TLBI_VA) : "memory");
-    } else if (space) {
-        __asm__ volatile("tlbi aside1, xzr" : : : "memory");
-    } else {
-        __asm__ volatile("tlbi vmalle1" : : : "memory");
-    }
-    wait_for_tlb();
+    flush_here(space, va, n);
+}
+
+bool arch_tlb_flush_everywhere(struct arch_space *space, vaddr_t va, size_t n)
+{
+    flush_everywhere(space, va, n);
+    return true;
 }

@@ -3,6 +3,7 @@
 #include "cpu_init.h"
 #include "gic.h"
 #include "irq.h"
+#include "memory.h"
 #include "psci.h"
 #include "start.h"
 #include "sysreg.h"
@@ -29,7 +30,12 @@ static struct secondary_start start ALIGNED(CACHE_LINE);
 void smp_secondary_start(struct cpu *cpu)
 {
     cpu_init(cpu);
-    arch_space_switch(NULL);
+    if (!memory_init_cpu()) {
+        kprintf("cpus: MPIDR %#llx has shorter address-space identifiers than the boot CPU\n",
+                (unsigned long long)cpu->hwid);
+        for (;;)
+            arch_halt();
+    }
     irq_init_cpu();
     cpus_arrive(cpu);
 }

@@ -9,7 +9,8 @@
 /* TCR_EL1 (D17.2.131): both halves 48 bits, 4 KB granule, walks cacheable and inner shareable; IPS is added. */
 #define TCR_KERNEL    0xb5103510
 #define TCR_IPS_SHIFT 32
-#define TCR_IPS_MAX   5 /* 48 bits: what the 4 KB granule reaches without FEAT_LPA2 */
+#define TCR_AS        (UINT64_C(1) << 36) /* address-space identifiers of 16 bits */
+#define TCR_IPS_MAX   5                   /* 48 bits: what the 4 KB granule reaches without FEAT_LPA2 */
 
 /* SCTLR_EL1 (D17.2.118).  Bits that are 1 where their feature is missing: EOS, TSCXT, EIS, nTLSMD, LSMAOE. */
 #define SCTLR_RES1 0x30500800

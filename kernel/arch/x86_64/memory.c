@@ -67,3 +67,8 @@ void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n)
         flush_everything_global();
     }
 }
+
+bool arch_tlb_flush_everywhere(UNUSED struct arch_space *space, UNUSED vaddr_t va, UNUSED size_t n)
+{
+    return false;
+}

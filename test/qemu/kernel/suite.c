@@ -3,7 +3,7 @@
 #include "kernel/printf.h"
 #include "kernel/run.h"
 
-static const struct suite *const suites[] = {&sched_suite, &hpm_suite,    &mm_suite,
+static const struct suite *const suites[] = {&sched_suite, &hpm_suite,    &mm_suite, &spaces_suite,
                                              &arch_suite,  &panics_suite, NULL};
 
 static unsigned failures;
