@@ -32,8 +32,10 @@ struct boot_info; /* kernel/boot/boot_info.h */
 /* All of RAM is mapped writable, never executable, at DIRECT_BASE; the image at KERNEL_BASE with W^X. */
 #define DIRECT_BASE ((vaddr_t)0xffff800000000000)
 #define DEVICE_BASE ((vaddr_t)0xffffc00000000000) /* uncached device mappings  */
-#define VMAP_BASE   ((vaddr_t)0xffffd00000000000) /* kernel stacks with guard pages */
-#define KERNEL_BASE ((vaddr_t)0xffffffff80000000)
+/* A display's memory, as far from here as it is from a multiple of 2 MB. */
+#define FRAMEBUFFER_BASE ((vaddr_t)0xffffc10000000000)
+#define VMAP_BASE        ((vaddr_t)0xffffd00000000000) /* kernel stacks with guard pages */
+#define KERNEL_BASE      ((vaddr_t)0xffffffff80000000)
 /* Every kernel stack lies in a slot of this size, at a multiple of it; the slot's first page is not mapped. */
 #define KSTACK_SLOT (64 * KIB)
 #define USER_MIN    ((vaddr_t)0x0000000000010000)
@@ -47,6 +49,11 @@ static inline void *phys_to_virt(paddr_t pa)
 static inline paddr_t virt_to_phys(const void *va)
 {
     return (vaddr_t)va - DIRECT_BASE;
+}
+/* Where the byte at pa of boot_info's framebuffer is mapped, from the start on. */
+static inline void *framebuffer_at(paddr_t pa)
+{
+    return (void *)(FRAMEBUFFER_BASE + (pa & (2 * MIB - 1)));
 }
 
 /* ---- What the architecture reports upward ---- */
@@ -95,7 +102,8 @@ void arch_attach(const struct arch_handlers *handlers);
 /* ---- Start ---- */
 /*
  * The ISA's entry code calls, on the boot CPU, interrupts off, on the boot stack, with the image mapped at KERNEL_BASE
- * and at least the first 4 GB of RAM at DIRECT_BASE:  kernel_main(info).  It lives in kernel/main.c.
+ * and at least the first 4 GB of RAM at DIRECT_BASE, and a framebuffer at FRAMEBUFFER_BASE, slow as it may be:
+ * kernel_main(info).  It lives in kernel/main.c.
  */
 NORETURN void kernel_main(const struct boot_info *info);
 /* Each other CPU comes here once arch_cpus_start has brought it up: own stack, own per-CPU register, interrupts off. */
@@ -105,7 +113,7 @@ NORETURN void kernel_secondary_main(struct cpu *cpu);
 void arch_init_early(struct cpu *boot_cpu);
 /*
  * Frames are available, all of them in the first 4 GB until this returns: builds the final kernel page tables (W^X, direct
- * map of all RAM, guard page below the boot stack) and switches to them.  The frames serve the kernel's tables from now on.
+ * map of all RAM, guard page below the boot stack, framebuffer) and switches to them.  The frames serve the kernel's tables from now on.
  */
 struct arch_frames;
 void arch_init_memory(const struct boot_info *info, const struct arch_frames *frames);
@@ -121,11 +129,16 @@ const struct numa *arch_numa(void);
 unsigned arch_cpus_start(struct cpu *cpus, unsigned n);
 
 /* ---- Console, end of the run ---- */
-void arch_console_init(void);                     /* callable before everything else */
+/* Callable before everything else: what serial port there is.  Firmware names one as its console, or one was merely found,
+ * which does not say that anybody listens. */
+enum arch_serial { SERIAL_NONE, SERIAL_FOUND, SERIAL_NAMED };
+enum arch_serial arch_console_init(void);
 void arch_console_write(const char *s, size_t n); /* any context; no lock of its own */
 int arch_console_read(void);                      /* next byte typed, or -1          */
 NORETURN void
 arch_poweroff(unsigned code); /* code 0..127 becomes the exit status of the machine where it has one */
+
+NORETURN void arch_stop(void); /* this CPU does nothing any more */
 
 /* ---- Clock and timer ---- */
 uint64_t arch_clock_ns(void); /* since boot; any context; monotonic over all CPUs */
@@ -159,8 +172,9 @@ void arch_tls_set(vaddr_t tls);
 uint64_t arch_user_hwcap(void);
 
 /* ---- Address spaces ---- */
-/* PROT_USER alone: the page stays in its place, but every access to it faults, the kernel's copies included. */
-enum arch_prot { PROT_R = 1, PROT_W = 2, PROT_X = 4, PROT_USER = 8, PROT_DEVICE = 16 };
+/* PROT_USER alone: the page stays in its place, but every access to it faults, the kernel's copies included.  PROT_DEVICE:
+ * uncached, in order.  PROT_GATHER: uncached, but writes may be gathered and reads done early: a display's memory. */
+enum arch_prot { PROT_R = 1, PROT_W = 2, PROT_X = 4, PROT_USER = 8, PROT_DEVICE = 16, PROT_GATHER = 32 };
 
 /* Page-table frames come from and go back to the caller: mm hands these in, so arch takes no memory by itself. */
 struct arch_frames {

@@ -75,6 +75,17 @@ static void map_ram(const struct boot_info *info)
     }
 }
 
+static void map_framebuffer(const struct boot_framebuffer *fb)
+{
+    paddr_t from = ALIGN_DOWN(fb->base, PAGE_SIZE);
+
+    if (fb->base)
+        must(pt_map(&kernel_pt, (vaddr_t)framebuffer_at(from), from,
+                    ALIGN_UP(fb->base + boot_framebuffer_size(fb), PAGE_SIZE) - from,
+                    PROT_R | PROT_W | PROT_GATHER),
+             "the framebuffer");
+}
+
 void arch_init_memory(const struct boot_info *info, const struct arch_frames *frames)
 {
     kernel_pt = (struct pt){
@@ -84,6 +95,7 @@ void arch_init_memory(const struct boot_info *info, const struct arch_frames *fr
     };
     map_kernel(info);
     map_ram(info);
+    map_framebuffer(&info->fb);
     must(pt_prepare(&kernel_pt, DEVICE_BASE, PROT_R | PROT_W), "devices");
     must(pt_prepare(&kernel_pt, VMAP_BASE, PROT_R | PROT_W), "stacks");
     memory_load_kernel(&kernel_pt);

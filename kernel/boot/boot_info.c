@@ -29,3 +29,15 @@ enum boot_mem_type boot_mem_type_of(const struct boot_info *info, paddr_t pa)
     }
     return found ? type : BOOT_MEM_RESERVED;
 }
+
+bool boot_framebuffer_in_memory(const struct boot_info *info)
+{
+    paddr_t base = info->fb.base, end = base + boot_framebuffer_size(&info->fb);
+
+    for (size_t i = 0; i < info->mem_count; i++) {
+        const struct boot_mem *m = &info->mem[i];
+        if (m->type != BOOT_MEM_RESERVED && m->base < end && base < m->base + m->size)
+            return true;
+    }
+    return false;
+}

@@ -14,10 +14,21 @@ struct boot_mem {
     enum boot_mem_type type; /* where ranges overlap, the highest type wins */
 };
 
+/* A colour's part of a pixel. */
+struct boot_channel {
+    uint8_t shift, bits; /* at least one bit */
+};
+
+/* Lines of pixels, little-endian numbers, that may be written to.  What is in it has been checked (gop.h). */
 struct boot_framebuffer {
     paddr_t base; /* 0: there is none */
-    uint32_t width, height, stride_pixels;
+    uint32_t width, height;
+    uint32_t pitch;       /* bytes from one line to the next */
+    uint32_t pixel_bytes; /* 2 to 4                          */
+    struct boot_channel red, green, blue;
+    int error; /* without one: -ENODEV the firmware has none, -ENOTSUP none that can be written to, -EINVAL its description is wrong; 0: this way of starting knows of none */
 };
+#define BOOT_FRAMEBUFFER_MAX (256 * MIB) /* no larger one is used */
 
 #define BOOT_MEM_MAX     256
 #define BOOT_CMDLINE_MAX 2048
@@ -39,3 +50,10 @@ struct boot_info {
 int boot_mem_add(struct boot_info *info, paddr_t base, uint64_t size, enum boot_mem_type type);
 /* Type of the page that holds pa; memory that nothing mentions is reserved. */
 enum boot_mem_type boot_mem_type_of(const struct boot_info *info, paddr_t pa);
+/* Bytes from the first to the last pixel. */
+static inline uint64_t boot_framebuffer_size(const struct boot_framebuffer *fb)
+{
+    return (uint64_t)(fb->height - 1) * fb->pitch + (uint64_t)fb->width * fb->pixel_bytes;
+}
+/* Are pixels where the table has memory that is anybody's? */
+bool boot_framebuffer_in_memory(const struct boot_info *info);

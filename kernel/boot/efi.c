@@ -5,6 +5,7 @@
  */
 #include "efi_arch.h"
 #include "efi_cmdline.h"
+#include "kernel/boot/gop.h"
 
 #define PT_LOAD       1
 #define KERNEL_ALIGN  (2 * MIB)
@@ -139,20 +140,61 @@ static EFI_STATUS find_dtb(struct boot_info *info)
     return EFI_SUCCESS;
 }
 
-static void find_framebuffer(struct boot_info *info)
+/* 0, or why this display cannot be written to. */
+static int take_display(EFI_HANDLE handle, struct boot_framebuffer *fb)
 {
     static EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
     EFI_GRAPHICS_OUTPUT_PROTOCOL *gop;
 
-    if (EFI_ERROR(BS->LocateProtocol(&guid, NULL, (void **)&gop)) || !gop->Mode ||
-        gop->Mode->Info->PixelFormat == PixelBltOnly)
-        return;
-    info->fb = (struct boot_framebuffer){
+    if (EFI_ERROR(BS->HandleProtocol(handle, &guid, (void **)&gop)) || !gop->Mode || !gop->Mode->Info) {
+        *fb = (struct boot_framebuffer){.error = -ENODEV};
+        return fb->error;
+    }
+    const EFI_GRAPHICS_OUTPUT_MODE_INFORMATION *info = gop->Mode->Info;
+    const struct gop_mode mode = {
         .base = gop->Mode->FrameBufferBase,
-        .width = gop->Mode->Info->HorizontalResolution,
-        .height = gop->Mode->Info->VerticalResolution,
-        .stride_pixels = gop->Mode->Info->PixelsPerScanLine,
+        .size = gop->Mode->FrameBufferSize,
+        .width = info->HorizontalResolution,
+        .height = info->VerticalResolution,
+        .pixels_per_line = info->PixelsPerScanLine,
+        .format = (uint32_t)info->PixelFormat,
+        .red = info->PixelInformation.RedMask,
+        .green = info->PixelInformation.GreenMask,
+        .blue = info->PixelInformation.BlueMask,
+        .rest = info->PixelInformation.ReservedMask,
     };
+    return gop_framebuffer(&mode, fb);
+}
+
+static bool has_console(EFI_HANDLE handle)
+{
+    static EFI_GUID guid = {0xd3b36f2c, 0xd551, 0x11d4, {0x9a, 0x46, 0x00, 0x90, 0x27, 0x3f, 0xc1, 0x4d}};
+    void *interface;
+
+    return !EFI_ERROR(BS->HandleProtocol(handle, &guid, &interface)); /* EFI_CONSOLE_OUT_DEVICE_GUID */
+}
+
+/* Of the displays that can be written to, one that firmware writes to, or else the first.  Firmware may add one of its
+ * own that stands for all, which has no memory. */
+static void find_framebuffer(struct boot_info *info)
+{
+    static EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
+    EFI_HANDLE *handles;
+    UINTN n;
+
+    info->fb.error = -ENODEV;
+    if (EFI_ERROR(BS->LocateHandleBuffer(ByProtocol, &guid, NULL, &n, &handles)))
+        return;
+    for (UINTN i = 0; i < n; i++) {
+        struct boot_framebuffer fb;
+        int err = take_display(handles[i], &fb);
+        if (info->fb.base && (err || !has_console(handles[i])))
+            continue;
+        info->fb = fb;
+        if (!err && has_console(handles[i]))
+            break;
+    }
+    BS->FreePool(handles);
 }
 
 static enum boot_mem_type type_of(const EFI_MEMORY_DESCRIPTOR *d)

@@ -1,16 +1,18 @@
 /*
  * From the firmware's address space into the kernel's, on x86-64.  The tables map the first 4 GB at 0 and DIRECT_BASE,
- * and the image at KERNEL_BASE wherever it was loaded.
+ * the image at KERNEL_BASE wherever it was loaded, and a framebuffer at FRAMEBUFFER_BASE, uncached.
  */
 #include "efi_arch.h"
 
 #define EM_X86_64    62
-#define TABLES       8
+#define TABLES       10
 #define ENTRIES      512
 #define LARGE_PAGE   (2 * MIB)
 #define PTE_TABLE    0x003
 #define PTE_LARGE    0x083
+#define PTE_UNCACHED 0x018
 #define DIRECT_SLOT  256 /* of DIRECT_BASE in the root            */
+#define DISPLAY_SLOT 386 /* of FRAMEBUFFER_BASE in the root       */
 #define KERNEL_SLOT  511 /* of KERNEL_BASE in the root            */
 #define KERNEL_SLOT2 510 /* and in the table below                */
 #define DIRECT_BASE  0xffff800000000000
@@ -25,10 +27,25 @@ static uint64_t start_page_pa;
 /* mov %rdi, %cr3; mov %rdx, %rdi; jmp *%rsi: runs in the start page, which lies at its own address in both worlds. */
 static const uint8_t enter_code[] = {0x0f, 0x22, 0xdf, 0x48, 0x89, 0xd7, 0xff, 0xe6};
 
-static void fill_tables(uint64_t kernel_base)
+enum { ROOT, LOW, KERNEL, KERNEL_PD, PDS, DISPLAY = PDS + 4, DISPLAY_PD };
+_Static_assert(DISPLAY_PD + 1 == TABLES, "TABLES");
+
+/* In large pages, which may have a neighbour's registers in them, too: hence uncached. */
+static void map_display(uint64_t (*t)[ENTRIES], const struct boot_framebuffer *fb)
+{
+    uint64_t from = ALIGN_DOWN(fb->base, LARGE_PAGE), end = fb->base + boot_framebuffer_size(fb);
+
+    if (!fb->base)
+        return;
+    t[ROOT][DISPLAY_SLOT] = (uint64_t)t[DISPLAY] | PTE_TABLE;
+    t[DISPLAY][0] = (uint64_t)t[DISPLAY_PD] | PTE_TABLE;
+    for (uint64_t i = 0; from + i * LARGE_PAGE < end; i++)
+        t[DISPLAY_PD][i] = (from + i * LARGE_PAGE) | PTE_LARGE | PTE_UNCACHED;
+}
+
+static void fill_tables(const struct boot_info *info)
 {
     uint64_t(*t)[ENTRIES] = (uint64_t(*)[ENTRIES])tables_pa;
-    enum { ROOT, LOW, KERNEL, KERNEL_PD, PDS };
 
     memset(t, 0, TABLES * PAGE_SIZE);
     t[ROOT][0] = t[ROOT][DIRECT_SLOT] = (uint64_t)t[LOW] | PTE_TABLE;
@@ -40,7 +57,8 @@ static void fill_tables(uint64_t kernel_base)
         t[PDS][i] = i * LARGE_PAGE | PTE_LARGE;
     /* The image is linked 2 MB above KERNEL_BASE. */
     for (uint64_t i = 1; i < ENTRIES; i++)
-        t[KERNEL_PD][i] = (kernel_base + (i - 1) * LARGE_PAGE) | PTE_LARGE;
+        t[KERNEL_PD][i] = (info->kernel_base + (i - 1) * LARGE_PAGE) | PTE_LARGE;
+    map_display(t, &info->fb);
 }
 
 static bool five_levels(void)
@@ -72,7 +90,7 @@ EFI_STATUS efi_arch_prepare(struct boot_info *info)
         return status;
     }
     memcpy((void *)start_page_pa, enter_code, sizeof(enter_code));
-    fill_tables(info->kernel_base);
+    fill_tables(info);
     info->start_page = start_page_pa;
     if (boot_mem_add(info, tables_pa, TABLES * PAGE_SIZE, BOOT_MEM_RESERVED) ||
         boot_mem_add(info, start_page_pa, PAGE_SIZE, BOOT_MEM_RESERVED)) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #define BOOT_TABLES \
-    16 /* page tables of the start; their size is their alignment, so one large page holds them */
+    32 /* page tables of the start; their size is their alignment, so one large page holds them */
 #define BOOT_TABLES_SIZE (BOOT_TABLES * 4096)
 
 #ifndef __ASSEMBLER__

@@ -29,17 +29,18 @@ void console_map(struct pt *tables)
         panic("console: no memory to map it");
 }
 
-void arch_console_init(void)
+enum arch_serial arch_console_init(void)
 {
     const struct platform_uart *uart = uart_find(start_info());
 
     if (regs || uart->kind != UART_PL011)
-        return;
+        return regs ? SERIAL_NAMED : SERIAL_NONE;
     base = ALIGN_DOWN(uart->base, PAGE_SIZE);
     regs = (char *)CONSOLE_VA + (uart->base & PAGE_MASK);
     console_map(start_tables());
     arch_io_write32(regs + UARTIMSC, 0);
     arch_io_write32(regs + UARTCR, arch_io_read32(regs + UARTCR) | CR_ON);
+    return SERIAL_NAMED;
 }
 
 void arch_console_write(const char *s, size_t n)

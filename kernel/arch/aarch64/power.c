@@ -36,6 +36,12 @@ void arch_poweroff(unsigned code)
     arch_irq_save();
     semihosting_exit(MIN(code, CODE_MAX));
     psci_system_off();
+    arch_stop();
+}
+
+void arch_stop(void)
+{
+    arch_irq_save();
     for (;;)
         __asm__ volatile("wfi");
 }

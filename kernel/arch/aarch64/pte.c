@@ -30,7 +30,7 @@ static uint64_t leaf(paddr_t pa, unsigned prot, unsigned level)
     e |= prot & PROT_W ? 0 : PTE_RO;
     e |= prot & PROT_USER ? PTE_EL0 | PTE_NG | PTE_PXN : PTE_UXN;
     e |= prot & PROT_X ? 0 : PTE_PXN | PTE_UXN;
-    e |= PTE_ATTR(prot & PROT_DEVICE ? ATTR_DEVICE : ATTR_NORMAL);
+    e |= PTE_ATTR(prot & PROT_DEVICE ? ATTR_DEVICE : prot & PROT_GATHER ? ATTR_GATHER : ATTR_NORMAL);
     return e | (level + 1 == pte_format.levels ? PTE_NOBLOCK : 0);
 }
 
@@ -59,7 +59,8 @@ static unsigned prot(uint64_t e)
     if (!(e & PTE_VALID))
         return PROT_USER;
     return PROT_R | (e & PTE_RO ? 0 : PROT_W) | (e & (e & PTE_EL0 ? PTE_UXN : PTE_PXN) ? 0 : PROT_X) |
-           (e & PTE_EL0 ? PROT_USER : 0) | ((e & PTE_ATTR_ALL) == PTE_ATTR(ATTR_DEVICE) ? PROT_DEVICE : 0);
+           (e & PTE_EL0 ? PROT_USER : 0) | ((e & PTE_ATTR_ALL) == PTE_ATTR(ATTR_DEVICE) ? PROT_DEVICE : 0) |
+           ((e & PTE_ATTR_ALL) == PTE_ATTR(ATTR_GATHER) ? PROT_GATHER : 0);
 }
 
 /* The walker sees the entry before anything that follows is done with it (D8.2.6 "Ordering and completion of

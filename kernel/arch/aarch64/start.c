@@ -71,10 +71,21 @@ static void map_memory(const struct boot_info *info)
     }
 }
 
+static void map_framebuffer(const struct boot_framebuffer *fb)
+{
+    paddr_t from = ALIGN_DOWN(fb->base, PAGE_SIZE);
+
+    if (fb->base && pt_map(&tables, (vaddr_t)framebuffer_at(from), from,
+                           ALIGN_UP(fb->base + boot_framebuffer_size(fb), PAGE_SIZE) - from,
+                           PROT_R | PROT_W | PROT_GATHER))
+        start_fail("no room for the first page tables");
+}
+
 static void take_info(paddr_t at)
 {
     map_early(at, at + sizeof(boot_info));
     boot_info = *(const struct boot_info *)phys_to_virt(at);
+    map_framebuffer(&boot_info.fb);
     if (boot_info.dtb)
         map_early(boot_info.dtb, boot_info.dtb + DEVTREE_MAX);
 }

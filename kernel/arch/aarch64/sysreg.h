@@ -4,7 +4,8 @@
 /* MAIR_EL1: what the attribute indexes of page-table entries mean (D17.2.97). */
 #define ATTR_NORMAL 0 /* write-back, read and write allocate */
 #define ATTR_DEVICE 1 /* nGnRE */
-#define MAIR_KERNEL 0x04ff
+#define ATTR_GATHER 2 /* normal memory, not cached */
+#define MAIR_KERNEL 0x4404ff
 
 /* TCR_EL1 (D17.2.131): both halves 48 bits, 4 KB granule, walks cacheable and inner shareable; IPS is added. */
 #define TCR_KERNEL    0xb5103510

@@ -23,11 +23,11 @@ static bool scratch_works(uint8_t v)
     return inb(COM1 + SCR) == v;
 }
 
-void arch_console_init(void)
+enum arch_serial arch_console_init(void)
 {
     present = scratch_works(0x5a) && scratch_works(0xa5);
     if (!present)
-        return;
+        return SERIAL_NONE;
     outb(COM1 + IER, 0);
     outb(COM1 + LCR, 0x80); /* divisor latch */
     outb(COM1 + DLL, 1);
@@ -35,6 +35,7 @@ void arch_console_init(void)
     outb(COM1 + LCR, 0x03); /* 8N1 */
     outb(COM1 + FCR, 0x07); /* FIFOs on and empty */
     outb(COM1 + MCR, 0x03); /* DTR, RTS */
+    return SERIAL_FOUND;
 }
 
 void arch_console_write(const char *s, size_t n)

@@ -164,6 +164,7 @@ void cpu_load_control(void)
     write_cr0((read_cr0() | CR0_MP | CR0_NE | CR0_WP | CR0_AM) & ~(CR0_EM | CR0_TS | CR0_NW | CR0_CD));
     cr4 |= (f->smep ? CR4_SMEP : 0) | (f->smap ? CR4_SMAP : 0) | (f->umip ? CR4_UMIP : 0);
     cr4 |= (f->fsgsbase ? CR4_FSGSBASE : 0) | (f->xsave ? CR4_OSXSAVE : 0);
+    wrmsr(MSR_PAT, PAT_KERNEL); /* no mapping used so far has the entry that changes */
     write_cr4(cr4);
     x86_smap = f->smap;
     fpu_init();

@@ -34,6 +34,11 @@ void arch_poweroff(unsigned code)
     outl(DEBUG_EXIT_PORT, (MIN(code, CODE_MAX) + DEBUG_EXIT_FIRST) & CODE_MAX);
     if (off_port)
         outw(off_port, off_value);
+    arch_stop();
+}
+
+void arch_stop(void)
+{
     for (;;)
         __asm__ volatile("cli; hlt");
 }

@@ -6,7 +6,7 @@
 #define PTE_P  BIT(0)
 #define PTE_W  BIT(1)
 #define PTE_U  BIT(2)
-#define PTE_WT BIT(3)
+#define PTE_WT BIT(3) /* alone: PAT_KERNEL's entry 1, write combining */
 #define PTE_CD BIT(4)
 #define PTE_A  BIT(5)
 #define PTE_D  BIT(6)
@@ -27,7 +27,7 @@ static uint64_t leaf(paddr_t pa, unsigned prot, unsigned level)
         return pa | PTE_KEPT;
     e |= prot & PROT_W ? PTE_W : 0;
     e |= prot & PROT_X ? 0 : PTE_NX;
-    e |= prot & PROT_DEVICE ? PTE_CD | PTE_WT : 0;
+    e |= prot & PROT_DEVICE ? PTE_CD | PTE_WT : prot & PROT_GATHER ? PTE_WT : 0;
     /* The kernel's pages are the same in every space, and their being used is nobody's business. */
     e |= prot & PROT_USER ? PTE_U : PTE_G | PTE_A | PTE_D;
     return e | (level + 1 < pte_format.levels ? PTE_PS : 0);
@@ -58,7 +58,9 @@ static unsigned prot(uint64_t e)
     if (!(e & PTE_P))
         return PROT_USER;
     return PROT_R | (e & PTE_W ? PROT_W : 0) | (e & PTE_NX ? 0 : PROT_X) | (e & PTE_U ? PROT_USER : 0) |
-           (e & PTE_CD ? PROT_DEVICE : 0);
+           (e & PTE_CD   ? PROT_DEVICE
+            : e & PTE_WT ? PROT_GATHER
+                         : 0);
 }
 
 static void store(uint64_t *slot, uint64_t e)

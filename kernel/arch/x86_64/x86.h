@@ -31,6 +31,7 @@
 #define RFLAGS_AC BIT(18)
 
 #define MSR_APIC_BASE    0x1b
+#define MSR_PAT          0x277
 #define MSR_TSC_DEADLINE 0x6e0
 #define MSR_X2APIC_BASE  0x800
 #define MSR_EFER         0xc0000080
@@ -40,6 +41,9 @@
 #define MSR_FS_BASE      0xc0000100
 #define MSR_GS_BASE      0xc0000101
 #define MSR_KERNEL_GS    0xc0000102
+
+/* Memory types by page attribute (SDM vol. 3A, 11.12.4): as after a reset, but entry 1 is write combining. */
+#define PAT_KERNEL 0x0007040600070106
 
 #define EFER_SCE BIT(0)
 #define EFER_LME BIT(8)
