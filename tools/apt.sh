@@ -3,7 +3,11 @@
 #   apt_lists DIR TYPE    Debian's own entries of the machine's configuration, in either format, as TYPE (deb, deb-src)
 #                         in DIR; on Debian 12 with the backports suite of the same mirror
 #   apt_private DIR ...   apt-get on them
+# Who sources it waits for others that have, until they end: apt-get's caches serve one at a time, and make starts several.
 . /etc/os-release
+mkdir -p build
+exec 9>build/apt.lock
+flock 9
 suite=${VERSION_CODENAME:-}
 
 apt_lists() {

@@ -19,16 +19,19 @@ installed() {
 		sed -n 's/^installed //p'
 }
 
-missing=
-for want in "$@"; do
-	name=${want%%>=*}
-	version=$(installed "$name")
-	case $want in
-	*'>='*) [ -n "$version" ] && dpkg --compare-versions "$version" ge "${want#*>=}" && continue ;;
-	*) [ -n "$version" ] && continue ;;
-	esac
-	missing="$missing $name"
-done
+find_missing() { # PACKAGE...
+	missing=
+	for want; do
+		name=${want%%>=*}
+		version=$(installed "$name")
+		case $want in
+		*'>='*) [ -n "$version" ] && dpkg --compare-versions "$version" ge "${want#*>=}" && continue ;;
+		*) [ -n "$version" ] && continue ;;
+		esac
+		missing="$missing $name"
+	done
+}
+find_missing "$@"
 [ -n "$missing" ] || exit 0
 
 command -v apt-get >/dev/null 2>&1 ||
@@ -40,6 +43,8 @@ if [ "$(id -u)" -ne 0 ]; then
 	as_root=sudo
 fi
 . tools/apt.sh
+find_missing "$@" # another one may have installed it in the meantime
+[ -n "$missing" ] || exit 0
 [ "${ID:-}" = debian ] || say "this is ${PRETTY_NAME:-an unknown system}; Debian 12 and 13 are what is tested"
 
 apt_lists "$apt_dir" deb
