@@ -35,6 +35,7 @@ O      := $(B)/$(ARCH)
 NEWLIB := $(B)/newlib-$(ARCH)
 LIBFDT := $(B)/libfdt
 GNUEFI := $(B)/gnu-efi-$(ARCH)
+FONT   := $(B)/font
 H      := $(B)/host
 OUT    := $(B)/out
 # What QEMU's -kernel takes.
@@ -80,9 +81,9 @@ ARCH_SRC_aarch64 := \
 KERNEL_SRC := \
 	kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c \
 	kernel/arch/place.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/usercopy.c \
-	kernel/cmdline.c kernel/cpu.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
+	kernel/cmdline.c kernel/console.c kernel/cpu.c kernel/end.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
 	kernel/panic.c kernel/printf.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
-	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/proc/bundle.c kernel/proc/elf.c \
+	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/screen.c kernel/proc/bundle.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/stdio.c kernel/proc/syscall.c \
 	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/hpm.c \
 	hpm/report.c hpm/sampling.c hpm/pmu/backends.c hpm/pmu/model.c sched/balance.c sched/migrate.c sched/policies.c \
@@ -90,6 +91,9 @@ KERNEL_SRC := \
 	sched/sharing_policies.c sched/sharing_report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c \
 	sched/watchdog.c mm/bootmem.c mm/buddy.c mm/fault.c mm/frame.c mm/heap.c mm/kstack.c mm/regions.c mm/space.c \
 	mm/tlb.c
+# The console's font, out of a Debian package.
+FONT_SRC := $(FONT)/font_data.c
+KERNEL_SRC += $(FONT_SRC)
 # What a device tree says; libfdt is fetched and built from source.
 DEVTREE_SRC := \
 	kernel/dev/devtree.c kernel/dev/devtree_read.c kernel/dev/devtree_platform.c kernel/dev/devtree_numa.c kernel/dev/platform.c
@@ -198,6 +202,15 @@ $(LIBFDT_SRC): $(LIBFDT)/libfdt.h ;
 devtree_objects = $(addprefix $(1)/,$(addsuffix .o,$(basename $(DEVTREE_SRC))))
 $(foreach d,$(O)/fast $(O)/debug $(H),$(call devtree_objects,$(d))): | $(LIBFDT)/libfdt.h
 
+# ---- Font ------------------------------------------------------------------------------------------------------------
+FONT_FILE := $(FONT)/package/usr/share/consolefonts/Lat15-Fixed16.psf.gz
+$(FONT_FILE): tools/foreign.sh | deps-build
+	@tools/foreign.sh console-setup-linux all $(FONT)/package
+	@touch $@
+$(FONT_SRC): $(FONT_FILE) tools/font.sh
+	$(call say,FONT,$@)
+	$(Q)tools/font.sh $< $@
+
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Compiled in two flavours: fast, and debug with lock-order checks, which the tests boot.
 kernel_objects = $(addprefix $(O)/$(1)/,$(addsuffix .o,$(basename $(KERNEL_SRC))))
@@ -242,7 +255,7 @@ $(app_objects): | $(NEWLIB)/lib/libc.a
 # ---- Images ----------------------------------------------------------------------------------------------------------
 EFI_SRC := \
 	kernel/boot/boot_info.c kernel/boot/boot_info.h kernel/boot/efi.c kernel/boot/efi_arch.h kernel/boot/efi_base.h \
-	kernel/boot/efi_cmdline.c kernel/boot/efi_cmdline.h kernel/boot/efi_$(ARCH).c
+	kernel/boot/efi_cmdline.c kernel/boot/efi_cmdline.h kernel/boot/efi_$(ARCH).c kernel/boot/gop.c kernel/boot/gop.h
 # gnu-efi's package has the files of its own architecture only.
 DEBIAN_x86_64  := amd64
 DEBIAN_aarch64 := arm64
@@ -350,7 +363,8 @@ HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
 	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_numa test_pci \
 	test_place test_place_random \
-	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology
+	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
+	test_gop test_screen
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_acpi_SRC      := kernel/dev/acpi.c
 test_devtree_SRC   := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
@@ -359,6 +373,8 @@ test_acpi_platform_SRC := kernel/dev/acpi.c kernel/dev/acpi_platform.c kernel/de
 test_numa_SRC      := kernel/dev/acpi.c kernel/dev/acpi_numa.c kernel/dev/numa.c
 test_format_SRC    := kernel/format.c
 test_asid_SRC      := kernel/arch/asid.c
+test_gop_SRC       := kernel/boot/gop.c kernel/boot/boot_info.c
+test_screen_SRC    := kernel/dev/screen.c $(FONT_SRC)
 test_pci_SRC       := kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/acpi.c
 test_pt_SRC        := kernel/arch/pt.c
 test_balance_SRC   := sched/balance_policy.c
@@ -447,9 +463,9 @@ fuzz: $(addprefix $(H)/,$(FUZZERS))
 
 # ---- Tests in the booted kernel --------------------------------------------------------------------------------------
 QEMU_TESTS := \
-	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/hpm.t test/qemu/libc.t \
+	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/framebuffer.t test/qemu/hpm.t test/qemu/libc.t \
 	test/qemu/memory.t test/qemu/numa.t test/qemu/sched.t test/qemu/sharing.t test/qemu/stress.t test/qemu/truth.t test/qemu/uefi.t
-test-qemu: $(foreach i,vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil-test.efi machine | deps-test
+test-qemu: $(foreach i,vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test
 	@ARCH=$(ARCH) B=$(B) prove --timer $(QEMU_TESTS)
 
 test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test

@@ -5,10 +5,12 @@
 #include "hpm/hpm.h"
 #include "kernel/boot/boot_info.h"
 #include "kernel/cmdline.h"
+#include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/dev/machine_find.h"
 #include "kernel/dev/numa.h"
 #include "kernel/dev/pci.h"
+#include "kernel/end.h"
 #include "kernel/monitor.h"
 #include "kernel/panic.h"
 #include "kernel/printf.h"
@@ -25,7 +27,7 @@
 #define EARLY_LIMIT          (4 * GIB) /* memory the start-up tables map */
 #define MEM_LIMIT_MIN        (32 * MIB)
 
-static uint64_t cpus_limit = CPU_MAX, mem_limit = EARLY_LIMIT;
+static uint64_t cpus_limit = CPU_MAX, mem_limit = EARLY_LIMIT, console_wanted = CONSOLE_AUTO;
 
 static const struct arg kernel_args[] = {
     {"cpus", ARG_U64, &cpus_limit, 1, CPU_MAX, NULL, false, "use at most this many CPUs"},
@@ -33,11 +35,16 @@ static const struct arg kernel_args[] = {
      "use no memory above this address; the largest value: no limit"},
     {"mem.space_ids", ARG_U64, &arch_space_ids_max, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL, false,
      "where the TLB tells address spaces apart by identifiers (AArch64), use fewer than so many"},
+    {"console", ARG_CHOICE, &console_wanted, 0, 0, console_choices, false,
+     "where text goes; auto: the serial port that firmware names, or else the framebuffer and any serial "
+     "port"},
+    {"end", ARG_CHOICE, &end_wanted, 0, 0, end_choices, false,
+     "after the run switch off, or stay on; auto: stay on where text goes to the framebuffer"},
     {0},
 };
 const struct arg *const arg_tables[] = {kernel_args, sched_args, sharing_args, hpm_args, NULL};
 
-static char cmdline_text[BOOT_CMDLINE_MAX];
+static char cmdline_text[BOOT_CMDLINE_MAX], cmdline_error[256];
 static struct cmdline cmdline;
 static unsigned cpus_found;
 
@@ -95,19 +102,23 @@ static void print_help(void)
     process_list_applications();
 }
 
-static void read_arguments(const struct boot_info *info)
+/* Prints nothing: the arguments say where to. */
+static int read_arguments(const struct boot_info *info)
 {
-    char err[256];
-
     memcpy(cmdline_text, info->cmdline, sizeof(cmdline_text));
     cmdline_text[sizeof(cmdline_text) - 1] = '\0';
-    if (cmdline_parse(cmdline_text, arg_tables, &cmdline, err, sizeof(err))) {
-        kprintf("boot arguments: %s\n", err);
-        arch_poweroff(EXIT_BAD_ARGUMENT);
+    return cmdline_parse(cmdline_text, arg_tables, &cmdline, cmdline_error, sizeof(cmdline_error));
+}
+
+static void obey_arguments(int err)
+{
+    if (err) {
+        kprintf("boot arguments: %s\n", cmdline_error);
+        end_run(EXIT_BAD_ARGUMENT);
     }
     if (cmdline.help) {
         print_help();
-        arch_poweroff(0);
+        end_run(0);
     }
 }
 
@@ -117,6 +128,7 @@ static void start_memory(const struct boot_info *info)
 {
     frame_init(info, mem_limit);
     arch_init_memory(info, &frame_page_tables);
+    console_mapped();
     if (mem_limit == EARLY_LIMIT)
         frame_init_rest();
 }
@@ -206,6 +218,7 @@ static void start_cpus(void)
 /* The first thread. */
 static void init(UNUSED void *arg)
 {
+    console_thread_start();
     start_cpus();
     process_init();
     sharing_start();
@@ -215,17 +228,20 @@ static void init(UNUSED void *arg)
         process_list_applications();
     }
     unsigned status = run_commands(&cmdline);
-    arch_poweroff(MIN(status, (unsigned)STATUS_MAX));
+    end_run(MIN(status, (unsigned)STATUS_MAX));
 }
 
 NORETURN void kernel_main(const struct boot_info *info)
 {
     struct thread *first;
 
-    arch_console_init();
+    enum arch_serial serial = arch_console_init();
     arch_init_early(&cpus[0]);
+    int err = read_arguments(info);
+    console_init(info, serial, err ? CONSOLE_BOTH : (enum console_choice)console_wanted);
     kprintf("\nVigil " VERSION " %s, started by %s\n", arch_name, info->protocol);
-    read_arguments(info);
+    console_report();
+    obey_arguments(err);
     start_memory(info);
     print_memory();
     arch_attach(&handlers);

@@ -4,6 +4,8 @@
  * panic ends at once.
  */
 #include "kernel/panic.h"
+#include "kernel/console.h"
+#include "kernel/end.h"
 #include "kernel/printf.h"
 #include "kernel/cpu.h"
 
@@ -106,23 +108,36 @@ static void become_owner(void)
         return;
     if (nobody == me) {
         static const char again[] = "panic within panic\r\n";
-        arch_console_write(again, sizeof(again) - 1);
-        arch_poweroff(EXIT_CODE_PANIC);
+        static bool twice; /* even that does not work */
+        if (twice)
+            arch_poweroff(EXIT_CODE_PANIC);
+        twice = true;
+        console_write(again, sizeof(again) - 1);
+        kdraw();
+        end_run(EXIT_CODE_PANIC);
     }
     panic_stopped();
 }
 
+static void print_reason(const char *fmt, va_list args)
+{
+    kprintf("\npanic: CPU %u: ", this_cpu()->index);
+    kvprintf(fmt, args);
+    kprintf("\n");
+}
+
 static NORETURN void panic_all(const struct arch_frame *frame, const char *fmt, va_list args)
 {
+    va_list again;
+
+    va_copy(again, args);
     become_owner();
     kprintf_panic_mode();
     cpu_for_each (cpu) {
         if (cpu != this_cpu())
             arch_ipi_send(cpu, IPI_STOP);
     }
-    kprintf("\npanic: CPU %u: ", this_cpu()->index);
-    kvprintf(fmt, args);
-    kprintf("\n");
+    print_reason(fmt, args);
     if (frame)
         arch_frame_print(frame);
     panic_backtrace(frame);
@@ -130,7 +145,12 @@ static NORETURN void panic_all(const struct arch_frame *frame, const char *fmt, 
         if (cpu != this_cpu())
             let_print(cpu);
     }
-    arch_poweroff(EXIT_CODE_PANIC);
+    /* On a display it may have gone out at the top. */
+    if (console_on_display()) {
+        print_reason(fmt, again);
+        panic_backtrace(frame);
+    }
+    end_run(EXIT_CODE_PANIC);
 }
 
 void panic(const char *fmt, ...)
@@ -158,6 +178,5 @@ void panic_stopped(void)
         arch_cpu_relax();
     panic_backtrace(NULL);
     __atomic_store_n(&turn, 0, __ATOMIC_RELEASE);
-    for (;;)
-        arch_cpu_relax();
+    arch_stop();
 }

@@ -2,6 +2,8 @@
 #include "kernel/printf.h"
 #include "kernel/format.h"
 #include "kernel/lock.h"
+#include "kernel/console.h"
+#include "kernel/dev/screen.h"
 #include "kernel/arch/arch.h"
 
 static struct spinlock console_lock = SPINLOCK(LOCK_CONSOLE, "console");
@@ -15,7 +17,7 @@ struct line {
 
 static void line_flush(struct line *line)
 {
-    arch_console_write(line->text, line->n);
+    console_write(line->text, line->n);
     line->n = 0;
 }
 
@@ -46,6 +48,26 @@ static void console_release(bool irq)
         arch_irq_restore(irq);
 }
 
+/* All rows once; those that others make undrawn meanwhile are theirs. */
+void kdraw(void)
+{
+    bool more = true;
+
+    for (unsigned i = 0; more && i < SCREEN_ROWS_MAX; i++) {
+        bool irq = console_take();
+        more = console_draw();
+        console_release(irq);
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* out of the buffers that gather writes */
+}
+
+/* irq: could the printer be interrupted? */
+static void draw_printed(bool irq)
+{
+    if (irq || !console_has_thread() || __atomic_load_n(&lockless, __ATOMIC_RELAXED))
+        kdraw();
+}
+
 void kvprintf(const char *fmt, va_list args)
 {
     struct line line = {.n = 0};
@@ -54,6 +76,7 @@ void kvprintf(const char *fmt, va_list args)
     format_text(line_put, &line, fmt, args);
     line_flush(&line);
     console_release(irq);
+    draw_printed(irq);
 }
 
 void kprintf(const char *fmt, ...)
@@ -73,6 +96,7 @@ void kwrite(const char *s, size_t n)
     line_put(&line, s, n);
     line_flush(&line);
     console_release(irq);
+    draw_printed(irq);
 }
 
 void kprintf_panic_mode(void)

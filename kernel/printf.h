@@ -14,5 +14,7 @@ size_t ksnprintf(char *buf, size_t size, const char *fmt, ...) PRINTF(3, 4);
 size_t kvsnprintf(char *buf, size_t size, const char *fmt, va_list args);
 /* Bytes as they are, under the console's lock. */
 void kwrite(const char *s, size_t n);
+/* Draws what is printed and not yet seen on the display, a row at a time under the console's lock; any context. */
+void kdraw(void);
 /* From now on nobody waits for the console's lock: its holder may have been stopped. */
 void kprintf_panic_mode(void);

@@ -22,6 +22,7 @@
 #   board=OPTIONS   more options of QEMU's machine: acpi=off, virtualization=on
 #   thread=multi   one host thread per CPU, or single: in turns (single when there are more CPUs than the host has, for then
 #                   multi is several times slower; a simulated machine is always single)
+#   serial=WHAT     what is at the serial port, in QEMU's words; none: nothing, on x86_64 not even a port  (stdio)
 #   timeout=S       seconds after which QEMU is ended, with status 124  (600)
 #   out=DIR         where truth.txt, the simulated machine's ground truth, goes  (build/out)
 #   plugin=OPTIONS  more options of the simulated machine: q=2000,seed=1
@@ -31,14 +32,14 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
 
-kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 board= machine=qemu smp= mem=512M nodes= cpu= timeout=600 out=$top/build/out plugin= shape= thread=
+kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio timeout=600 out=$top/build/out plugin= shape= thread=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
-	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | board=* | thread=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | timeout=* | out=* | plugin=*)
+	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | board=* | thread=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
-	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= board= thread= machine= smp= mem= nodes= cpu= timeout= out= plugin=)" ;;
+	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= board= thread= machine= smp= mem= nodes= cpu= serial= timeout= out= plugin=)" ;;
 	esac
 	shift
 done
@@ -103,7 +104,7 @@ fi
 
 status=0
 timeout --foreground -k 5 "$timeout" "qemu-system-$arch" -machine "$model${board:+,$board}" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "$smp$shape" -m "$mem" \
-	-nodefaults -display none -serial stdio -no-reboot $ending "$@" || status=$?
+	-nodefaults -display none -serial "$serial" -no-reboot $ending "$@" || status=$?
 case $status in
 124 | 137) printf 'qemu.sh: ended after %s s\n' "$timeout" >&2; exit 124 ;;
 esac

@@ -1,0 +1,142 @@
+/* See console.h. */
+#include "kernel/console.h"
+#include "kernel/printf.h"
+#include "kernel/boot/boot_info.h"
+#include "kernel/dev/screen.h"
+#include "sched/sched.h"
+
+#define DRAW_PERIOD_NS (30 * NS_PER_MS)
+
+const char *const console_choices[] = {"auto", "serial", "framebuffer", "both", NULL};
+
+struct outputs {
+    bool serial, display;
+};
+static const struct outputs wanted_by_choice[] = {
+    [CONSOLE_SERIAL] = {.serial = true},
+    [CONSOLE_FRAMEBUFFER] = {.display = true},
+    [CONSOLE_BOTH] = {.serial = true, .display = true},
+};
+/* CONSOLE_AUTO, by what serial port there is. */
+static const struct outputs wanted_by_itself[] = {
+    [SERIAL_NONE] = {.display = true},
+    [SERIAL_FOUND] = {.serial = true, .display = true},
+    [SERIAL_NAMED] = {.serial = true},
+};
+
+static struct screen screen;
+static struct outputs asked, present, used;
+static int
+    display_error; /* why there is none: as boot_framebuffer's; -EEXIST it overlaps memory, -E2BIG a character does */
+static bool thread_runs;
+
+static int open_display(const struct boot_info *info)
+{
+    const struct boot_framebuffer *fb = &info->fb;
+
+    if (!fb->base)
+        return fb->error ? fb->error : -ENOENT;
+    if (boot_framebuffer_in_memory(info))
+        return -EEXIST;
+    return screen_init(&screen, fb, framebuffer_at(fb->base), &console_font) ? -E2BIG : 0;
+}
+
+void console_init(const struct boot_info *info, enum arch_serial serial, enum console_choice choice)
+{
+    display_error = open_display(info);
+    present = (struct outputs){.serial = serial != SERIAL_NONE, .display = !display_error};
+    if (choice != CONSOLE_AUTO)
+        asked = wanted_by_choice[choice];
+    const struct outputs *wanted = choice == CONSOLE_AUTO ? &wanted_by_itself[serial] : &asked;
+    used.serial = present.serial && (wanted->serial || !present.display);
+    used.display = present.display && (wanted->display || !present.serial);
+}
+
+static const char *display_missing(void)
+{
+    switch (display_error) {
+    case -ENOENT:
+        return "this way of starting hands over none";
+    case -ENODEV:
+        return "the firmware has none";
+    case -ENOTSUP:
+        return "the firmware's cannot be written to as memory";
+    case -EEXIST:
+        return "the firmware's lies in memory that is in use";
+    case -E2BIG:
+        return "the firmware's has no room for a character";
+    default:
+        return "the firmware describes it wrongly";
+    }
+}
+
+void console_report(void)
+{
+    const struct boot_framebuffer *fb = &screen.fb;
+
+    if (asked.display && !present.display)
+        kprintf("console: no framebuffer: %s\n", display_missing());
+    if (asked.serial && !present.serial)
+        kprintf("console: no serial port\n");
+    if (used.display)
+        kprintf("console: framebuffer %ux%u, %u bits a pixel, %u x %u characters%s\n", fb->width, fb->height,
+                fb->pixel_bytes * 8, screen.columns, screen.rows, used.serial ? ", and the serial port" : "");
+}
+
+void console_mapped(void)
+{
+    if (!used.display)
+        return;
+    screen_clear(&screen);
+    kdraw();
+}
+
+bool console_on_display(void)
+{
+    return used.display;
+}
+
+void console_write(const char *s, size_t n)
+{
+    if (used.serial)
+        arch_console_write(s, n);
+    if (used.display)
+        screen_put(&screen, s, n);
+}
+
+bool console_draw(void)
+{
+    return used.display && screen_draw(&screen);
+}
+
+/* ---- The thread that draws what was printed with interrupts off ---- */
+
+bool console_has_thread(void)
+{
+    return thread_runs;
+}
+
+static void draw_for_ever(UNUSED void *arg)
+{
+    for (;;) {
+        sched_sleep_until(arch_clock_ns() + DRAW_PERIOD_NS);
+        kdraw();
+    }
+}
+
+void console_thread_start(void)
+{
+    const struct thread_params params = {
+        .name = "console", .entry = draw_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
+    struct thread *t;
+
+    if (!used.display)
+        return;
+    if (thread_create(&params, &t)) {
+        kprintf("console: no memory for the thread that draws\n");
+        return;
+    }
+    thread_start(t);
+    thread_put(t);
+    thread_runs = true;
+}

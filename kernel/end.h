@@ -1,0 +1,9 @@
+/* The end of the run: the machine is switched off, or stays on so that its display can be read. */
+#pragma once
+#include "kernel/base.h"
+
+extern const char *const end_choices[]; /* for the boot argument; NULL-terminated */
+extern uint64_t end_wanted;             /* index into them */
+
+/* Any context.  code becomes the exit status of the machine where it has one (arch_poweroff). */
+NORETURN void end_run(unsigned code);

@@ -1,0 +1,103 @@
+#!/bin/sh
+# The display as console, under UEFI: pictures of it are read with the font that the kernel draws with.
+. "${0%/*}/lib.sh"
+font=${B:-build}/font/package/usr/share/consolefonts/Lat15-Fixed16.psf.gz
+disk=$work/disk.img screen=$work/screen
+case $arch in
+aarch64) display=ramfb ;;
+*) display=VGA ;;
+esac
+mkfifo "$work/monitor.in" "$work/monitor.out"
+
+# A picture of the display as text, in $screen; fails while there is none that can be read.
+look() {
+	rm -f "$work/shot.ppm"
+	echo "screendump $work/shot.ppm" >&3
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.3
+		perl test/qemu/screen_text.pl "$work/shot.ppm" "$font" >"$screen" 2>/dev/null && return 0
+	done
+	return 1
+}
+
+# Boots from $disk with a display; what the serial port says goes to $console.  Ends when the display or the machine says that
+# the run is over, or after five minutes.
+show() { # tools/qemu.sh arguments
+	booted="$*"
+	: >"$screen"
+	tools/qemu.sh disk="$disk" out="$work" timeout=300 "$@" -- -device $display \
+		-chardev pipe,id=monitor,path="$work/monitor" -mon chardev=monitor </dev/null >"$console" 2>"$work/stderr" &
+	run=$!
+	exec 3<>"$work/monitor.in" 4<>"$work/monitor.out"
+	cat <&4 >/dev/null &
+	drain=$!
+	while kill -0 $run 2>/dev/null; do
+		look && grep -q '^end: status' "$screen" && break
+		sleep 1
+	done
+	echo quit >&3
+	status=0
+	wait $run || status=$?
+	kill $drain
+	{ wait $drain || :; } 2>/dev/null
+	exec 3>&- 4>&-
+	tr -d '\r' <"$console" >"$work/plain" && mv "$work/plain" "$console"
+}
+shows() { # REGEX WHAT
+	r=0
+	grep -Eq -- "$1" "$screen" || r=1
+	result $r "$2"
+	[ $r -eq 0 ] || { echo "# missing on the display: $1" >&2; sed 's/^/#   /' "$screen" >&2; }
+}
+
+# Without a serial port, or with one that is left alone.
+case $arch in
+aarch64) silent="" only='console=framebuffer ' ;;
+*) silent=serial=none only= ;;
+esac
+tools/espimage.sh "${B:-build}/$arch/vigil-test.efi" "$disk" "$only-- hello display ; hello status=3"
+# shellcheck disable=SC2086
+show smp=4 $silent
+shows '^Vigil [0-9.]+ '"$arch"', started by uefi' "text is on the display from the first line on"
+shows '^console: framebuffer [0-9]+x[0-9]+, 32 bits a pixel' "... which says what it is"
+shows 'Hello from process [0-9]+, on 4 CPUs, with 1 arguments: \[display\]' "a program's text is on the display"
+shows '^end: status 3; the machine stays on' "... where it can be read when the run is over"
+says_not 'Vigil|Hello' "the serial port is silent"
+
+# As many lines as do not fit: what is on the display are the last ones that the serial port got.
+tools/espimage.sh "${B:-build}/$arch/vigil-test.efi" "$disk" 'console=both help'
+show
+r=0; [ -s "$screen" ] && [ "$(wc -l <"$console")" -gt "$(wc -l <"$screen")" ] || r=1
+result $r "help does not fit on the display"
+columns=$(sed -n 's/.* bits a pixel, \([0-9]*\) x .*/\1/p' "$console")
+fold -w "${columns:-1}" "$console" | sed 's/ *$//' | tail -n "$(wc -l <"$screen")" >"$work/last"
+cmp "$work/last" "$screen" >"$work/off" 2>&1 && r=0 || r=1
+result $r "scrolled text is the serial port's, character by character"
+[ $r -eq 0 ] || { cat "$work/off"; diff "$work/last" "$screen" | head -n 20; } | sed 's/^/# /' >&2
+
+tools/espimage.sh "${B:-build}/$arch/vigil-suites.efi" "$disk" 'console=framebuffer -- panics 1'
+show smp=4
+shows '^panic: CPU [0-9]: .*null pointer: write of 0x8' "a panic is on the display, whatever was printed after it"
+shows '^ +[0-9a-f]{16} null_pointer' "... with its backtrace"
+shows '^  backtrace, CPU 3:' "... and those of other CPUs"
+shows '^end: status 101; the machine stays on' "... and the machine waits for a reader"
+
+tools/espimage.sh "${B:-build}/$arch/vigil-test.efi" "$disk" 'console=framebuffer no.such=thing'
+show
+shows '^boot arguments: .*no\.such' "arguments that are refused are on the display"
+says '^boot arguments: .*no\.such' "... and on the serial port, for nobody knows what was meant"
+
+tools/espimage.sh "${B:-build}/$arch/vigil-test.efi" "$disk" 'console=both end=poweroff -- hello status=5'
+show
+status_is 5 "end=poweroff ends the machine"
+says 'Hello from process' "... and the serial port got the text"
+
+# No display: under UEFI, and started directly.
+tools/espimage.sh "${B:-build}/$arch/vigil-test.efi" "$disk" 'console=framebuffer -- hello'
+boot disk="$disk"
+status_is 0 "without a display the serial port is used"
+says '^console: no framebuffer: the firmware has none' "... and that is said"
+boot -- console=both -- hello
+status_is 0 "started directly"
+says '^console: no framebuffer: this way of starting hands over none' "... there is no display"
+done_testing
