@@ -59,8 +59,8 @@ DEPS_FUZZ  := clang libclang-rt-dev
 # ---- Kernel sources --------------------------------------------------------------------------------------------------
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic and mem*.
 POLICY_SRC := \
-	hpm/group.c hpm/rotation.c hpm/context.c sched/shmap.c sched/shmap_picture.c sched/cluster.c \
-	sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_simple.c \
+	hpm/group.c hpm/rotation.c hpm/context.c sched/shmap.c sched/shmap_picture.c \
+	sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_simple.c \
 	sched/balance_policy.c sched/sampling_period.c
 # ... of one instruction set's kernel.
 POLICY_SRC_aarch64 := kernel/arch/asid.c
@@ -361,7 +361,7 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
-	test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_numa test_pci \
+	test_fixed test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_numa test_pci \
 	test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen
@@ -422,7 +422,7 @@ define host_test_rule
 $(1)_MAIN := $$(wildcard test/host/$(1).c test/machine/$(1).c)
 $(H)/$(1): $$(addprefix $(H)/,$$(addsuffix .o,$$(basename $$($(1)_MAIN) $$($(1)_SRC))))
 	$$(call say,HOSTLD,$$@)
-	$$(Q)$(HOSTCC) $(SANITIZE) $$(filter %.o,$$^) -lcmocka -o $$@
+	$$(Q)$(HOSTCC) $(SANITIZE) $$(filter %.o,$$^) -lcmocka -lm -o $$@
 endef
 $(foreach t,$(HOST_TESTS),$(eval $(call host_test_rule,$(t))))
 
