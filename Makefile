@@ -361,7 +361,7 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
-	test_fixed test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_sampling test_numa test_pci \
+	test_fixed test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling test_numa test_pci \
 	test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen
@@ -399,6 +399,7 @@ test_storebuf_SRC  := test/machine/storebuf.c
 test_decode_arm_SRC := test/machine/decode_arm.c
 HPM_TESTED         := $(filter hpm/%,$(KERNEL_SRC)) kernel/lock.c kernel/format.c test/host/hpm_double.c
 test_hpm_group_SRC    := hpm/group.c
+test_hpm_group_cause_SRC := hpm/group.c
 test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
 test_hpm_count_SRC    := $(HPM_TESTED)
 test_hpm_sampling_SRC := $(HPM_TESTED)

@@ -59,23 +59,36 @@ const struct arg hpm_args[] = {
 /* Remote-cache stalls are what the scheduler acts on: never estimated where that is possible. */
 static const unsigned pinned_events[] = {EVENT_DCACHE(SOURCE_REMOTE_L2), EVENT_DCACHE(SOURCE_REMOTE_L3)};
 
-/* Packs the events this PMU knows, the first pinned ones in every group. */
-static int pack_events(unsigned pinned, struct context_plan *plan)
+/* The events of this PMU as a request; number says which each one is. */
+static unsigned list_events(unsigned pinned, struct group_event *event, uint8_t *number,
+                            uint64_t *pinned_mask)
 {
-    struct group_plan groups;
-    uint32_t mask[HPM_EVENTS];
-    uint8_t number[HPM_EVENTS];
-    struct group_request request = {.counters = hpm_state.pmu.counters, .mask = mask};
+    unsigned n = 0;
 
+    *pinned_mask = 0;
     for (unsigned e = 0; e < HPM_EVENTS; e++) {
         if (!hpm_state.pmu.event_mask[e])
             continue;
         for (unsigned i = 0; i < pinned; i++)
-            request.pinned |= (uint32_t)(pinned_events[i] == e) << request.events;
-        mask[request.events] = hpm_state.pmu.event_mask[e];
-        number[request.events++] = (uint8_t)e;
+            *pinned_mask |= (uint64_t)(pinned_events[i] == e) << n;
+        event[n] = (struct group_event){.mask = hpm_state.pmu.event_mask[e], .fixed = GROUP_NIL};
+        number[n++] = (uint8_t)e;
     }
-    int err = group_pack(&request, &groups);
+    return n;
+}
+
+/* Packs the events this PMU knows, the first pinned ones in every group. */
+static int pack_events(unsigned pinned, struct context_plan *plan)
+{
+    static struct group_plan groups;
+    static struct group_work work;
+    struct group_event event[HPM_EVENTS];
+    uint8_t number[HPM_EVENTS];
+    struct group_request request = {
+        .counters = hpm_state.pmu.counters, .groups_max = HPM_GROUPS_MAX, .event = event};
+
+    request.events = list_events(pinned, event, number, &request.pinned);
+    int err = group_pack(&request, &groups, &work, NULL);
     if (err)
         return err;
     *plan = (struct context_plan){.groups = groups.groups, .counters = request.counters};
@@ -83,7 +96,7 @@ static int pack_events(unsigned pinned, struct context_plan *plan)
     memset(plan->event, CONTEXT_NO_EVENT, sizeof plan->event);
     for (unsigned g = 0; g < groups.groups; g++)
         for (unsigned c = 0; c < request.counters; c++) {
-            if (groups.event[g][c] == GROUP_NO_EVENT)
+            if (groups.event[g][c] == GROUP_NIL)
                 continue;
             unsigned e = number[groups.event[g][c]];
             plan->event[g][c] = (uint8_t)e;
