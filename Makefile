@@ -59,7 +59,7 @@ DEPS_FUZZ  := clang libclang-rt-dev
 # ---- Kernel sources --------------------------------------------------------------------------------------------------
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic and mem*.
 POLICY_SRC := \
-	hpm/group.c hpm/rotation.c hpm/context.c sched/shmap.c sched/shmap_picture.c \
+	hpm/group.c hpm/mux.c hpm/mux_turns.c hpm/estimate.c hpm/context.c sched/shmap.c sched/shmap_picture.c \
 	sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_simple.c \
 	sched/balance_policy.c sched/sampling_period.c
 # ... of one instruction set's kernel.
@@ -361,8 +361,8 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
-	test_fixed test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling test_numa test_pci \
-	test_place test_place_random \
+	test_estimate test_fixed test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling \
+	test_mux test_mux_turns test_numa test_pci test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
@@ -400,6 +400,10 @@ test_decode_arm_SRC := test/machine/decode_arm.c
 HPM_TESTED         := $(filter hpm/%,$(KERNEL_SRC)) kernel/lock.c kernel/format.c test/host/hpm_double.c
 test_hpm_group_SRC    := hpm/group.c
 test_hpm_group_cause_SRC := hpm/group.c
+MUX                := hpm/mux.c hpm/mux_turns.c hpm/estimate.c
+test_mux_SRC       := $(MUX)
+test_mux_turns_SRC := hpm/mux_turns.c
+test_estimate_SRC  := $(MUX)
 test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
 test_hpm_count_SRC    := $(HPM_TESTED)
 test_hpm_sampling_SRC := $(HPM_TESTED)

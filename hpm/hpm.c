@@ -114,7 +114,10 @@ static int plan_events(void)
             "hpm: too few counters to have remote-cache stalls counted all the time: they are estimated\n");
         err = pack_events(0, &hpm_state.plan);
     }
-    return err;
+    if (err)
+        return err;
+    struct mux_config config = {.round = hpm_state.plan.round_cycles, .published = true};
+    return mux_rounds_init(&hpm_state.rounds, &config, hpm_state.plan.groups);
 }
 
 static void publish_caps(const struct pmu_ops *ops)
@@ -177,8 +180,8 @@ void hpm_cpu_init(struct cpu *cpu)
     int err = hpm_state.ops->cpu_init(cpu, &setup);
     if (err)
         panic("hpm: the counters of CPU %u do not work: error %d", cpu->index, -err);
-    rotation_init(&hpm->rotation, hpm_state.plan.groups, cpu->index + 1);
-    hpm_state.ops->latch(&hpm->last, hpm_state.plan.event[rotation_now(&hpm->rotation)]);
+    mux_turns_init(&hpm->turns, &hpm_state.rounds, cpu->index + 1);
+    hpm_state.ops->latch(&hpm->last, hpm_state.plan.event[mux_turns_group(&hpm->turns)]);
     hpm->turn_began = hpm->last.cycles;
     hpm->idle_since = arch_ticks();
     cpu->hpm = hpm;
@@ -227,10 +230,12 @@ static void end_stretch(struct hpm_cpu *hpm, unsigned group, const struct pmu_la
 /* rotate: the next stretch is one of the next group's events. */
 static void account(struct hpm_cpu *hpm, bool rotate)
 {
-    unsigned group = rotation_now(&hpm->rotation);
+    unsigned group = mux_turns_group(&hpm->turns);
     struct pmu_latch now;
 
-    hpm_state.ops->latch(&now, rotate ? hpm_state.plan.event[rotation_next(&hpm->rotation)] : NULL);
+    if (rotate)
+        mux_turns_next(&hpm->turns, &hpm_state.rounds);
+    hpm_state.ops->latch(&now, rotate ? hpm_state.plan.event[mux_turns_group(&hpm->turns)] : NULL);
     end_stretch(hpm, group, &now);
     if (rotate)
         hpm->turn_began = now.cycles;
@@ -246,7 +251,7 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
     ASSERT(hpm->current == out);
     uint64_t began = arch_ticks();
     sampler_poll(hpm);
-    unsigned group = rotation_now(&hpm->rotation);
+    unsigned group = mux_turns_group(&hpm->turns);
     /* Nothing in between, so that the truth changes hands where the counts do. */
     hpm_state.ops->tag(in ? in->tid : 0);
     hpm_state.ops->latch(&now, NULL);

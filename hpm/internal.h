@@ -1,9 +1,9 @@
 /* What the files of hpm share; nobody else includes this. */
 #pragma once
 #include "hpm/hpm.h"
+#include "hpm/mux.h"
 #include "hpm/pmu/pmu.h"
 #include "hpm/ring.h"
-#include "hpm/rotation.h"
 
 /* A CPU's part in sampling.  Written by the CPU itself, interrupts off, but for the ring's tail and delivered. */
 struct sampler {
@@ -18,7 +18,7 @@ struct sampler {
 struct hpm_cpu {
     struct hpm_thread *current; /* NULL: idle */
     struct pmu_latch last;
-    struct rotation rotation;
+    struct mux_turns turns;
     uint64_t turn_began;     /* cycles counted when the present group's turn began */
     struct hpm_context busy; /* of all threads together */
     uint32_t idle_sequence;  /* odd while the next two are written */
@@ -33,6 +33,7 @@ struct hpm_state {
     const struct pmu_ops *ops; /* NULL: there is no PMU */
     struct pmu_caps pmu;
     struct context_plan plan;
+    struct mux_rounds rounds; /* of the plan's groups */
 };
 extern struct hpm_state hpm_state;
 extern uint64_t hpm_records, hpm_samples; /* boot arguments: sizes of a CPU's two rings */

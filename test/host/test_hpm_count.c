@@ -215,30 +215,11 @@ static void groups_take_turns_by_interrupt_without_any_tick(void **state)
     (void)state;
     switch_to(0, 0);
     for (unsigned i = 0; i < 40 * hpm_state.plan.groups; i++) {
-        seen |= 1u << rotation_now(&cpus[0].hpm->rotation);
+        seen |= 1u << mux_turns_group(&cpus[0].hpm->turns);
+        assert_null(mux_turns_check(&cpus[0].hpm->turns, &hpm_state.rounds));
         double_execute(1000, SLICE / 20);
     }
     assert_int_equal(seen, (1u << hpm_state.plan.groups) - 1);
-}
-
-static void each_group_has_one_turn_in_a_round_and_orders_differ(void **state)
-{
-    struct rotation r;
-    bool differ = false;
-    uint8_t first[GROUP_MAX];
-
-    (void)state;
-    rotation_init(&r, 9, 1);
-    memcpy(first, r.order, sizeof first);
-    for (unsigned round = 0; round < 50; round++) {
-        uint32_t seen = 1u << rotation_now(&r);
-        for (unsigned i = 1; i < 9; i++)
-            seen |= 1u << rotation_next(&r);
-        assert_int_equal(seen, 0x1ff);
-        differ |= memcmp(first, r.order, sizeof first) != 0;
-        rotation_next(&r);
-    }
-    assert_true(differ);
 }
 
 static void the_present_stretch_is_included_when_a_thread_reads_itself(void **state)
@@ -361,7 +342,6 @@ int main(void)
         TEST(a_steady_program_is_estimated_within_three_percent),
         TEST(a_switch_costs_a_handful_of_register_accesses),
         TEST(groups_take_turns_by_interrupt_without_any_tick),
-        TEST(each_group_has_one_turn_in_a_round_and_orders_differ),
         TEST(the_present_stretch_is_included_when_a_thread_reads_itself),
         TEST(idle_time_goes_on_while_a_cpu_sleeps),
         TEST(the_tag_follows_the_running_thread),

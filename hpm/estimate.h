@@ -1,0 +1,41 @@
+/*
+ * How sure a multiplexed count is: 95 % interval of the true count, from what hpm/mux.h has summed up.
+ *
+ * The interval is a score interval: all counts N that are not further from the estimate than t standard deviations *as they
+ * would be if N were true*, the variance of a count being in proportion to it (as for events that come singly, or in
+ * bunches of whatever size).  Where much was seen that is estimate +- t deviations; where little was, it leans upwards as it
+ * should, and with events that come singly it is Wilson's (1927) interval for a binomial share.
+ * t is Student's, at two thirds of the pairs of successive units, which is what differences have for degrees of freedom.
+ * Of fewer than 256 counts no variance below that of single independent events is believed.
+ * Pure: no clock, lock, allocation or register.
+ */
+#pragma once
+#include "hpm/mux.h"
+
+enum {
+    ESTIMATE_ROUNDS_MIN = 50, /* fewer rounds, or units, say too little of their variance */
+    ESTIMATE_OPEN_PART = 8,   /* no more than 1 / 8 of the length may be in units that are not closed */
+};
+
+enum estimate_sure {
+    ESTIMATE_EXACT,     /* counted all the time                                                     */
+    ESTIMATE_INTERVAL,  /* low and high hold at 95 %                                                */
+    ESTIMATE_SHORT,     /* over too few rounds for an interval, or most of it not in closed units   */
+    ESTIMATE_UNSEEN,    /* never counted                                                            */
+    ESTIMATE_PUBLISHED, /* in the published form, which has no interval                             */
+    ESTIMATE_BEYOND,    /* figures too large for one: see the ranges in mux.h                       */
+};
+
+struct estimate {
+    enum estimate_sure sure;
+    uint64_t count;         /* over all of the length                                                    */
+    uint64_t low, high;     /* without an interval: what was really counted, and UINT64_MAX              */
+    uint64_t deviation;     /* standard deviation of count; 0 without an interval                        */
+    wide_t variance;        /* its square, before rounding                                               */
+    uint32_t seen_permille; /* of the length                                                             */
+};
+
+/* sum's units were closed by rounds like these. */
+void estimate_make(const struct mux_sum *sum, const struct mux_rounds *rounds, struct estimate *out);
+/* Student's t for a two-sided 95 % interval after so many pairs, at least 40, in 2^-16. */
+uint32_t estimate_t(uint64_t pairs);

@@ -1,0 +1,155 @@
+/*
+ * Logical counters: more events than counters, by fine-grained multiplexing ([A] 2.4).
+ *
+ * Groups of events that fit on the counters together (hpm/group.h) take turns.  A *round* is R long; it is made of
+ * *passes*, and in a pass every group has as many *slices* as its share says, in an order drawn anew for each pass.  So the
+ * slices a group gets in a round are spread over it, and a program whose period is that of the round or of a pass cannot
+ * hide behind it.  What was counted in a group's slices stands for the whole pass, by the length the slices were measured
+ * to have, never by wall time.  Lengths are in cycles or in retired instructions, whichever counter is the slices' timer.
+ *
+ * Three parts, to be combined:
+ * - struct mux_turns: whose turn it is.  One for each CPU, or one for each thread, saved and restored with it.
+ * - struct mux_counts: what was counted, of one thread or CPU, whoever decided whose turn it was.
+ * - hpm/estimate.h: how sure that is.
+ *
+ * With one pass a round, equal shares and no interval this is [A]'s own form (published).
+ *
+ * Statistics.  Passes are strata, and the slices in them a random sample without replacement of equal parts of the stratum,
+ * so the sum of the scaled counts is unbiased whatever the program does.  Its variance is estimated from the differences
+ * between successive passes (von Neumann 1941; Wolter, Introduction to Variance Estimation, ch. 8), which the program's
+ * phases can only make too large, with the finite-population factor 1 - seen / length.
+ * Pure: no clock, lock, allocation or register.
+ */
+#pragma once
+#include "hpm/group.h"
+#include "kernel/fixed.h"
+
+#define MUX_ROUND_MAX  (1ull << 36)
+#define MUX_PASSES_MAX 64
+#define MUX_SHARE_MAX  8
+#define MUX_SLOTS_MAX  256  /* slices in a pass                                                */
+#define MUX_SLICE_MIN  1000 /* "arbitrary fine time-slices down to a few thousand cycles", [A] */
+
+enum mux_unit { MUX_CYCLES, MUX_INSTRUCTIONS };
+
+/* What is asked for. */
+struct mux_config {
+    enum mux_unit unit;       /* lengths are in cycles or in instructions                      */
+    uint64_t round;           /* R, 1..MUX_ROUND_MAX                                           */
+    unsigned passes;          /* in a round, 1..MUX_PASSES_MAX: slices for each share of 1     */
+    uint8_t share[GROUP_MAX]; /* of each group: slices in a pass, 1..MUX_SHARE_MAX             */
+    /* One slice of R / groups a round for all and no interval ([A] 2.4); passes and share are ignored. */
+    bool published;
+};
+
+/* Sets config's shares so that event e is counted in at least weight[e] slices of a pass, weight[e] being 1..MUX_SHARE_MAX for
+ * each event that is in a group; the others' are ignored.  0, or -EINVAL: a weight out of range. */
+int mux_weigh(struct mux_config *config, const struct group_plan *groups,
+              const uint8_t weight[GROUP_EVENTS_MAX]);
+
+/* How rounds are cut. */
+struct mux_rounds {
+    enum mux_unit unit;
+    bool published;
+    unsigned groups, passes;
+    unsigned slots;              /* slices in a pass                                                    */
+    uint64_t round, pass, slice; /* lengths; each part is rounded down, so passes * pass <= round and so on */
+    uint8_t share[GROUP_MAX];
+};
+
+/* 0; -EINVAL: groups is not 1..GROUP_MAX, or a field of config is out of range or the shares exceed MUX_SLOTS_MAX;
+ * -ERANGE: slices would be shorter than MUX_SLICE_MIN, so ask for a longer round or fewer passes. */
+int mux_rounds_init(struct mux_rounds *r, const struct mux_config *config, unsigned groups);
+
+/* ---- Turns ---- */
+
+/* What has ended; each includes those before it. */
+enum mux_step { MUX_STAYS, MUX_SLICE_ENDS, MUX_PASS_ENDS, MUX_ROUND_ENDS };
+
+struct mux_turns {
+    uint64_t random;              /* xorshift state, never 0              */
+    uint64_t left;                /* of the present slice, 1..slice       */
+    unsigned position;            /* of the present slice in the pass     */
+    unsigned pass;                /* of the present pass in the round     */
+    uint8_t order[MUX_SLOTS_MAX]; /* groups of the pass's slices   */
+};
+
+/* A round begins.  Turns that are to differ need different seeds. */
+void mux_turns_init(struct mux_turns *t, const struct mux_rounds *r, uint64_t seed);
+/* The group that counts now. */
+unsigned mux_turns_group(const struct mux_turns *t);
+/* length of the present slice has passed since the last call; what is left of it is t->left, for the timer when the
+ * thread runs again.  A slice ends when nothing is left; running over shortens no other. */
+enum mux_step mux_turns_spend(struct mux_turns *t, const struct mux_rounds *r, uint64_t length);
+/* The present slice ends, whatever is left of it. */
+enum mux_step mux_turns_next(struct mux_turns *t, const struct mux_rounds *r);
+/* The round ends here, and the next begins.  Returns the groups (bit g) that had no part of the pass that was cut. */
+uint64_t mux_turns_cut(struct mux_turns *t, const struct mux_rounds *r);
+/* What is wrong, or NULL. */
+const char *mux_turns_check(const struct mux_turns *t, const struct mux_rounds *r);
+
+/* ---- Counts ---- */
+
+/* What the counts of one set of events need to know. */
+struct mux_plan {
+    struct mux_rounds rounds;
+    const struct group_plan *groups;        /* the caller's, as long as this is used          */
+    uint64_t groups_with[GROUP_EVENTS_MAX]; /* bit g: event is in group g; 0: no such event   */
+    uint16_t slots_with[GROUP_EVENTS_MAX];  /* slices of a pass that event is counted in      */
+};
+/* As mux_rounds_init.  groups is a valid plan. */
+int mux_plan_init(struct mux_plan *p, const struct mux_config *config, const struct group_plan *groups);
+
+/*
+ * Counts of one thread or CPU; zeroed at first.  One CPU writes at a time; who reads meanwhile is the owner's matter.
+ * The pieces since the last closing are the open *unit*: a pass, or, where passes were cut or the turns are not this thread's
+ * own, as many as it takes for each group to have had a quarter of its share.
+ * Ranges: all figures are right while there are fewer than 2^39 counts for each length of a pass and 2^64 in all, and units
+ * are shorter than 2^14 passes; what is beyond saturates, and then no interval is given.
+ */
+struct mux_counts {
+    uint64_t length;               /* all that passed                                */
+    uint64_t open_length;          /* of it in the open unit                         */
+    uint64_t units;                /* closed                                         */
+    uint64_t open_seen[GROUP_MAX]; /* of open_length: while the group was counting  */
+    struct mux_count {
+        uint64_t open;     /* counted in the open unit                                            */
+        uint64_t counted;  /* in the closed ones                                                  */
+        uint64_t seen;     /* length of the closed ones in which it was counted                   */
+        uint64_t total;    /* of the closed ones, scaled ...                                      */
+        uint32_t fraction; /* ... and what is missing to the next count, in 2^-32                 */
+        uint64_t rate;     /* in the latest closed unit, for the length of a pass, in 2^-8        */
+        wide_t variance;   /* of total but for the first unit's part, counts squared, in 2^-16    */
+    } event[GROUP_EVENTS_MAX];
+};
+
+/* For a length the group counted; count is by place, as in the plan's groups. */
+void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
+             const uint64_t count[GROUP_PLACES]);
+/* Groups (bit g) that have had less than a quarter of their share of the open unit. */
+uint64_t mux_unseen(const struct mux_counts *c, const struct mux_plan *p);
+/* A pass is over.  Closes the unit and returns true, unless it is shorter than a pass (but for a sixteenth, as slices vary)
+ * or leaves a group unseen: then it stays open and the next pass adds to it.  To be called at the end of every pass; where
+ * turns are not the thread's own, at the end of any slice. */
+bool mux_close(struct mux_counts *c, const struct mux_plan *p);
+/* What is wrong, or NULL. */
+const char *mux_check(const struct mux_counts *c, const struct mux_plan *p);
+
+/* What is known of one event.  Sums of threads, and differences of two readings of one, are such sums as well. */
+struct mux_sum {
+    uint64_t length;  /* all that passed                                                        */
+    uint64_t closed;  /* of it in closed units                                                  */
+    uint64_t seen;    /* of length: while the event was counted                                 */
+    uint64_t counted; /* while it was seen                                                      */
+    uint64_t count;   /* in all of length, estimated                                            */
+    uint64_t units;   /* closed                                                                 */
+    uint64_t pairs;   /* of successive units                                                    */
+    wide_t variance;  /* from the pairs, counts squared, in 2^-16                               */
+};
+
+/* The open unit is scaled by itself where the event was seen for a quarter of its share, else it goes by the mean rate so
+ * far; a later reading may correct that downwards. */
+void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out);
+void mux_sum_add(struct mux_sum *sum, const struct mux_sum *part);
+/* earlier: a reading of the same counts. */
+void mux_sum_sub(struct mux_sum *from, const struct mux_sum *earlier);

@@ -1,0 +1,495 @@
+/* What is counted in turns, scaled, against an oracle in floating point. */
+#include <math.h>
+#include "test/host/expect_panic.h"
+#include "hpm/estimate.h"
+
+enum { GROUPS = 4, EVENTS = 6, PINNED = 5, ROUND = 1200000 };
+
+static uint64_t seed;
+
+static uint64_t below(uint64_t limit)
+{
+    seed = seed * 6364136223846793005 + 1442695040888963407;
+    return (seed >> 33) % limit;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    seed = 42;
+    return 0;
+}
+
+static struct mux_config config_of(unsigned passes, const uint8_t *share)
+{
+    struct mux_config c = {.round = ROUND, .passes = passes};
+
+    for (unsigned g = 0; g < GROUP_MAX; g++)
+        c.share[g] = share && g < GROUPS ? share[g] : 1;
+    return c;
+}
+
+/* Event g in group g, event 4 in groups 0 and 2, event PINNED in all. */
+static const struct group_plan *groups(void)
+{
+    static struct group_plan plan = {.groups = GROUPS, .least = GROUPS};
+
+    memset(plan.event, GROUP_NIL, sizeof plan.event);
+    for (unsigned g = 0; g < GROUPS; g++) {
+        plan.event[g][3] = (uint8_t)g;
+        plan.event[g][GROUP_FIXED(1)] = PINNED;
+    }
+    plan.event[0][0] = plan.event[2][1] = 4;
+    return &plan;
+}
+
+/* Event 4 is in two groups, PINNED in four, and what another event asked for serves them too. */
+static void an_event_has_as_many_slices_as_its_weight(void **state)
+{
+    struct mux_config c = config_of(1, NULL);
+    struct mux_plan p;
+
+    (void)state;
+    for (unsigned i = 0; i < 2000; i++) {
+        uint8_t weight[GROUP_EVENTS_MAX] = {0};
+        unsigned asked = GROUPS;
+        for (unsigned e = 0; e < EVENTS; e++) {
+            weight[e] = (uint8_t)(1 + below(MUX_SHARE_MAX));
+            asked += weight[e] - 1u;
+        }
+        assert_int_equal(mux_weigh(&c, groups(), weight), 0);
+        assert_int_equal(mux_plan_init(&p, &c, groups()), 0);
+        for (unsigned e = 0; e < EVENTS; e++)
+            assert_true(p.slots_with[e] >= weight[e]);
+        for (unsigned g = 0; g < GROUPS; g++)
+            assert_true(c.share[g] <= MAX(weight[g], MAX(weight[4], weight[PINNED])));
+        assert_true(p.rounds.slots <= asked);
+        weight[below(EVENTS)] = below(2) ? 0 : MUX_SHARE_MAX + 1;
+        assert_int_equal(mux_weigh(&c, groups(), weight), -EINVAL);
+    }
+    assert_int_equal(mux_weigh(&c, groups(), (uint8_t[GROUP_EVENTS_MAX]){3, 1, 1, 1, 5, 6}), 0);
+    assert_int_equal(c.share[0] | c.share[1] << 8 | c.share[2] << 16 | c.share[3] << 24,
+                     3 | 1 << 8 | 2 << 16 | 1 << 24);
+}
+
+static struct mux_plan plan_of(unsigned passes, const uint8_t *share)
+{
+    struct mux_config c = config_of(passes, share);
+    struct mux_plan p;
+
+    assert_int_equal(mux_plan_init(&p, &c, groups()), 0);
+    return p;
+}
+
+static void assert_sound(const struct mux_counts *c, const struct mux_plan *p)
+{
+    const char *broken = mux_check(c, p);
+
+    if (broken)
+        fail_msg("%s", broken);
+}
+
+/* Puts what event e counted into the group's places. */
+static void count_by_place(const struct mux_plan *p, unsigned group, const uint64_t *by_event,
+                           uint64_t *by_place)
+{
+    for (unsigned place = 0; place < GROUP_PLACES; place++) {
+        unsigned e = p->groups->event[group][place];
+        by_place[place] = e == GROUP_NIL ? 12345 : by_event[e];
+    }
+}
+
+/* The same statistics in floating point. */
+struct oracle {
+    long double open[EVENTS], seen[GROUPS], length, total[EVENTS], rate[EVENTS], variance[EVENTS];
+    unsigned units;
+};
+
+static bool in_group(unsigned event, unsigned group)
+{
+    return event == PINNED || event == group || (event == 4 && (group == 0 || group == 2));
+}
+
+static void oracle_add(struct oracle *o, unsigned group, uint64_t length, const uint64_t *by_event)
+{
+    o->length += length;
+    o->seen[group] += length;
+    for (unsigned e = 0; e < EVENTS; e++)
+        if (in_group(e, group))
+            o->open[e] += by_event[e];
+}
+
+static void oracle_close(struct oracle *o, long double pass)
+{
+    for (unsigned e = 0; e < EVENTS; e++) {
+        long double seen = 0;
+        for (unsigned g = 0; g < GROUPS; g++)
+            seen += in_group(e, g) ? o->seen[g] : 0;
+        long double rate = o->open[e] * pass / seen, difference = rate - o->rate[e];
+        o->total[e] += o->open[e] * o->length / seen;
+        if (o->units)
+            o->variance[e] += difference * difference / 2 * o->length * (o->length - seen) / pass / pass;
+        o->rate[e] = rate;
+        o->open[e] = 0;
+    }
+    o->units++;
+    o->length = 0;
+    memset(o->seen, 0, sizeof o->seen);
+}
+
+static void assert_as_oracle(const struct mux_counts *c, const struct oracle *o)
+{
+    assert_int_equal(c->units, o->units);
+    for (unsigned e = 0; e < EVENTS; e++) {
+        const struct mux_count *got = &c->event[e];
+        long double total = got->total + got->fraction / 4294967296.0L, variance = got->variance / 65536.0L;
+        assert_true(fabsl(total - o->total[e]) <= 1e-6L + o->total[e] * 1e-9L);
+        /* A rate is known to 2^-8, a weight to 2^-12. */
+        assert_true(fabsl(variance - o->variance[e]) <=
+                    o->variance[e] * 2e-3L + 0.01L * (sqrtl(o->variance[e] * (o->units + 1)) + o->units));
+    }
+}
+
+/* Slices in pieces, cut rounds, slices that run over, at random; turns of the thread's own and of others. */
+static void random_work_is_summed_up_as_by_an_oracle(void **state)
+{
+    static const uint8_t shares[][GROUPS] = {{1, 1, 1, 1}, {1, 2, 3, 1}};
+
+    (void)state;
+    for (unsigned run = 0; run < 20; run++) {
+        struct mux_plan p = plan_of(1 + (unsigned)below(4), shares[run % 2]);
+        static struct mux_counts c;
+        struct oracle o = {0};
+        struct mux_turns t;
+        uint64_t pinned = 0, scale = 1ull << 4 * (run % 8);
+        memset(&c, 0, sizeof c);
+        mux_turns_init(&t, &p.rounds, run);
+        for (unsigned step = 0; step < 3000; step++) {
+            unsigned group = below(8) ? mux_turns_group(&t) : (unsigned)below(GROUPS);
+            uint64_t length = below(3) ? t.left : below(t.left + 100), by_event[EVENTS], count[GROUP_PLACES];
+            for (unsigned e = 0; e < EVENTS; e++)
+                by_event[e] = below(1 + scale * (step / 500 + 1));
+            pinned += by_event[PINNED];
+            count_by_place(&p, group, by_event, count);
+            mux_add(&c, &p, group, length, count);
+            oracle_add(&o, group, length, by_event);
+            if (mux_turns_spend(&t, &p.rounds, length) >= MUX_PASS_ENDS && mux_close(&c, &p))
+                oracle_close(&o, p.rounds.pass);
+            if (!below(50))
+                mux_turns_cut(&t, &p.rounds);
+            assert_sound(&c, &p);
+            assert_null(mux_turns_check(&t, &p.rounds));
+            assert_int_equal(c.event[PINNED].total + c.event[PINNED].open, pinned);
+        }
+        assert_true(o.units > 50);
+        assert_as_oracle(&c, &o);
+    }
+}
+
+static void add_slice(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
+                      uint64_t n)
+{
+    uint64_t by_event[EVENTS] = {n, n, n, n, n, n}, count[GROUP_PLACES];
+
+    count_by_place(p, group, by_event, count);
+    mux_add(c, p, group, length, count);
+}
+
+static void a_unit_stays_open_until_each_group_had_a_quarter_of_its_share(void **state)
+{
+    static const uint8_t share[GROUPS] = {1, 2, 3, 1};
+    struct mux_plan p = plan_of(1, share);
+    struct mux_counts c = {0};
+    uint64_t pass = p.rounds.pass;
+
+    (void)state;
+    assert_int_equal(mux_unseen(&c, &p), 0xf);
+    assert_false(mux_close(&c, &p));
+    add_slice(&c, &p, 0, pass, 5);
+    add_slice(&c, &p, 2, pass, 5);
+    assert_int_equal(mux_unseen(&c, &p), 0xa);
+    assert_false(mux_close(&c, &p));
+    add_slice(&c, &p, 3, pass, 5);
+    assert_int_equal(mux_unseen(&c, &p), 0x2);
+    /* Group 1 shall have 2 of 7 parts; a quarter of them is 1 of 14, of 3 passes and its own. */
+    add_slice(&c, &p, 1, 3 * pass / 13 - 100, 5);
+    assert_int_equal(mux_unseen(&c, &p), 0x2);
+    add_slice(&c, &p, 1, 200, 5);
+    assert_int_equal(mux_unseen(&c, &p), 0);
+    assert_true(mux_close(&c, &p));
+    assert_int_equal(c.open_length, 0);
+    assert_int_equal(c.units, 1);
+    assert_sound(&c, &p);
+}
+
+static void a_unit_is_no_shorter_than_a_pass_but_for_a_sixteenth(void **state)
+{
+    struct mux_plan p = plan_of(2, NULL);
+    struct mux_counts c = {0};
+    uint64_t pass = p.rounds.pass;
+
+    (void)state;
+    for (unsigned g = 0; g < GROUPS; g++)
+        add_slice(&c, &p, g, (pass - pass / 16) / GROUPS - 1, 1);
+    assert_false(mux_close(&c, &p));
+    add_slice(&c, &p, 0, GROUPS, 1);
+    assert_true(mux_close(&c, &p));
+}
+
+/* The slices of a pass last differently; each stands for as much of the pass as the others, whatever it counted. */
+static void counts_are_scaled_by_the_lengths_that_were_measured(void **state)
+{
+    struct mux_plan p = plan_of(1, NULL);
+    struct mux_counts c = {0};
+    struct mux_sum sum;
+
+    (void)state;
+    add_slice(&c, &p, 0, 200000, 1000);
+    add_slice(&c, &p, 1, 400000, 1000);
+    add_slice(&c, &p, 2, 300000, 1000);
+    add_slice(&c, &p, 3, 300000, 1000);
+    assert_true(mux_close(&c, &p));
+    mux_read(&c, &p, 0, &sum);
+    assert_int_equal(sum.count, 6000);
+    mux_read(&c, &p, 1, &sum);
+    assert_int_equal(sum.count, 3000);
+    mux_read(&c, &p, 4, &sum); /* in groups 0 and 2: 2000 in 500,000 */
+    assert_int_equal(sum.count, 4800);
+    assert_int_equal(sum.seen, 500000);
+    mux_read(&c, &p, PINNED, &sum);
+    assert_int_equal(sum.count, 4000);
+    assert_int_equal(sum.seen, sum.length);
+}
+
+/* One event in every third unit, scaled by 4: fractions are carried, not dropped. */
+static void what_is_rare_is_not_rounded_away(void **state)
+{
+    struct mux_plan p = plan_of(4, NULL);
+    struct mux_counts c = {0};
+    struct mux_sum sum;
+
+    (void)state;
+    for (unsigned unit = 0; unit < 3000; unit++) {
+        for (unsigned g = 0; g < GROUPS; g++)
+            add_slice(&c, &p, g, p.rounds.slice + (g ? 0 : 7), unit % 3 == 0);
+        assert_true(mux_close(&c, &p));
+    }
+    mux_read(&c, &p, 0, &sum);
+    assert_int_equal(sum.counted, 1000);
+    uint64_t length = 4 * p.rounds.slice + 7, seen = p.rounds.slice + 7;
+    assert_in_range(sum.count, 1000 * length / seen, 1000 * length / seen + 1);
+}
+
+static void an_open_unit_goes_by_itself_or_by_the_mean_rate_so_far(void **state)
+{
+    struct mux_plan p = plan_of(1, NULL);
+    struct mux_counts c = {0};
+    struct mux_sum sum;
+
+    (void)state;
+    mux_read(&c, &p, 0, &sum);
+    assert_int_equal(sum.count, 0);
+    add_slice(&c, &p, 1, 1000, 10); /* nothing is known of event 0 */
+    mux_read(&c, &p, 0, &sum);
+    assert_int_equal(sum.count, 0);
+    add_slice(&c, &p, 0, 1000, 10);
+    mux_read(&c, &p, 0, &sum);
+    assert_int_equal(sum.count, 20);
+    memset(&c, 0, sizeof c);
+    for (unsigned g = 0; g < GROUPS; g++)
+        add_slice(&c, &p, g, 300000, 3000);
+    assert_true(mux_close(&c, &p));
+    add_slice(&c, &p, 1, 10000, 500);
+    add_slice(&c, &p, 0, 100, 7);
+    mux_read(&c, &p, 0, &sum); /* 100 of 10,100 is not enough: 7, and 1 in 100 of the rest */
+    assert_int_equal(sum.count, 12000 + 7 + 100);
+    mux_read(&c, &p, 1, &sum);
+    assert_int_equal(sum.count, 12000 + 505);
+}
+
+static void readings_of_a_window_and_of_several_threads_add_up(void **state)
+{
+    struct mux_plan p = plan_of(2, NULL);
+    static struct mux_counts c[2];
+    struct mux_sum first[2], second[2], sum, window;
+
+    (void)state;
+    memset(c, 0, sizeof c);
+    for (unsigned unit = 0; unit < 200; unit++) {
+        for (unsigned g = 0; g < GROUPS; g++)
+            for (unsigned i = 0; i < 2; i++)
+                add_slice(&c[i], &p, g, p.rounds.slice, below(1000) + 1000 * (unit / 100));
+        for (unsigned i = 0; i < 2; i++) {
+            assert_true(mux_close(&c[i], &p));
+            if (unit == 99)
+                mux_read(&c[i], &p, 2, &first[i]);
+        }
+    }
+    for (unsigned i = 0; i < 2; i++)
+        mux_read(&c[i], &p, 2, &second[i]);
+    sum = second[0];
+    mux_sum_add(&sum, &second[1]);
+    assert_int_equal(sum.length, c[0].length + c[1].length);
+    assert_int_equal(sum.units, 400);
+    assert_int_equal(sum.pairs, 398);
+    assert_int_equal(sum.count, second[0].count + second[1].count);
+    assert_true(sum.variance == second[0].variance + second[1].variance);
+    window = second[0];
+    mux_sum_sub(&window, &first[0]);
+    assert_int_equal(window.units, 100);
+    assert_int_equal(window.pairs, 100);
+    assert_in_range(window.count, 100 * 4 * 1400, 100 * 4 * 1600);
+    mux_sum_add(&window, &first[0]);
+    assert_memory_equal(&window, &second[0], sizeof window);
+}
+
+static void a_window_never_has_fewer_than_were_counted(void **state)
+{
+    struct mux_plan p = plan_of(1, NULL);
+    struct mux_counts c = {0};
+    struct mux_sum before, after;
+
+    (void)state;
+    add_slice(&c, &p, 1, 900000, 0);
+    add_slice(&c, &p, 0, 75000, 60000);
+    mux_read(&c, &p, 0, &before); /* 60,000 in 75,000: it looks like 780,000 in all */
+    assert_true(before.count > 700000);
+    add_slice(&c, &p, 0, 300000, 5);
+    add_slice(&c, &p, 2, 200000, 0);
+    add_slice(&c, &p, 3, 200000, 0);
+    mux_read(&c, &p, 0, &after);
+    assert_true(after.count < before.count);
+    mux_sum_sub(&after, &before);
+    assert_int_equal(after.count, 5);
+}
+
+/* Figures beyond the ranges saturate and say so. */
+static void figures_beyond_the_ranges_saturate(void **state)
+{
+    struct mux_plan p = plan_of(1, NULL);
+    static struct mux_counts c;
+    struct estimate e;
+    struct mux_sum sum;
+
+    (void)state;
+    for (unsigned bits = 20; bits < 63; bits++) {
+        memset(&c, 0, sizeof c);
+        for (unsigned unit = 0; unit < 60; unit++) {
+            for (unsigned g = 0; g < GROUPS; g++)
+                add_slice(&c, &p, g, p.rounds.slice, unit % 2 ? 1ull << bits : 0);
+            assert_true(mux_close(&c, &p));
+        }
+        mux_read(&c, &p, 0, &sum);
+        estimate_make(&sum, &p.rounds, &e);
+        if (bits < 37) {
+            assert_int_equal(e.sure, ESTIMATE_INTERVAL);
+            assert_int_equal(e.count, 120ull << bits);
+            assert_true(e.low < e.count && e.count < e.high);
+        } else {
+            assert_int_equal(e.sure, ESTIMATE_BEYOND);
+        }
+        mux_sum_add(&sum, &sum);
+        estimate_make(&sum, &p.rounds, &e);
+        assert_int_equal(e.sure == ESTIMATE_BEYOND, bits >= 37);
+    }
+}
+
+static void a_unit_too_long_for_its_weight_has_no_interval(void **state)
+{
+    struct mux_plan p = plan_of(1, NULL);
+    static struct mux_counts c;
+    struct estimate e;
+    struct mux_sum sum;
+
+    (void)state;
+    for (unsigned unit = 0; unit < 60; unit++) {
+        for (unsigned g = 0; g < GROUPS; g++)
+            add_slice(&c, &p, g, unit == 30 ? p.rounds.pass << 14 : p.rounds.slice, 1000);
+        assert_true(mux_close(&c, &p));
+    }
+    mux_read(&c, &p, 0, &sum);
+    estimate_make(&sum, &p.rounds, &e);
+    assert_int_equal(e.sure, ESTIMATE_BEYOND);
+    mux_read(&c, &p, PINNED, &sum);
+    estimate_make(&sum, &p.rounds, &e);
+    assert_int_equal(e.sure, ESTIMATE_EXACT);
+}
+
+static void a_group_that_there_is_not_is_a_broken_invariant(void **state)
+{
+    struct mux_plan p = plan_of(1, NULL);
+    struct mux_counts c = {0};
+    uint64_t count[GROUP_PLACES] = {0};
+
+    (void)state;
+    EXPECT_PANIC(mux_add(&c, &p, GROUPS, 1, count));
+}
+
+static void damage_is_noticed(void **state)
+{
+    struct mux_plan p = plan_of(1, NULL);
+    static struct mux_counts good, c;
+    struct mux_turns t, turns;
+
+    (void)state;
+    memset(&good, 0, sizeof good);
+    for (unsigned unit = 0; unit < 2; unit++) {
+        for (unsigned g = 0; g < GROUPS; g++)
+            add_slice(&good, &p, g, p.rounds.slice, 10);
+        assert_true(mux_close(&good, &p));
+    }
+#define DAMAGE(what)                        \
+    do {                                    \
+        c = good;                           \
+        what;                               \
+        assert_non_null(mux_check(&c, &p)); \
+    } while (0)
+    assert_sound(&good, &p);
+    DAMAGE(c.open_length = c.length + 1);
+    DAMAGE(c.open_seen[GROUPS] = 1);
+    DAMAGE(c.open_seen[0] = 1);
+    DAMAGE(c.units = 0);
+    DAMAGE(c.event[EVENTS].total = 1);
+    DAMAGE(c.event[0].seen = c.length + 1);
+    DAMAGE(c.event[0].seen = 0);
+    DAMAGE(c.event[0].counted = c.event[0].total + 1);
+    DAMAGE(c.event[PINNED].variance = 1);
+    DAMAGE((c.units = 1, c.event[0].variance = 1));
+    mux_turns_init(&turns, &p.rounds, 1);
+#undef DAMAGE
+#define DAMAGE(what)                                     \
+    do {                                                 \
+        t = turns;                                       \
+        what;                                            \
+        assert_non_null(mux_turns_check(&t, &p.rounds)); \
+    } while (0)
+    assert_null(mux_turns_check(&turns, &p.rounds));
+    DAMAGE(t.random = 0);
+    DAMAGE(t.position = p.rounds.slots);
+    DAMAGE(t.pass = p.rounds.passes);
+    DAMAGE(t.left = 0);
+    DAMAGE(t.left = p.rounds.slice + 1);
+    DAMAGE(t.order[0] = GROUPS);
+    DAMAGE(t.order[0] = t.order[1]);
+#undef DAMAGE
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(an_event_has_as_many_slices_as_its_weight, set_up),
+        cmocka_unit_test_setup(random_work_is_summed_up_as_by_an_oracle, set_up),
+        cmocka_unit_test_setup(a_unit_stays_open_until_each_group_had_a_quarter_of_its_share, set_up),
+        cmocka_unit_test_setup(a_unit_is_no_shorter_than_a_pass_but_for_a_sixteenth, set_up),
+        cmocka_unit_test_setup(counts_are_scaled_by_the_lengths_that_were_measured, set_up),
+        cmocka_unit_test_setup(what_is_rare_is_not_rounded_away, set_up),
+        cmocka_unit_test_setup(an_open_unit_goes_by_itself_or_by_the_mean_rate_so_far, set_up),
+        cmocka_unit_test_setup(readings_of_a_window_and_of_several_threads_add_up, set_up),
+        cmocka_unit_test_setup(a_window_never_has_fewer_than_were_counted, set_up),
+        cmocka_unit_test_setup(figures_beyond_the_ranges_saturate, set_up),
+        cmocka_unit_test_setup(a_unit_too_long_for_its_weight_has_no_interval, set_up),
+        cmocka_unit_test_setup(a_group_that_there_is_not_is_a_broken_invariant, set_up),
+        cmocka_unit_test_setup(damage_is_noticed, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
