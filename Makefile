@@ -155,7 +155,7 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run bench-sharing bench-clustering test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
+.PHONY: help all run bench-sharing bench-clustering bench-mux test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
@@ -354,7 +354,7 @@ run: $(KERNEL) machine | deps-run
 bench-sharing: $(KERNEL) machine | deps-run
 	@ARCH=$(ARCH) test/bench/sharing.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
 		$(if $(MS),ms=$(MS)) $(if $(SEEDS),seeds=$(SEEDS))
-bench: bench-sharing bench-clustering
+bench: bench-sharing bench-clustering bench-mux
 all: $(KERNEL) $(O)/vigil.efi machine
 
 # ---- Host tests ------------------------------------------------------------------------------------------------------
@@ -441,6 +441,14 @@ $(H)/sim_sharing: test/host/sim_sharing.c $(CLUSTERING) $(wildcard sched/cluster
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -o $@
 bench-clustering: $(H)/sim_sharing
 	@QUICK=$(QUICK) $(H)/sim_sharing $(if $(filter 1,$(QUICK)),,| tee docs/results/clustering.txt)
+
+# How good multiplexed counts are: intervals and distances on simulated events (TRIALS and SEED from the environment).
+$(H)/sim_mux: test/host/sim_mux.c $(MUX) hpm/mux.h hpm/estimate.h hpm/group.h kernel/fixed.h
+	$(call say,HOSTLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
+bench-mux: $(H)/sim_mux
+	@QUICK=$(QUICK) $(H)/sim_mux $(if $(filter 1,$(QUICK)),,| tee docs/results/mux.txt)
 
 # ---- Fuzzers ---------------------------------------------------------------------------------------------------------
 # test/host/fuzz_NAME.c feeds random bytes to a parser; fuzz_NAME_SRC lists what it needs.
