@@ -233,9 +233,10 @@ static void samples_of_a_shared_line_belong_to_the_two_that_share_it(void)
     hpm_sampling_account(&after);
     for (unsigned i = 0; i < 2; i++) {
         finish(&pair[i]);
-        /* In each round the line crosses once to be read and once to be written. */
+        /* In each round the line crosses once to be read and once to be written; it may be read once more before the
+         * partner's store, which waits in its store buffer, takes it away. */
         uint64_t expected = 2 * rounds_wanted / kernel_remote.period;
-        CHECK(of[i] > expected - expected / 20 && of[i] < expected + expected / 6);
+        CHECK(of[i] > expected - expected / 20 && of[i] < 3 * expected / 2 + expected / 20);
         drop(&pair[i]);
     }
     kprintf("# %llu samples of the line, %llu wrong, %llu others, %llu lost, %llu cycles\n",
