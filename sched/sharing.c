@@ -10,6 +10,7 @@
  * It never bounces: a detection that changed nothing is followed by a pause that doubles each time, and what is left after
  * a decision must grow by half, or the threads must change, before the pause is cut short.  A process that shares little
  * is never sampled.  Under policy hand the clusters are what the application has stated, and there is nothing to detect.
+ * Where the PMU records no accesses there is nothing to detect from, which is said.
  */
 #include "kernel/printf.h"
 #include "mm/mm.h"
@@ -68,12 +69,26 @@ static struct sharing_process *add_process_locked(const struct thread *t)
     return p;
 }
 
+/* Says once why policy cluster finds no clusters on this machine. */
+static bool can_detect(void)
+{
+    static bool said;
+
+    if (hpm_caps()->can_sample)
+        return true;
+    if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        kprintf("sharing: nothing here records which data threads share: policy cluster balances load only\n");
+    return false;
+}
+
 void sharing_thread_added(struct thread *t)
 {
     list_init(&t->sharing.link);
     t->sharing.cluster = PLACE_NONE;
     t->sharing.chip = CHIP_ANY;
     if (t->policy->sharing == SHARING_NONE || !running)
+        return;
+    if (t->policy->sharing == SHARING_DETECTED && !can_detect())
         return;
     bool irq = spin_lock(&sharing_lock);
     struct sharing_process *p = find_locked(t->hpm.pid);
