@@ -23,6 +23,8 @@ void hpm_breakdown_add(struct hpm_breakdown *sum, const struct hpm_breakdown *pa
         sum->dcache[i] += part->dcache[i];
         sum->served[i] += part->served[i];
     }
+    for (unsigned i = 0; i < MISS_COUNT; i++)
+        sum->missed[i] += part->missed[i];
     sum->seen_cycles += part->seen_cycles;
     sum->seen_permille = permille(sum->seen_cycles, sum->cycles);
 }
@@ -38,6 +40,8 @@ void hpm_breakdown_sub(struct hpm_breakdown *from, const struct hpm_breakdown *e
         from->dcache[i] = minus(from->dcache[i], earlier->dcache[i]);
         from->served[i] = minus(from->served[i], earlier->served[i]);
     }
+    for (unsigned i = 0; i < MISS_COUNT; i++)
+        from->missed[i] = minus(from->missed[i], earlier->missed[i]);
     from->seen_cycles = minus(from->seen_cycles, earlier->seen_cycles);
     from->seen_permille = permille(from->seen_cycles, from->cycles);
 }

@@ -152,6 +152,8 @@ void context_read(const struct hpm_context *from, const struct context_plan *pla
         out->dcache[i] = event[EVENT_DCACHE(i)];
         out->served[i] = event[EVENT_SERVED(i)];
     }
+    for (unsigned i = 0; i < MISS_COUNT; i++)
+        out->missed[i] = event[EVENT_MISS(i)];
     if (!plan->groups_with[EVENT_SERVED(SOURCE_L1)])
         out->served[SOURCE_L1] = served_by_l1(event);
     out->seen_cycles = plan->groups ? c.seen_cycles + least : 0;

@@ -27,6 +27,7 @@ struct context_plan {
 #define EVENT_SERVED(source) (STALL_COUNT + SOURCE_COUNT + (unsigned)(source))
 #define EVENT_LOADS          (STALL_COUNT + 2 * SOURCE_COUNT)
 #define EVENT_STORES         (EVENT_LOADS + 1)
+#define EVENT_MISS(miss)     (EVENT_STORES + 1 + (unsigned)(miss))
 
 /* What the hardware counted between two latches, all while one group was on. */
 struct context_delta {

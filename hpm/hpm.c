@@ -19,15 +19,22 @@ uint64_t hpm_print_ms;
 static struct hpm_caps caps;
 static struct spinlock mark_lock = SPINLOCK(LOCK_HPM, "hpm mark");
 
-static uint64_t pmu_wanted = 1, slice_cycles = 1000000;
+static uint64_t pmu_wanted = 1, slice_cycles = 1000000, modes;
 
 static const char *const pmu_choices[] = {"none", "auto", NULL};
+enum { MODES_BOTH, MODES_USER, MODES_KERNEL };
+static const char *const mode_choices[] = {"both", "user", "kernel", NULL};
 const struct arg hpm_args[] = {
     {.name = "hpm.pmu",
      .type = ARG_CHOICE,
      .value = &pmu_wanted,
      .choices = pmu_choices,
      .help = "performance counters: use what is found, or none"},
+    {.name = "hpm.modes",
+     .type = ARG_CHOICE,
+     .value = &modes,
+     .choices = mode_choices,
+     .help = "count in user mode, in kernel mode, or in both"},
     {.name = "hpm.slice_cycles",
      .type = ARG_U64,
      .value = &slice_cycles,
@@ -59,6 +66,14 @@ const struct arg hpm_args[] = {
 /* Remote-cache stalls are what the scheduler acts on: never estimated where that is possible. */
 static const unsigned pinned_events[] = {EVENT_DCACHE(SOURCE_REMOTE_L2), EVENT_DCACHE(SOURCE_REMOTE_L3)};
 
+/* Of a PMU that counts cycles and instructions and nothing else. */
+static int one_empty_group(struct group_plan *groups)
+{
+    memset(groups, GROUP_NIL, sizeof *groups);
+    groups->groups = 1;
+    return 0;
+}
+
 /* The events of this PMU as a request; number says which each one is. */
 static unsigned list_events(unsigned pinned, struct group_event *event, uint8_t *number,
                             uint64_t *pinned_mask)
@@ -88,7 +103,7 @@ static int pack_events(unsigned pinned, struct context_plan *plan)
         .counters = hpm_state.pmu.counters, .groups_max = HPM_GROUPS_MAX, .event = event};
 
     request.events = list_events(pinned, event, number, &request.pinned);
-    int err = group_pack(&request, &groups, &work, NULL);
+    int err = request.events ? group_pack(&request, &groups, &work, NULL) : one_empty_group(&groups);
     if (err)
         return err;
     *plan = (struct context_plan){.groups = groups.groups, .counters = request.counters};
@@ -120,6 +135,16 @@ static int plan_events(void)
     return mux_rounds_init(&hpm_state.rounds, &config, hpm_state.plan.groups);
 }
 
+/* Bit i: the plan counts the event first + i. */
+static uint32_t counted(unsigned first, unsigned count)
+{
+    uint32_t mask = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        mask |= (uint32_t)(hpm_state.plan.groups_with[first + i] != 0) << i;
+    return mask;
+}
+
 static void publish_caps(const struct pmu_ops *ops)
 {
     const struct pmu_caps *pmu = &hpm_state.pmu;
@@ -127,11 +152,33 @@ static void publish_caps(const struct pmu_ops *ops)
     caps = (struct hpm_caps){
         .present = true,
         .can_sample = pmu->sample_sources != 0,
+        .instructions = pmu->instructions,
+        .user = modes != MODES_KERNEL,
+        .kernel = modes != MODES_USER,
         .name = ops->name,
         .counters = pmu->counters,
         .line_bytes = pmu->line_bytes,
     };
     memcpy(caps.latency, pmu->latency, sizeof caps.latency);
+    caps.stall = counted(EVENT_STALL(0), STALL_COUNT);
+    caps.dcache = counted(EVENT_DCACHE(0), SOURCE_COUNT);
+    caps.served = counted(EVENT_SERVED(0), SOURCE_COUNT) | counted(EVENT_LOADS, 1) << SOURCE_L1;
+    caps.missed = counted(EVENT_MISS(0), MISS_COUNT);
+}
+
+static void print_found(void)
+{
+    const char *about[] = {"", " in user mode only", " in kernel mode only"};
+    char missing[160];
+
+    kprintf("hpm: %s: %s%u counters and %s, %u group%s of %llu cycles%s, %s\n", caps.name,
+            hpm_state.pmu.about, caps.counters,
+            caps.instructions ? "two for cycles and instructions" : "one for cycles", hpm_state.plan.groups,
+            hpm_state.plan.groups == 1 ? "" : "s", (unsigned long long)slice_cycles, about[modes],
+            caps.can_sample ? "records of accesses by source" : "no records of accesses");
+    report_missing(missing, sizeof missing);
+    if (missing[0])
+        kprintf("hpm: %s: does not count %s\n", caps.name, missing);
 }
 
 void hpm_init(void)
@@ -156,14 +203,12 @@ void hpm_init(void)
     }
     hpm_state.ops = ops;
     publish_caps(ops);
-    kprintf("hpm: %s: %u counters and two for cycles and instructions, %u groups of %llu cycles, %s\n",
-            ops->name, caps.counters, hpm_state.plan.groups, (unsigned long long)slice_cycles,
-            caps.can_sample ? "records of accesses by source" : "no records of accesses");
+    print_found();
 }
 
 void hpm_cpu_init(struct cpu *cpu)
 {
-    struct pmu_setup setup = {.slice_cycles = slice_cycles};
+    struct pmu_setup setup = {.slice_cycles = slice_cycles, .user = caps.user, .kernel = caps.kernel};
     unsigned order = 0;
     paddr_t pa;
 
@@ -178,6 +223,12 @@ void hpm_cpu_init(struct cpu *cpu)
     if (sampler_init(hpm, &setup))
         panic("hpm: no memory for the samples of CPU %u: lower hpm.records or hpm.samples", cpu->index);
     int err = hpm_state.ops->cpu_init(cpu, &setup);
+    if (err == -ENODEV) {
+        kprintf("hpm: the counters of CPU %u lack what the first CPU's have: it is not counted\n",
+                cpu->index);
+        frame_free(pa, order);
+        return;
+    }
     if (err)
         panic("hpm: the counters of CPU %u do not work: error %d", cpu->index, -err);
     mux_turns_init(&hpm->turns, &hpm_state.rounds, cpu->index + 1);
@@ -199,11 +250,17 @@ void hpm_thread_init(struct hpm_thread *t, uint32_t tid, uint32_t pid)
 
 /* ---- Counting; all with interrupts off ---- */
 
-static void set_idle(struct hpm_cpu *hpm, uint64_t cycles, uint64_t since)
+/* Ticks of the clock in cycles of a CPU that runs. */
+static uint64_t cycles_of(uint64_t ticks)
+{
+    return (uint64_t)((unsigned __int128)ticks * hpm_state.pmu.cycles_per_tick / PMU_RATE_ONE);
+}
+
+static void set_idle(struct hpm_cpu *hpm, uint64_t ticks, uint64_t since)
 {
     __atomic_store_n(&hpm->idle_sequence, hpm->idle_sequence + 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    hpm->idle_cycles = cycles;
+    hpm->idle_ticks = ticks;
     hpm->idle_since = since;
     __atomic_store_n(&hpm->idle_sequence, hpm->idle_sequence + 1, __ATOMIC_RELEASE);
 }
@@ -222,7 +279,7 @@ static void end_stretch(struct hpm_cpu *hpm, unsigned group, const struct pmu_la
         context_add(&hpm->current->counts, plan, group, &d);
         context_add(&hpm->busy, plan, group, &d);
     } else {
-        set_idle(hpm, hpm->idle_cycles + (now->time - hpm->last.time), arch_ticks());
+        set_idle(hpm, hpm->idle_ticks + (now->time - hpm->last.time), arch_ticks());
     }
     hpm->last = *now;
 }
@@ -258,8 +315,8 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
     end_stretch(hpm, group, &now);
     hpm->current = in;
     if (!out != !in)
-        set_idle(hpm, hpm->idle_cycles, in ? 0 : arch_ticks());
-    hpm->own_cycles += arch_ticks() - began;
+        set_idle(hpm, hpm->idle_ticks, in ? 0 : arch_ticks());
+    hpm->own_cycles += cycles_of(arch_ticks() - began);
 }
 
 void hpm_tick(void)
@@ -271,7 +328,7 @@ void hpm_tick(void)
     uint64_t began = arch_ticks();
     sampler_poll(hpm);
     account(hpm, hpm->last.cycles - hpm->turn_began >= slice_cycles);
-    hpm->own_cycles += arch_ticks() - began;
+    hpm->own_cycles += cycles_of(arch_ticks() - began);
 }
 
 void hpm_interrupt(struct arch_frame *frame)
@@ -283,10 +340,11 @@ void hpm_interrupt(struct arch_frame *frame)
         return;
     uint64_t began = arch_ticks();
     unsigned why = hpm_state.ops->interrupted();
+    hpm->interrupts++;
     sampler_poll(hpm);
     if (why & PMU_SLICE)
         account(hpm, true);
-    uint64_t cost = arch_ticks() - began + hpm_state.pmu.interrupt_cycles;
+    uint64_t cost = cycles_of(arch_ticks() - began) + hpm_state.pmu.interrupt_cycles;
     hpm->own_cycles += cost;
     if (why & PMU_RECORDS)
         hpm->sampler.cycles += hpm_state.pmu.interrupt_cycles;
@@ -304,19 +362,19 @@ static void account_here(void)
     arch_irq_restore(irq);
 }
 
-static uint64_t idle_until_now(const struct hpm_cpu *hpm)
+static uint64_t idle_cycles_until_now(const struct hpm_cpu *hpm)
 {
-    uint64_t cycles, since, now;
+    uint64_t ticks, since, now;
     uint32_t before;
 
     do {
         before = __atomic_load_n(&hpm->idle_sequence, __ATOMIC_ACQUIRE);
-        cycles = hpm->idle_cycles;
+        ticks = hpm->idle_ticks;
         since = hpm->idle_since;
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
     } while ((before & 1) || before != __atomic_load_n(&hpm->idle_sequence, __ATOMIC_RELAXED));
     now = arch_ticks();
-    return cycles + (since && now > since ? now - since : 0);
+    return cycles_of(ticks + (since && now > since ? now - since : 0));
 }
 
 void hpm_read_machine(struct hpm_breakdown *out)
@@ -329,7 +387,7 @@ void hpm_read_machine(struct hpm_breakdown *out)
         if (!cpu->hpm)
             continue;
         context_read(&cpu->hpm->busy, &hpm_state.plan, &part);
-        part.idle_cycles = idle_until_now(cpu->hpm);
+        part.idle_cycles = idle_cycles_until_now(cpu->hpm);
         hpm_breakdown_add(out, &part);
     }
 }

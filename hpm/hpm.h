@@ -26,11 +26,36 @@ enum hpm_source {
 };
 #define SOURCES_REMOTE_CACHE ((1u << SOURCE_REMOTE_L2) | (1u << SOURCE_REMOTE_L3))
 
-/* Why no instruction completed.  Completion cycles are the rest ([A] 2.5). */
-enum hpm_stall { STALL_ICACHE, STALL_BRANCH, STALL_DCACHE, STALL_TLB, STALL_OTHER, STALL_COUNT };
+/* Why no instruction completed.  Completion cycles are the rest ([A] 2.5).  Behind the causes: a PMU that does not know
+ * them may know in which half of the pipeline it was, for want of instructions or for want of room to execute them. */
+enum hpm_stall {
+    STALL_ICACHE,
+    STALL_BRANCH,
+    STALL_DCACHE,
+    STALL_TLB,
+    STALL_OTHER,
+    STALL_CAUSES,
+    STALL_FRONTEND = STALL_CAUSES,
+    STALL_BACKEND,
+    STALL_COUNT
+};
+
+/* What costs time and is known by its number only. */
+enum hpm_miss {
+    MISS_BRANCH, /* mispredicted */
+    MISS_L1I,
+    MISS_L1D,
+    MISS_L2,
+    MISS_LAST_LEVEL,
+    MISS_ITLB, /* page-table walks */
+    MISS_DTLB,
+    MISS_CHIP, /* accesses to other chips */
+    MISS_COUNT
+};
 
 /* Where cycles went, cumulative; subtract two readings.  Cycles and instructions are exact; what shared a counter with
- * others is scaled from the part of the cycles it was counted in ("seen") to all of them. */
+ * others is scaled from the part of the cycles it was counted in ("seen") to all of them.  What the PMU does not count is 0:
+ * hpm_caps() says what that is. */
 struct hpm_breakdown {
     uint64_t cycles;       /* not idle                      */
     uint64_t instructions; /* not idle                      */
@@ -38,13 +63,14 @@ struct hpm_breakdown {
     uint64_t stall[STALL_COUNT];
     uint64_t dcache[SOURCE_COUNT]; /* stall[STALL_DCACHE] by source: measured */
     uint64_t served[SOURCE_COUNT]; /* accesses by source                      */
-    uint64_t seen_cycles;          /* during which the least seen figure was counted */
-    uint32_t seen_permille;        /* of the cycles: seen_cycles / cycles     */
+    uint64_t missed[MISS_COUNT];
+    uint64_t seen_cycles;   /* during which the least seen figure was counted */
+    uint32_t seen_permille; /* of the cycles: seen_cycles / cycles     */
 };
 
-/* The events behind the figures above that need programmable counters, in one row: causes of stalls, data-cache stalls by
- * source, accesses by source, loads and stores. */
-#define HPM_EVENTS       (STALL_COUNT + 2 * SOURCE_COUNT + 2)
+/* The events behind the figures above that need programmable counters, in one row: stalls, data-cache stalls by source,
+ * accesses by source, loads and stores, misses. */
+#define HPM_EVENTS       (STALL_COUNT + 2 * SOURCE_COUNT + 2 + MISS_COUNT)
 #define HPM_COUNTERS_MAX 8
 #define HPM_GROUPS_MAX   12
 
@@ -64,12 +90,15 @@ struct hpm_context {
 };
 
 struct hpm_caps {
-    bool present;                   /* is there a PMU at all?                       */
-    bool can_sample;                /* precise records with data source             */
-    const char *name;               /* backend                                      */
-    unsigned counters;              /* programmable ones                            */
-    unsigned line_bytes;            /* coherence line                               */
-    uint32_t latency[SOURCE_COUNT]; /* cycles, documented by the machine; 0 unknown */
+    bool present;                           /* is there a PMU at all?                       */
+    bool can_sample;                        /* precise records with data source             */
+    bool instructions;                      /* are counted                                  */
+    bool user, kernel;                      /* modes that are counted                       */
+    const char *name;                       /* backend                                      */
+    unsigned counters;                      /* programmable ones                            */
+    uint32_t stall, dcache, served, missed; /* bit i: entry i of the breakdown's array is counted */
+    unsigned line_bytes;                    /* coherence line                               */
+    uint32_t latency[SOURCE_COUNT];         /* cycles, documented by the machine; 0 unknown */
 };
 
 /* One sampled access. */
@@ -121,7 +150,8 @@ void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out);
 void hpm_breakdown_add(struct hpm_breakdown *sum, const struct hpm_breakdown *part);
 /* What the earlier reading had and this one has not counts as 0: estimates of the round under way may fall a little. */
 void hpm_breakdown_sub(struct hpm_breakdown *from, const struct hpm_breakdown *earlier);
-/* Table on the console: cause, source, estimate (latency x accesses) beside measurement, error ([A] Table 2.7). */
+/* Table on the console: cause, source, estimate (latency x accesses) beside measurement, error ([A] Table 2.7); what is
+ * not counted is named, not shown. */
 void hpm_breakdown_print(const char *title, const struct hpm_breakdown *b);
 
 struct hpm_sampling {

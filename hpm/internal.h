@@ -22,9 +22,10 @@ struct hpm_cpu {
     uint64_t turn_began;     /* cycles counted when the present group's turn began */
     struct hpm_context busy; /* of all threads together */
     uint32_t idle_sequence;  /* odd while the next two are written */
-    uint64_t idle_cycles;    /* of finished idle stretches */
+    uint64_t idle_ticks;     /* of finished idle stretches */
     uint64_t idle_since;     /* ticks; 0: not idle         */
     uint64_t own_cycles;     /* of monitoring              */
+    uint64_t interrupts;     /* by the PMU                 */
     struct sampler sampler;
 };
 
@@ -37,6 +38,9 @@ struct hpm_state {
 };
 extern struct hpm_state hpm_state;
 extern uint64_t hpm_records, hpm_samples; /* boot arguments: sizes of a CPU's two rings */
+
+/* What the PMU does not count of the figures a breakdown has, in words; empty: nothing is missing. */
+void report_missing(char *buf, size_t size);
 
 /* This CPU, interrupts off: takes what the hardware recorded, for the thread that ran until now, then tells the hardware
  * what has been requested since.  Cheap when there is nothing to do. */

@@ -1,11 +1,15 @@
 /*
  * The stall breakdown as a table ([A] 2.5): cycles by cause, CPI = completion + sum of stalls, and the
  * data-cache part by source, where "estimate" is latency x accesses, which counts overlapping misses once
- * each, beside what the hardware measured ([A] Table 2.7).
+ * each, beside what the hardware measured ([A] Table 2.7).  A row is printed only if the PMU counts what is in it.
  */
-#include "hpm/hpm.h"
+#include "hpm/internal.h"
 #include "hpm/context.h"
 #include "kernel/printf.h"
+
+/* Bits of hpm_caps()->stall. */
+#define CAUSES   ((1u << STALL_CAUSES) - 1)
+#define PIPELINE (1u << STALL_FRONTEND | 1u << STALL_BACKEND)
 
 static const char *const stall_names[STALL_COUNT] = {
     [STALL_ICACHE] = "instruction cache",
@@ -13,6 +17,14 @@ static const char *const stall_names[STALL_COUNT] = {
     [STALL_DCACHE] = "data cache",
     [STALL_TLB] = "address translation",
     [STALL_OTHER] = "other",
+    [STALL_FRONTEND] = "front end",
+    [STALL_BACKEND] = "back end",
+};
+static const char *const miss_names[MISS_COUNT] = {
+    [MISS_BRANCH] = "mispredicted branches", [MISS_L1I] = "L1 instruction misses",
+    [MISS_L1D] = "L1 data misses",           [MISS_L2] = "L2 data misses",
+    [MISS_LAST_LEVEL] = "last-level misses", [MISS_ITLB] = "instruction TLB walks",
+    [MISS_DTLB] = "data TLB walks",          [MISS_CHIP] = "to other chips",
 };
 static const char *const source_names[SOURCE_COUNT] = {
     [SOURCE_L1] = "L1",
@@ -62,8 +74,42 @@ static void add_cause(struct text *t, const char *name, uint64_t cycles, const s
     struct decimal mega = decimal_of(cycles, 1000000), cpi = decimal_of(cycles, b->instructions);
     uint32_t share = permille(cycles, b->cycles);
 
-    text_add(t, "  %-22s %9llu.%03u M %4u.%u %% %4llu.%03u\n", name, mega.whole, mega.thousandths, share / 10,
-             share % 10, cpi.whole, cpi.thousandths);
+    text_add(t, "  %-22s %9llu.%03u M %4u.%u %%", name, mega.whole, mega.thousandths, share / 10, share % 10);
+    if (b->instructions)
+        text_add(t, " %4llu.%03u", cpi.whole, cpi.thousandths);
+    text_add(t, "\n");
+}
+
+/* The rest is completion if all the ways to stall are counted. */
+static void add_causes(struct text *t, const struct hpm_breakdown *b, const struct hpm_caps *caps)
+{
+    bool all = (caps->stall & CAUSES) == CAUSES || (caps->stall & PIPELINE) == PIPELINE;
+    uint64_t stalls = 0;
+
+    for (unsigned i = 0; i < STALL_COUNT; i++)
+        stalls += b->stall[i];
+    text_add(t, "  cycles by cause               count  share%s\n", b->instructions ? "      CPI" : "");
+    if (caps->stall)
+        add_cause(t, all ? "completion" : "all else", stalls < b->cycles ? b->cycles - stalls : 0, b);
+    for (unsigned i = 0; i < STALL_COUNT; i++)
+        if (caps->stall >> i & 1)
+            add_cause(t, stall_names[i], b->stall[i], b);
+    add_cause(t, "all", b->cycles, b);
+}
+
+static void add_misses(struct text *t, const struct hpm_breakdown *b, const struct hpm_caps *caps)
+{
+    text_add(t, "  misses                        count%s\n",
+             b->instructions ? "  per 1000 instructions" : "");
+    for (unsigned i = 0; i < MISS_COUNT; i++) {
+        struct decimal each = decimal_of(b->missed[i] * 1000, b->instructions);
+        if (!(caps->missed >> i & 1))
+            continue;
+        text_add(t, "  %-22s %12llu", miss_names[i], (unsigned long long)b->missed[i]);
+        if (b->instructions)
+            text_add(t, " %18llu.%03u", each.whole, each.thousandths);
+        text_add(t, "\n");
+    }
 }
 
 /* An error is worth printing where the figures make up a thousandth of the cycles. */
@@ -112,29 +158,65 @@ static void add_sources(struct text *t, const struct hpm_breakdown *b, const str
     add_source(t, "all but L1", accesses, 0, estimates, b->stall[STALL_DCACHE], b->cycles);
 }
 
+/* What a PMU that knows the causes of stalls need not know as well is not missing. */
+void report_missing(char *buf, size_t size)
+{
+    const struct hpm_caps *caps = hpm_caps();
+    bool causes = (caps->stall & CAUSES) == CAUSES;
+    const struct {
+        const char *name;
+        bool missing;
+    } figures[] = {
+        {"instructions", !caps->instructions},
+        {"stalls by cause", !causes},
+        {"stalls of front and back end", !causes && (caps->stall & PIPELINE) != PIPELINE},
+        {"accesses by source", !caps->served},
+        {"misses", !causes && !caps->missed},
+    };
+    size_t n = 0;
+
+    buf[0] = '\0';
+    for (size_t i = 0; i < ARRAY_SIZE(figures) && n < size; i++)
+        if (figures[i].missing)
+            n += ksnprintf(buf + n, size - n, "%s%s", n ? ", " : "", figures[i].name);
+}
+
+static void add_title(struct text *t, const char *title, const struct hpm_breakdown *b,
+                      const struct hpm_caps *caps)
+{
+    uint32_t idle = permille(b->idle_cycles, b->cycles + b->idle_cycles);
+
+    text_add(t, "hpm: %s: %llu%s cycles", title, (unsigned long long)b->cycles,
+             !caps->kernel ? " user-mode"
+             : !caps->user ? " kernel-mode"
+                           : "");
+    if (caps->instructions)
+        text_add(t, ", %llu instructions", (unsigned long long)b->instructions);
+    if (caps->user && caps->kernel)
+        text_add(t, ", idle %u.%u %%", idle / 10, idle % 10);
+    if (caps->stall | caps->dcache | caps->served | caps->missed)
+        text_add(t, ", each figure seen for at least %u.%u %%", b->seen_permille / 10, b->seen_permille % 10);
+    text_add(t, "\n");
+}
+
 void hpm_breakdown_print(const char *title, const struct hpm_breakdown *b)
 {
     const struct hpm_caps *caps = hpm_caps();
     struct text t = {0};
-    uint64_t stalls = 0;
-    uint32_t idle = permille(b->idle_cycles, b->cycles + b->idle_cycles);
+    char missing[160];
 
     if (!caps->present) {
         kprintf("hpm: %s: no breakdown, this machine has no performance counters that are known\n", title);
         return;
     }
-    for (unsigned i = 0; i < STALL_COUNT; i++)
-        stalls += b->stall[i];
-    text_add(
-        &t,
-        "hpm: %s: %llu cycles, %llu instructions, idle %u.%u %%, each figure seen for at least %u.%u %%\n",
-        title, (unsigned long long)b->cycles, (unsigned long long)b->instructions, idle / 10, idle % 10,
-        b->seen_permille / 10, b->seen_permille % 10);
-    text_add(&t, "  cycles by cause               count  share      CPI\n");
-    add_cause(&t, "completion", stalls < b->cycles ? b->cycles - stalls : 0, b);
-    for (unsigned i = 0; i < STALL_COUNT; i++)
-        add_cause(&t, stall_names[i], b->stall[i], b);
-    add_cause(&t, "all", b->cycles, b);
-    add_sources(&t, b, caps);
+    add_title(&t, title, b, caps);
+    add_causes(&t, b, caps);
+    if (caps->dcache | caps->served)
+        add_sources(&t, b, caps);
+    if (caps->missed)
+        add_misses(&t, b, caps);
+    report_missing(missing, sizeof missing);
+    if (missing[0])
+        text_add(&t, "  not counted by this PMU: %s\n", missing);
     kwrite(t.at, t.length);
 }

@@ -143,7 +143,8 @@ static void poll_here(void)
 {
     bool irq = arch_irq_save();
 
-    sampler_poll(this_cpu()->hpm);
+    if (this_cpu()->hpm)
+        sampler_poll(this_cpu()->hpm);
     arch_irq_restore(irq);
 }
 
@@ -163,6 +164,8 @@ static void forget_leftovers(void)
 
     spin_lock_irqoff(&request.take_lock);
     cpu_for_each (cpu) {
+        if (!cpu->hpm)
+            continue;
         struct sampler *s = &cpu->hpm->sampler;
         while (take_from(s, &sample, 1))
             __atomic_store_n(&s->forgotten, s->forgotten + 1, __ATOMIC_RELAXED);
@@ -213,7 +216,10 @@ size_t hpm_sampling_take(struct hpm_sample *out, size_t max)
     bool irq = spin_lock(&request.take_lock);
     first = (first + 1) % cpu_count();
     for (unsigned i = 0; i < cpu_count() && n < max; i++) {
-        struct sampler *s = &cpus[(first + i) % cpu_count()].hpm->sampler;
+        struct hpm_cpu *hpm = cpus[(first + i) % cpu_count()].hpm;
+        if (!hpm)
+            continue;
+        struct sampler *s = &hpm->sampler;
         size_t got = take_from(s, out + n, max - n);
         __atomic_store_n(&s->delivered, s->delivered + got, __ATOMIC_RELAXED);
         n += got;
@@ -229,6 +235,8 @@ void hpm_sampling_account(struct hpm_sample_account *out)
     if (!hpm_caps()->can_sample)
         return;
     cpu_for_each (cpu) {
+        if (!cpu->hpm)
+            continue;
         const struct sampler *s = &cpu->hpm->sampler;
         out->delivered += __atomic_load_n(&s->delivered, __ATOMIC_ACQUIRE);
         out->lost_buffer += __atomic_load_n(&s->forgotten, __ATOMIC_ACQUIRE);

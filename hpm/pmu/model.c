@@ -9,7 +9,7 @@
 #include "kernel/cpu.h"
 #include "kernel/dev/machine_find.h"
 
-enum { PROGRAMMABLE = 4, BOTH_MODES = MACHINE_COUNT_USER | MACHINE_COUNT_KERNEL };
+enum { PROGRAMMABLE = 4 };
 
 _Static_assert((int)SOURCE_COUNT == (int)MACHINE_SOURCES && (int)SOURCE_L1 == (int)MACHINE_L1 &&
                    (int)SOURCE_REMOTE_L2 == (int)MACHINE_REMOTE_L2 &&
@@ -41,7 +41,7 @@ static int32_t command(volatile struct machine_cpu *regs, enum machine_command c
 /* The machine's number of a logical event; NONE: it has none. */
 static unsigned machine_event(unsigned event)
 {
-    if (event < STALL_COUNT)
+    if (event < STALL_CAUSES)
         return MACHINE_EVENT_STALL_ICACHE + event;
     if (event > EVENT_DCACHE(SOURCE_L1) && event < EVENT_SERVED(SOURCE_L1))
         return MACHINE_EVENT_DCACHE_LOCAL_L2 + event - EVENT_DCACHE(SOURCE_LOCAL_L2);
@@ -60,6 +60,8 @@ static int model_probe(struct pmu_caps *caps)
         return -ENODEV;
     *caps = (struct pmu_caps){
         .counters = PROGRAMMABLE,
+        .instructions = true,
+        .cycles_per_tick = PMU_RATE_ONE,
         .line_bytes = id->line_bytes,
         .sample_sources = id->sample_sources,
         .sample_records_max = id->ring_records_max,
@@ -86,6 +88,7 @@ static int model_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
 {
     struct model_cpu *m = &model_cpus[cpu->index];
     volatile struct machine_cpu *regs = machine_cpu(cpu->index);
+    unsigned modes = (setup->user ? MACHINE_COUNT_USER : 0u) | (setup->kernel ? MACHINE_COUNT_KERNEL : 0u);
     struct arch_msi msi;
 
     *m = (struct model_cpu){.regs = regs, .records = setup->records, .record_count = setup->record_count};
@@ -94,10 +97,10 @@ static int model_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     arch_io_write64(&regs->irq_address, msi.address);
     arch_io_write32(&regs->irq_data, msi.data);
     for (unsigned c = 0; c < PROGRAMMABLE; c++)
-        set_counter(&regs->counter[c], MACHINE_EVENT_NONE, BOTH_MODES, 0);
-    set_counter(&regs->counter[MACHINE_COUNTER_INSTRUCTIONS], MACHINE_EVENT_INSTRUCTIONS, BOTH_MODES, 0);
+        set_counter(&regs->counter[c], MACHINE_EVENT_NONE, modes, 0);
+    set_counter(&regs->counter[MACHINE_COUNTER_INSTRUCTIONS], MACHINE_EVENT_INSTRUCTIONS, modes, 0);
     set_counter(&regs->counter[MACHINE_COUNTER_CYCLES], MACHINE_EVENT_CYCLES,
-                BOTH_MODES | (setup->slice_cycles ? MACHINE_COUNT_IRQ : 0), setup->slice_cycles);
+                modes | (setup->slice_cycles ? MACHINE_COUNT_IRQ : 0), setup->slice_cycles);
     if (command(regs, MACHINE_CMD_CONFIGURE) || command(regs, MACHINE_CMD_START))
         return -EIO;
     return 0;

@@ -2,7 +2,7 @@
  * What a PMU backend does for hpm.  A backend knows one kind of hardware and nothing of threads.
  *
  * Logical events have the numbers of hpm/context.h; caps say which counters can count each, so that hpm can pack them into
- * groups.  Cycles and instructions always have counters of their own.  Everything counts in user and kernel mode.
+ * groups.  Cycles always have a counter of their own, instructions too where the PMU counts them.
  * All members are called on the CPU concerned with interrupts off, unless they say otherwise.
  */
 #pragma once
@@ -10,8 +10,13 @@
 
 struct cpu;
 
+#define PMU_RATE_ONE ((uint64_t)1 << 32)
+
 struct pmu_caps {
+    char about[48];                  /* for the boot line: version, width, ended by ", "; may be empty      */
     unsigned counters;               /* programmable ones, at most HPM_COUNTERS_MAX                        */
+    bool instructions;               /* are counted                                                        */
+    uint64_t cycles_per_tick;        /* of arch_ticks, while a CPU runs, times PMU_RATE_ONE                */
     uint32_t event_mask[HPM_EVENTS]; /* bit c: counter c can count it; 0: this PMU does not know the event */
     uint32_t latency[SOURCE_COUNT];  /* cycles, 0: unknown                                                 */
     unsigned line_bytes;
@@ -24,13 +29,14 @@ struct pmu_caps {
 
 /* Everything counted since the CPU was set up; counts go on growing when a counter gets another event. */
 struct pmu_latch {
-    uint64_t time; /* cycles, running whether idle or not */
+    uint64_t time; /* as arch_ticks, running whether idle or not */
     uint64_t cycles, instructions;
     uint64_t count[HPM_COUNTERS_MAX];
 };
 
 struct pmu_setup {
     uint64_t slice_cycles; /* interrupt this long after the latest change of events; 0: never */
+    bool user, kernel;     /* modes to count in                                               */
     void *records;         /* memory for records, in the direct map; NULL: no sampling        */
     uint32_t record_count; /* power of two                                                    */
 };
@@ -41,10 +47,11 @@ struct pmu_ops {
     const char *name;
     /* Boot CPU, thread context, once.  0, or -ENODEV when this hardware is absent. */
     int (*probe)(struct pmu_caps *caps);
-    /* Each CPU once, before anything below: counters run, nothing is sampled, interrupts are routed.  0 or -EIO. */
+    /* Each CPU once, before anything below: counters run, nothing is sampled, interrupts are routed.  0; -EIO; -ENODEV
+     * (without sampling only): this CPU lacks what caps promise, nothing below is called on it. */
     int (*cpu_init)(const struct cpu *cpu, const struct pmu_setup *setup);
-    /* Reads all counters at one moment.  next: from that moment on, counter c counts event next[c] (CONTEXT_NO_EVENT:
-     * nothing); NULL: as before. */
+    /* Reads all counters, each at one moment, so that between two readings nothing is lost or counted twice.  next: from
+     * that moment on, counter c counts event next[c] (CONTEXT_NO_EVENT: nothing); NULL: as before. */
     void (*latch)(struct pmu_latch *out, const uint8_t *next);
     /* Ground truth, where there is such a thing: who runs from now on, 0 for idle. */
     void (*tag)(uint32_t tid);
@@ -54,11 +61,11 @@ struct pmu_ops {
     uint64_t (*waiting)(void);
     /* Takes up to max records, oldest first, into out (who ran is left 0); *lost grows by those the hardware dropped. */
     size_t (*drain)(struct hpm_sample *out, size_t max, uint64_t *lost);
-    /* In the PMU interrupt: mask of PMU_*, acknowledged. */
+    /* In the PMU interrupt: mask of PMU_*, acknowledged; 0: it was no news. */
     unsigned (*interrupted)(void);
     /* Ground truth: a labelled moment.  Any CPU, the caller serialises. */
     void (*mark)(const char *label);
 };
 
 extern const struct pmu_ops *const pmu_backends[]; /* in probe order, NULL-terminated (hpm/pmu/backends.c) */
-extern const struct pmu_ops pmu_model;
+extern const struct pmu_ops pmu_model, pmu_armv8;

@@ -60,10 +60,13 @@ struct sys_info {
 /* struct hpm_breakdown for user mode: same order, see hpm/hpm.h. */
 struct sys_breakdown {
     uint64_t cycles, instructions, idle_cycles;
-    uint64_t stall[5];
+    uint64_t stall[7];
     uint64_t dcache[7];
     uint64_t served[7];
+    uint64_t missed[8];
     uint64_t seen_permille;
+    uint64_t
+        counted; /* bit n: the nth of the words above is counted here, else it is 0 for want of a counter */
 };
 
 /*

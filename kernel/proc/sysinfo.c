@@ -49,15 +49,30 @@ void sysinfo_read(struct sys_info *out)
     }
 }
 
+/* An array of the breakdown: bit n of mask is that of the structure's word first + n. */
+#define WORDS(array, mask) ((uint64_t)(mask) << offsetof(struct sys_breakdown, array) / sizeof(uint64_t))
+
+static uint64_t words_counted(const struct hpm_caps *caps)
+{
+    if (!caps->present)
+        return 0;
+    return WORDS(cycles, 1) | WORDS(instructions, caps->instructions) | WORDS(idle_cycles, 1) |
+           WORDS(stall, caps->stall) | WORDS(dcache, caps->dcache) | WORDS(served, caps->served) |
+           WORDS(missed, caps->missed) | WORDS(seen_permille, 1);
+}
+
 void sysinfo_breakdown(const struct hpm_breakdown *from, struct sys_breakdown *to)
 {
     _Static_assert(sizeof(to->stall) == sizeof(from->stall), "causes as in abi.h");
     _Static_assert(sizeof(to->dcache) == sizeof(from->dcache), "sources as in abi.h");
+    _Static_assert(sizeof(to->missed) == sizeof(from->missed), "misses as in abi.h");
     to->cycles = from->cycles;
     to->instructions = from->instructions;
     to->idle_cycles = from->idle_cycles;
     memcpy(to->stall, from->stall, sizeof(to->stall));
     memcpy(to->dcache, from->dcache, sizeof(to->dcache));
     memcpy(to->served, from->served, sizeof(to->served));
+    memcpy(to->missed, from->missed, sizeof(to->missed));
     to->seen_permille = from->seen_permille;
+    to->counted = words_counted(hpm_caps());
 }

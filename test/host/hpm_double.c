@@ -1,88 +1,17 @@
 /* See hpm_double.h. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "test/host/hpm_double.h"
-#include "kernel/format.h"
-#include "kernel/printf.h"
-#include "mm/mm.h"
 
 struct double_cpu double_cpus[DOUBLE_CPUS];
 bool double_machine_present;
 unsigned double_ring_records_max = 4096;
-char double_output[8192];
 
 static uint8_t registers[MACHINE_BYTES] ALIGNED(4096);
-
-/* ---- What hpm expects of the kernel ---- */
-
-struct cpu cpus[CPU_MAX];
-bool host_irqs_on = true;
-struct cpu *host_cpu = cpus;
-uint64_t host_ticks = 1;
-static void *frames[4 * DOUBLE_CPUS];
-static unsigned frame_count;
-
-uint64_t arch_clock_ns(void)
-{
-    return host_ticks;
-}
-
-unsigned cpu_count(void)
-{
-    return DOUBLE_CPUS;
-}
-
-int frame_alloc(unsigned order, paddr_t *out)
-{
-    void *p = aligned_alloc(PAGE_SIZE, PAGE_SIZE << order);
-
-    if (!p || frame_count == ARRAY_SIZE(frames))
-        return -ENOMEM;
-    frames[frame_count++] = p;
-    *out = virt_to_phys(p);
-    return 0;
-}
-
-void double_shut_down(void)
-{
-    while (frame_count)
-        free(frames[--frame_count]);
-}
 
 void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi)
 {
     *msi = (struct arch_msi){.address = 0xfee00000 | cpu->index << 12, .data = 0xf0};
-}
-
-static void append(void *to, const char *s, size_t n)
-{
-    size_t used = strlen(double_output);
-
-    (void)to;
-    if (used + n + 1 > sizeof double_output)
-        used = 0;
-    memcpy(double_output + used, s, n);
-    double_output[used + n] = 0;
-}
-
-void kprintf(const char *fmt, ...)
-{
-    va_list args;
-
-    va_start(args, fmt);
-    format_text(append, NULL, fmt, args);
-    va_end(args);
-}
-
-void kwrite(const char *s, size_t n)
-{
-    append(NULL, s, n);
-}
-
-size_t kvsnprintf(char *buf, size_t size, const char *fmt, va_list args)
-{
-    return (size_t)vsnprintf(buf, size, fmt, args);
 }
 
 volatile struct machine_id *machine_id(void)
@@ -330,27 +259,9 @@ static void reset_machine(void)
     id->counter_mask[MACHINE_EVENT_CYCLES] = 1u << MACHINE_COUNTER_CYCLES;
 }
 
-void double_run_on(unsigned cpu)
-{
-    host_cpu = &cpus[cpu];
-}
-
 void double_boot(void)
 {
-    double_shut_down();
+    kernel_reset();
     reset_machine();
-    memset(cpus, 0, sizeof cpus);
-    memset(&hpm_state, 0, sizeof hpm_state);
-    double_output[0] = 0;
-    host_irqs_on = true;
-    double_run_on(0);
-    hpm_init();
-    host_irqs_on = false;
-    for (unsigned i = 0; i < DOUBLE_CPUS; i++) {
-        cpus[i].index = i;
-        double_run_on(i);
-        hpm_cpu_init(&cpus[i]);
-    }
-    host_irqs_on = true;
-    double_run_on(0);
+    kernel_start_hpm();
 }

@@ -1,14 +1,13 @@
 /*
- * The simulated machine's performance monitor, register by register, and the few kernel functions hpm calls, for host
- * tests.  CPUs execute nothing: a test says how many of which event happen on which CPU.  Register accesses cost cycles as
- * on the machine, so hpm's own work is part of what it measures.
+ * The simulated machine's performance monitor, register by register, for host tests.  CPUs execute nothing: a test says how
+ * many of which event happen on which CPU.  Register accesses cost cycles as on the machine, so hpm's own work is part of
+ * what it measures.
  */
 #pragma once
-#include "hpm/internal.h"
-#include "kernel/cpu.h"
 #include "kernel/dev/machine_find.h"
+#include "test/host/hpm_kernel.h"
 
-enum { DOUBLE_CPUS = 4, REGISTER_CYCLES = 50 };
+enum { REGISTER_CYCLES = 50 };
 
 struct double_cpu {
     uint64_t truth[MACHINE_EVENTS];   /* everything that ever happened            */
@@ -23,14 +22,9 @@ struct double_cpu {
 extern struct double_cpu double_cpus[DOUBLE_CPUS];
 extern bool double_machine_present;
 extern unsigned double_ring_records_max;
-extern char double_output[8192]; /* what was printed, newest part */
 
 /* A fresh machine and a fresh hpm with every CPU idle. */
 void double_boot(void);
-/* Gives back what hpm took from frame_alloc. */
-void double_shut_down(void);
-/* Makes this CPU the one that executes. */
-void double_run_on(unsigned cpu);
 /* Instructions that take so many cycles; the stalls are all of the cause "other". */
 void double_execute(uint64_t instructions, uint64_t cycles);
 /* A count of some event, with no cycles. */

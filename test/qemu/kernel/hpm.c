@@ -489,7 +489,7 @@ static void print_figures(const struct hpm_breakdown *b)
 
     kprintf("# figure cycles=%llu\n# figure instructions=%llu\n", (unsigned long long)b->cycles,
             (unsigned long long)b->instructions);
-    for (unsigned i = 0; i < STALL_COUNT; i++)
+    for (unsigned i = 0; i < STALL_CAUSES; i++)
         kprintf("# figure %s=%llu\n", causes[i], (unsigned long long)b->stall[i]);
     for (unsigned i = SOURCE_L1 + 1; i < SOURCE_COUNT; i++)
         kprintf("# figure %s=%llu\n# figure dcache_%s=%llu\n", sources[i], (unsigned long long)b->served[i],

@@ -1,0 +1,130 @@
+/* See hpm_kernel.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "test/host/hpm_kernel.h"
+#include "kernel/format.h"
+#include "kernel/printf.h"
+#include "mm/mm.h"
+
+char double_output[8192];
+
+struct cpu cpus[CPU_MAX];
+bool host_irqs_on = true;
+struct cpu *host_cpu = cpus;
+uint64_t host_ticks = 1;
+static void *frames[4 * DOUBLE_CPUS];
+static unsigned frame_count;
+
+uint64_t arch_clock_ns(void)
+{
+    return host_ticks;
+}
+
+uint64_t arch_ticks_hz(void)
+{
+    return NS_PER_S;
+}
+
+unsigned cpu_count(void)
+{
+    return DOUBLE_CPUS;
+}
+
+int frame_alloc(unsigned order, paddr_t *out)
+{
+    void *p = aligned_alloc(PAGE_SIZE, PAGE_SIZE << order);
+
+    if (!p || frame_count == ARRAY_SIZE(frames))
+        return -ENOMEM;
+    frames[frame_count++] = p;
+    *out = virt_to_phys(p);
+    return 0;
+}
+
+void frame_free(paddr_t pa, unsigned order)
+{
+    (void)order;
+    for (unsigned i = 0; i < frame_count; i++) {
+        if (frames[i] != phys_to_virt(pa))
+            continue;
+        free(frames[i]);
+        frames[i] = frames[--frame_count];
+        return;
+    }
+    abort();
+}
+
+void double_shut_down(void)
+{
+    while (frame_count)
+        free(frames[--frame_count]);
+}
+
+static void append(void *to, const char *s, size_t n)
+{
+    size_t used = strlen(double_output);
+
+    (void)to;
+    if (used + n + 1 > sizeof double_output)
+        used = 0;
+    memcpy(double_output + used, s, n);
+    double_output[used + n] = 0;
+}
+
+void kprintf(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    format_text(append, NULL, fmt, args);
+    va_end(args);
+}
+
+void kwrite(const char *s, size_t n)
+{
+    append(NULL, s, n);
+}
+
+size_t kvsnprintf(char *buf, size_t size, const char *fmt, va_list args)
+{
+    return (size_t)vsnprintf(buf, size, fmt, args);
+}
+
+size_t ksnprintf(char *buf, size_t size, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    size_t n = kvsnprintf(buf, size, fmt, args);
+    va_end(args);
+    return n;
+}
+
+void double_run_on(unsigned cpu)
+{
+    host_cpu = &cpus[cpu];
+}
+
+void kernel_reset(void)
+{
+    double_shut_down();
+    memset(cpus, 0, sizeof cpus);
+    memset(&hpm_state, 0, sizeof hpm_state);
+    double_output[0] = 0;
+    host_irqs_on = true;
+    double_run_on(0);
+}
+
+void kernel_start_hpm(void)
+{
+    hpm_init();
+    host_irqs_on = false;
+    for (unsigned i = 0; i < DOUBLE_CPUS; i++) {
+        cpus[i].index = i;
+        double_run_on(i);
+        hpm_cpu_init(&cpus[i]);
+    }
+    host_irqs_on = true;
+    double_run_on(0);
+}

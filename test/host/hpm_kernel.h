@@ -1,0 +1,20 @@
+/*
+ * The few things hpm expects of the kernel, for host tests with a double of some PMU: CPUs that execute nothing, a clock
+ * that a test moves (host_ticks), memory, and what is printed.
+ */
+#pragma once
+#include "hpm/internal.h"
+#include "kernel/cpu.h"
+
+enum { DOUBLE_CPUS = 4 };
+
+extern char double_output[8192]; /* what was printed, newest part */
+
+/* The CPUs and hpm as they are before hpm_init; CPU 0 executes. */
+void kernel_reset(void);
+/* hpm_init, and hpm_cpu_init on every CPU; they are idle then. */
+void kernel_start_hpm(void);
+/* Gives back what hpm took from frame_alloc. */
+void double_shut_down(void);
+/* Makes this CPU the one that executes. */
+void double_run_on(unsigned cpu);
