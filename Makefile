@@ -101,7 +101,8 @@ LIBFDT_SRC  := $(LIBFDT)/fdt.c $(LIBFDT)/fdt_ro.c
 ARCH_SRC_aarch64 += \
 	kernel/arch/aarch64/clock.c kernel/arch/aarch64/cpus.c kernel/arch/aarch64/gic.c kernel/arch/aarch64/gicv2.c \
 	kernel/arch/aarch64/gicv3.c kernel/arch/aarch64/irq.c kernel/arch/aarch64/platform_find.c kernel/arch/aarch64/psci.c \
-	kernel/arch/aarch64/smp.c kernel/dev/acpi_platform.c $(DEVTREE_SRC) $(LIBFDT_SRC)
+	kernel/arch/aarch64/smp.c kernel/dev/acpi_platform.c $(DEVTREE_SRC) $(LIBFDT_SRC) \
+	hpm/pmu/armv8.c hpm/pmu/armv8_regs.c
 KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH))
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
@@ -361,7 +362,7 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
-	test_estimate test_fixed test_format test_frame test_histogram test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling \
+	test_estimate test_fixed test_format test_frame test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling \
 	test_mux test_mux_turns test_numa test_pci test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen
@@ -397,7 +398,7 @@ test_tlb_SRC       := test/machine/tlb.c
 test_branch_SRC    := test/machine/branch.c
 test_storebuf_SRC  := test/machine/storebuf.c
 test_decode_arm_SRC := test/machine/decode_arm.c
-HPM_TESTED         := $(filter hpm/%,$(KERNEL_SRC)) kernel/lock.c kernel/format.c test/host/hpm_kernel.c
+HPM_TESTED         := $(filter-out hpm/pmu/armv8%,$(filter hpm/%,$(KERNEL_SRC))) kernel/lock.c kernel/format.c test/host/hpm_kernel.c
 test_hpm_group_SRC    := hpm/group.c
 test_hpm_group_cause_SRC := hpm/group.c
 MUX                := hpm/mux.c hpm/mux_turns.c hpm/estimate.c
@@ -407,6 +408,7 @@ test_estimate_SRC  := $(MUX)
 test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
 test_hpm_count_SRC    := $(HPM_TESTED) test/host/hpm_double.c
 test_hpm_sampling_SRC := $(HPM_TESTED) test/host/hpm_double.c
+test_hpm_armv8_SRC    := $(filter-out hpm/pmu/%,$(HPM_TESTED)) hpm/pmu/armv8.c test/host/armv8_double.c
 test_histogram_SRC := apps/common/histogram.c
 test_btree_SRC     := apps/warehouse/btree.c apps/common/arena.c
 test_plan_SRC      := apps/common/plan.c

@@ -54,8 +54,10 @@ void cpu_init(struct cpu *cpu)
     sysreg_write(mdscr_el1, 0);
     sysreg_write(tpidr_el0, 0);
     sysreg_write(tpidrro_el0, 0);
-    if (pmuver && pmuver != PMUVER_NONE)
+    if (pmuver && pmuver != PMUVER_NONE) {
         sysreg_write(pmuserenr_el0, 0);
+        sysreg_write(pmintenclr_el1, UINT32_MAX); /* firmware may have left it on, or nobody has set it */
+    }
     sysreg_write(sctlr_el1, sctlr() | (sysreg_read(sctlr_el1) & SCTLR_WXN));
     isb();
     arch_user_access_end();

@@ -24,6 +24,20 @@ static void handle_pmu(UNUSED uint32_t irq, struct arch_frame *f)
     arch_handlers->pmu(f);
 }
 
+static bool is_private(uint32_t irq)
+{
+    return irq >= GIC_SGIS && irq < GIC_PRIVATE;
+}
+
+/* Older boards wire each CPU's counters to a shared interrupt of its own. */
+static void init_pmu(uint32_t described)
+{
+    pmu_irq = is_private(described) ? described : PMU_IRQ;
+    if (described && !is_private(described))
+        kprintf("irq: the counters interrupt by shared interrupt %u, which is not driven\n", described);
+    gic_attach(pmu_irq, 1, handle_pmu);
+}
+
 static void init_frame(const struct platform_frame *described)
 {
     frame = *described;
@@ -52,7 +66,7 @@ int arch_init_irq(const struct boot_info *info)
                 (unsigned long long)this_cpu()->hwid);
         return -ENODEV;
     }
-    gic_attach(pmu_irq = p->pmu_irq ? p->pmu_irq : PMU_IRQ, 1, handle_pmu);
+    init_pmu(p->pmu_irq);
     if (p->gic.frame_count)
         init_frame(&p->gic.frame[0]);
     err = clock_init();

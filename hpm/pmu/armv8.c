@@ -1,0 +1,375 @@
+/*
+ * Arm's own PMU: PMUv3 (Arm ARM DDI 0487, D13), with all its counters in system registers of each CPU.
+ *
+ * The first event counters are the programmable ones, the one behind them counts instructions, PMCCNTR cycles.  Counters
+ * are never stopped to be read, so nothing is lost; every reading adds what has passed since the one before to a 64-bit
+ * sum.  Event counters of 32 bits say in PMOVSCLR that they have wrapped; at the latest the interrupt that comes
+ * with it makes a reading.  So no more than 2^32 events may pass while interrupts are off.
+ *
+ * The cycle counter is the timer of a turn: when the events change it is set back so that it overflows a slice later.  The
+ * few cycles between reading and writing it are the only ones nobody gets.
+ */
+#include "hpm/pmu/armv8_regs.h"
+#include "hpm/pmu/pmu.h"
+#include "kernel/cpu.h"
+#include "kernel/printf.h"
+
+#define CALIBRATE_PER_S 1000 /* the clocks are compared for this part of a second */
+#define COUNT_OF_32     ((uint64_t)1 << 32)
+
+/* Common events (D13.12.2), which PMCEID0 and PMCEID1 say the presence of. */
+enum {
+    INST_RETIRED = 0x08,
+    L1I_CACHE_REFILL = 0x01,
+    L1D_CACHE_REFILL = 0x03,
+    BR_MIS_PRED = 0x10,
+    L2D_CACHE_REFILL = 0x17,
+    BR_MIS_PRED_RETIRED = 0x22,
+    STALL_FRONTEND_CYCLES = 0x23,
+    STALL_BACKEND_CYCLES = 0x24,
+    L3D_CACHE_REFILL = 0x2a,
+    REMOTE_ACCESS = 0x31,
+    LL_CACHE_MISS = 0x33,
+    DTLB_WALK = 0x34,
+    ITLB_WALK = 0x35,
+    LL_CACHE_MISS_RD = 0x37,
+    REMOTE_ACCESS_RD = 0x38,
+};
+
+/* What can count a logical event, best first. */
+static const struct {
+    uint8_t event, code[3];
+} known_events[] = {
+    {EVENT_STALL(STALL_FRONTEND), {STALL_FRONTEND_CYCLES}},
+    {EVENT_STALL(STALL_BACKEND), {STALL_BACKEND_CYCLES}},
+    {EVENT_MISS(MISS_BRANCH), {BR_MIS_PRED_RETIRED, BR_MIS_PRED}},
+    {EVENT_MISS(MISS_L1I), {L1I_CACHE_REFILL}},
+    {EVENT_MISS(MISS_L1D), {L1D_CACHE_REFILL}},
+    {EVENT_MISS(MISS_L2), {L2D_CACHE_REFILL}},
+    {EVENT_MISS(MISS_LAST_LEVEL), {LL_CACHE_MISS, LL_CACHE_MISS_RD, L3D_CACHE_REFILL}},
+    {EVENT_MISS(MISS_ITLB), {ITLB_WALK}},
+    {EVENT_MISS(MISS_DTLB), {DTLB_WALK}},
+    {EVENT_MISS(MISS_CHIP), {REMOTE_ACCESS, REMOTE_ACCESS_RD}},
+};
+
+/* ID_AA64DFR0_EL1.PMUVer; each version has what those before it have. */
+static const char *const versions[16] = {
+    [1] = "PMUv3",   [4] = "PMUv3p1", [5] = "PMUv3p4", [6] = "PMUv3p5",
+    [7] = "PMUv3p7", [8] = "PMUv3p8", [9] = "PMUv3p9",
+};
+
+/* What a CPU says it has. */
+struct ability {
+    unsigned version, counters;
+    bool wide;        /* event counters have 64 bits    */
+    uint64_t present; /* bit e: it counts common event e */
+};
+
+/* What is used of it, on all CPUs.  Written by probe. */
+static struct {
+    struct ability has;
+    unsigned programmable, used; /* counters: those hpm programs; with the one for instructions */
+    uint64_t needed;             /* bits of present */
+    uint8_t code[HPM_EVENTS];    /* 0: cannot be counted */
+} pmu;
+
+struct counter {
+    uint64_t raw, sum; /* the register at the last reading; everything until then */
+};
+
+/* Owned by the CPU. */
+static struct armv8_cpu {
+    struct counter cycles, event[ARMV8_EVENT_COUNTERS];
+    uint64_t slice_cycles, filter;
+    uint8_t programmed[HPM_COUNTERS_MAX]; /* logical events */
+} ALIGNED(CACHE_LINE) armv8_cpus[CPU_MAX];
+
+_Static_assert(ARMV8_EVENT_COUNTERS == HPM_COUNTERS_MAX + 1, "programmable ones and one for instructions");
+
+static struct armv8_cpu *armv8_here(void)
+{
+    return &armv8_cpus[this_cpu()->index];
+}
+
+/* ---- Finding out ---- */
+
+/* Stops all counters and their interrupts. */
+static void reset(uint64_t control)
+{
+    armv8_write(ARMV8_CR, control | CR_P | CR_C);
+    armv8_write(ARMV8_CNTENCLR, SET_ALL);
+    armv8_write(ARMV8_INTENCLR, SET_ALL);
+    armv8_write(ARMV8_OVSCLR, SET_ALL);
+    armv8_sync();
+}
+
+/* Asks this CPU, whose counters stand still from then on. */
+static bool ask(struct ability *out)
+{
+    unsigned version = DFR0_PMUVER(armv8_read(ARMV8_DFR0));
+
+    if (version == PMUVER_NONE || version == PMUVER_OTHER)
+        return false;
+    reset(version >= PMUVER_V3P5 ? CR_LC | CR_LP : CR_LC);
+    uint64_t control = armv8_read(ARMV8_CR);
+    *out = (struct ability){
+        .version = version,
+        .counters = CR_N(control),
+        .wide = control & CR_LP,
+        .present = (uint32_t)armv8_read(ARMV8_CEID0) | armv8_read(ARMV8_CEID1) << 32,
+    };
+    return true;
+}
+
+static uint64_t control_bits(void)
+{
+    return CR_LC | (pmu.has.wide ? CR_LP : 0);
+}
+
+/* Of cycles to ticks of the clock, times PMU_RATE_ONE; 0: no cycle is counted. */
+static uint64_t measure_rate(void)
+{
+    uint64_t wait = arch_ticks_hz() / CALIBRATE_PER_S, ticks, cycles;
+
+    armv8_write(ARMV8_CCFILTR, 0);
+    armv8_write(ARMV8_CNTENSET, SET_CYCLES);
+    armv8_write(ARMV8_CR, control_bits() | CR_E);
+    armv8_sync();
+    uint64_t from_cycles = armv8_read(ARMV8_CCNTR), from = arch_ticks();
+    do {
+        cycles = armv8_read(ARMV8_CCNTR) - from_cycles;
+        ticks = arch_ticks() - from;
+    } while (ticks < wait);
+    reset(control_bits());
+    return context_scale(PMU_RATE_ONE, cycles, ticks);
+}
+
+static uint8_t first_present(const uint8_t *codes, size_t n)
+{
+    for (size_t i = 0; i < n && codes[i]; i++)
+        if (pmu.has.present >> codes[i] & 1)
+            return codes[i];
+    return 0;
+}
+
+static void choose_events(struct pmu_caps *caps)
+{
+    for (size_t i = 0; pmu.programmable && i < ARRAY_SIZE(known_events); i++) {
+        uint8_t code = first_present(known_events[i].code, ARRAY_SIZE(known_events[i].code));
+        if (!code)
+            continue;
+        pmu.code[known_events[i].event] = code;
+        pmu.needed |= (uint64_t)1 << code;
+        caps->event_mask[known_events[i].event] = (1u << pmu.programmable) - 1;
+    }
+}
+
+static void describe(char *buf, size_t size)
+{
+    const struct ability *has = &pmu.has;
+
+    if (versions[has->version])
+        ksnprintf(buf, size, "%s, %u bits, ", versions[has->version], has->wide ? 64 : 32);
+    else
+        ksnprintf(buf, size, "PMUv3 (version %u), %u bits, ", has->version, has->wide ? 64 : 32);
+}
+
+static int armv8_probe(struct pmu_caps *caps)
+{
+    memset(&pmu, 0, sizeof pmu);
+    if (!ask(&pmu.has))
+        return -ENODEV;
+    uint64_t rate = measure_rate();
+    if (!rate) {
+        kprintf("hpm: armv8: the cycle counter stands still: not used\n");
+        return -ENODEV;
+    }
+    bool instructions = pmu.has.counters && (pmu.has.present >> INST_RETIRED & 1);
+    pmu.programmable = MIN(pmu.has.counters - instructions, (unsigned)HPM_COUNTERS_MAX);
+    pmu.used = pmu.programmable + instructions;
+    pmu.needed = (uint64_t)instructions << INST_RETIRED;
+    *caps = (struct pmu_caps){
+        .counters = pmu.programmable,
+        .instructions = instructions,
+        .cycles_per_tick = rate,
+        .line_bytes = CTR_LINE(armv8_read(ARMV8_CTR)),
+    };
+    choose_events(caps);
+    describe(caps->about, sizeof caps->about);
+    return 0;
+}
+
+/* ---- Counting ---- */
+
+/* Does this CPU, whose counters stand still, have all that is used?  Cores of one machine may differ. */
+static bool suffices(void)
+{
+    struct ability here;
+
+    return ask(&here) && here.counters >= pmu.used && here.wide == pmu.has.wide &&
+           !(pmu.needed & ~here.present);
+}
+
+static uint64_t as_wide_as_counter(uint64_t v)
+{
+    return pmu.has.wide ? v : (uint32_t)v;
+}
+
+static void set_cycles(struct armv8_cpu *a, uint64_t v)
+{
+    a->cycles.raw = v;
+    armv8_write(ARMV8_CCNTR, v);
+    armv8_write(ARMV8_OVSCLR, SET_CYCLES);
+}
+
+static int armv8_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
+{
+    struct armv8_cpu *a = &armv8_cpus[cpu->index];
+    uint64_t events = ((uint64_t)1 << pmu.used) - 1;
+
+    if (!suffices())
+        return -ENODEV;
+    *a = (struct armv8_cpu){
+        .slice_cycles = setup->slice_cycles,
+        .filter = (setup->kernel ? 0 : TYPE_NOT_EL1) | (setup->user ? 0 : TYPE_NOT_EL0),
+    };
+    memset(a->programmed, CONTEXT_NO_EVENT, sizeof a->programmed);
+    for (unsigned c = 0; c < pmu.used; c++) {
+        a->event[c].raw = as_wide_as_counter(-ARMV8_FIRST_WRAP);
+        armv8_write_counter(c, a->event[c].raw);
+    }
+    if (pmu.used > pmu.programmable)
+        armv8_write_type(pmu.programmable, TYPE_EVENT(INST_RETIRED) | a->filter);
+    armv8_write(ARMV8_CCFILTR, a->filter);
+    set_cycles(a, -a->slice_cycles);
+    armv8_write(ARMV8_INTENSET, events | (a->slice_cycles ? SET_CYCLES : 0));
+    armv8_write(ARMV8_CNTENSET, (events >> pmu.programmable << pmu.programmable) | SET_CYCLES);
+    armv8_write(ARMV8_CR, control_bits() | CR_E);
+    armv8_sync();
+    return 0;
+}
+
+static void add_cycles(struct counter *c)
+{
+    uint64_t now = armv8_read(ARMV8_CCNTR);
+
+    c->sum += now - c->raw;
+    c->raw = now;
+}
+
+/* A counter whose flag is up after it was read may have wrapped before or behind that: read again it is what comes
+ * behind.  What wraps later than the flags were read is found next time. */
+static void add_events(struct armv8_cpu *a)
+{
+    uint64_t now[ARMV8_EVENT_COUNTERS];
+
+    for (unsigned c = 0; c < pmu.used; c++)
+        now[c] = armv8_read_counter(c);
+    uint64_t wrapped = armv8_read(ARMV8_OVSCLR) & (((uint64_t)1 << pmu.used) - 1);
+    if (wrapped)
+        armv8_write(ARMV8_OVSCLR, wrapped);
+    for (unsigned c = 0; c < pmu.used; c++) {
+        if (wrapped >> c & 1)
+            now[c] = armv8_read_counter(c) + (pmu.has.wide ? 0 : COUNT_OF_32);
+        a->event[c].sum += now[c] - a->event[c].raw;
+        a->event[c].raw = as_wide_as_counter(now[c]);
+    }
+}
+
+/* Counters, as a set, that are to count something else. */
+static uint64_t changed(const struct armv8_cpu *a, const uint8_t *next)
+{
+    uint64_t set = 0;
+
+    for (unsigned c = 0; c < pmu.programmable; c++)
+        set |= (uint64_t)(a->programmed[c] != next[c]) << c;
+    return set;
+}
+
+static void program(struct armv8_cpu *a, const uint8_t *next, uint64_t set)
+{
+    uint64_t counting = 0;
+
+    for (unsigned c = 0; c < pmu.programmable; c++) {
+        if (!(set >> c & 1))
+            continue;
+        a->programmed[c] = next[c];
+        if (next[c] == CONTEXT_NO_EVENT)
+            continue;
+        armv8_write_type(c, TYPE_EVENT(pmu.code[next[c]]) | a->filter);
+        counting |= (uint64_t)1 << c;
+    }
+    armv8_sync();
+    if (counting)
+        armv8_write(ARMV8_CNTENSET, counting);
+}
+
+static void armv8_latch(struct pmu_latch *out, const uint8_t *next)
+{
+    struct armv8_cpu *a = armv8_here();
+    uint64_t set = next ? changed(a, next) : 0;
+
+    if (set)
+        armv8_write(ARMV8_CNTENCLR, set);
+    armv8_sync();
+    out->time = arch_ticks();
+    add_cycles(&a->cycles);
+    if (next && a->slice_cycles)
+        set_cycles(a, -a->slice_cycles);
+    add_events(a);
+    if (set)
+        program(a, next, set);
+    out->cycles = a->cycles.sum;
+    out->instructions = pmu.used > pmu.programmable ? a->event[pmu.programmable].sum : 0;
+    for (unsigned c = 0; c < pmu.programmable; c++)
+        out->count[c] = a->event[c].sum;
+}
+
+/* An interrupt that comes although a reading has seen to its reason finds no flag.  Flags of counters that are not ours
+ * go, too, for they would bring it again. */
+static unsigned armv8_interrupted(void)
+{
+    uint64_t flags = armv8_read(ARMV8_OVSCLR);
+
+    add_events(armv8_here());
+    armv8_write(ARMV8_OVSCLR, flags & ~(((uint64_t)1 << pmu.used) - 1));
+    armv8_sync();
+    return flags & SET_CYCLES ? PMU_SLICE : 0;
+}
+
+/* ---- What it does not have: records, and anybody to tell the truth ---- */
+
+static void armv8_tag(UNUSED uint32_t tid)
+{
+}
+
+static void armv8_sample(UNUSED const struct hpm_sampling *config)
+{
+}
+
+static uint64_t armv8_waiting(void)
+{
+    return 0;
+}
+
+static size_t armv8_drain(UNUSED struct hpm_sample *out, UNUSED size_t max, UNUSED uint64_t *lost)
+{
+    return 0;
+}
+
+static void armv8_mark(UNUSED const char *label)
+{
+}
+
+const struct pmu_ops pmu_armv8 = {
+    .name = "armv8",
+    .probe = armv8_probe,
+    .cpu_init = armv8_cpu_init,
+    .latch = armv8_latch,
+    .tag = armv8_tag,
+    .sample = armv8_sample,
+    .waiting = armv8_waiting,
+    .drain = armv8_drain,
+    .interrupted = armv8_interrupted,
+    .mark = armv8_mark,
+};

@@ -1,0 +1,263 @@
+/* See armv8_double.h. */
+#include <stdlib.h>
+#include "test/host/armv8_double.h"
+
+#define BIT(n)            ((uint64_t)1 << (n))
+#define CR_READABLE       (CR_E | CR_LC | CR_LP)
+#define CR_WRITABLE       (CR_READABLE | CR_P | CR_C | BIT(3) | BIT(4) | BIT(5))
+#define TYPE_NSK          BIT(29)
+#define TYPE_NSU          BIT(28)
+#define TYPE_FILTERS      (BIT(31) | BIT(30) | TYPE_NSK | TYPE_NSU | BIT(27) | BIT(26))
+#define PMUVER_V3P1       4
+#define INTERRUPTS_AT_ONE 8 /* more than that in a row are a storm */
+
+struct armv8_double armv8_double[DOUBLE_CPUS];
+void (*armv8_on_access)(void);
+static uint64_t cycles_over; /* of the tick under way */
+
+/* In probe order, in place of hpm/pmu/backends.c. */
+const struct pmu_ops *const pmu_backends[] = {&pmu_armv8, NULL};
+
+static struct armv8_double *here(void)
+{
+    return &armv8_double[host_cpu->index];
+}
+
+static void require(bool ok)
+{
+    if (!ok)
+        abort();
+}
+
+/* ---- Counting ---- */
+
+/* In non-secure state of a CPU that has EL3: EL1 counts where P equals NSK, EL0 where U equals NSU. */
+static bool passes(uint64_t filter, bool user)
+{
+    return user ? !(filter & TYPE_NOT_EL0) == !(filter & TYPE_NSU)
+                : !(filter & TYPE_NOT_EL1) == !(filter & TYPE_NSK);
+}
+
+static void advance(struct armv8_double *d, unsigned n, uint64_t by, bool wide)
+{
+    uint64_t before = d->counter[n], after = before + by;
+
+    d->happened[n] += by;
+    d->counter[n] = wide ? after : (uint32_t)after;
+    if (wide ? after < before : after >> 32)
+        d->flags |= BIT(n);
+}
+
+void armv8_count(unsigned code, uint64_t n, bool user)
+{
+    struct armv8_double *d = here();
+    const struct armv8_control *c = &d->now;
+
+    if (!(c->control & CR_E))
+        return;
+    for (unsigned i = 0; i < d->kind.counters; i++)
+        if ((c->enabled >> i & 1) && (c->type[i] & 0xffff) == code && passes(c->type[i], user))
+            advance(d, i, n, c->control & CR_LP);
+    if (code == CODE_CYCLES && (c->enabled >> ARMV8_CYCLES & 1) && passes(c->filter, user) && !d->kind.stuck)
+        advance(d, ARMV8_CYCLES, n, c->control & CR_LC);
+}
+
+static void pass(uint64_t instructions, uint64_t cycles, bool user)
+{
+    armv8_count(CODE_INSTRUCTIONS, instructions, user);
+    armv8_count(CODE_CYCLES, cycles, user);
+    host_ticks += (cycles_over + cycles) / CYCLES_PER_TICK;
+    cycles_over = (cycles_over + cycles) % CYCLES_PER_TICK;
+}
+
+void armv8_execute(uint64_t instructions, uint64_t cycles, bool user)
+{
+    armv8_sync(); /* whoever executes came by an exception return */
+    pass(instructions, cycles, user);
+    armv8_deliver();
+}
+
+void armv8_deliver(void)
+{
+    struct armv8_double *d = here();
+
+    for (unsigned i = 0; host_irqs_on && (d->now.control & CR_E) && (d->flags & d->now.interrupts); i++) {
+        require(i < INTERRUPTS_AT_ONE);
+        host_irqs_on = false;
+        hpm_interrupt(NULL);
+        armv8_sync();
+        host_irqs_on = true;
+    }
+}
+
+/* ---- Registers ---- */
+
+static void access_one(void)
+{
+    here()->accesses++;
+    if (armv8_on_access)
+        armv8_on_access();
+    pass(1, ACCESS_CYCLES, false);
+}
+
+static uint64_t there_are(const struct armv8_double *d)
+{
+    return (BIT(d->kind.counters) - 1) | SET_CYCLES;
+}
+
+static uint64_t has_lp(const struct armv8_double *d)
+{
+    return d->kind.version >= PMUVER_V3P5 && !d->kind.no_lp ? CR_LP : 0;
+}
+
+uint64_t armv8_read(enum armv8_reg reg)
+{
+    struct armv8_double *d = here();
+
+    access_one();
+    switch (reg) {
+    case ARMV8_DFR0:
+        return 0x10305006 | (uint64_t)d->kind.version << 8;
+    case ARMV8_CTR:
+        return 0x8444c004;
+    case ARMV8_CR:
+        return (d->written.control & CR_READABLE) | d->kind.counters << 11 | 0x41000000;
+    case ARMV8_CEID0:
+        return d->kind.ceid0;
+    case ARMV8_CEID1:
+        return d->kind.ceid1;
+    case ARMV8_CNTENSET:
+    case ARMV8_CNTENCLR:
+        return d->written.enabled;
+    case ARMV8_INTENSET:
+    case ARMV8_INTENCLR:
+        return d->written.interrupts;
+    case ARMV8_OVSCLR:
+        return d->flags;
+    case ARMV8_CCNTR:
+        d->cycles_at_read = d->happened[ARMV8_CYCLES];
+        d->at_read[ARMV8_CYCLES] = d->cycles_at_read - d->set_back;
+        return d->counter[ARMV8_CYCLES];
+    case ARMV8_CCFILTR:
+        return d->written.filter;
+    }
+    abort();
+}
+
+static void write_control(struct armv8_double *d, uint64_t v)
+{
+    require(!(v & ~CR_WRITABLE) && (d->kind.version >= PMUVER_V3P5 || !(v & CR_LP)));
+    if (v & ~d->written.control & CR_E) {
+        d->set_back = d->cycles_at_read = 0;
+        memset(d->happened, 0, sizeof d->happened);
+        memset(d->at_read, 0, sizeof d->at_read);
+    }
+    d->written.control = v & CR_READABLE & (~CR_LP | has_lp(d));
+    if (v & CR_P)
+        memset(d->counter, 0, ARMV8_COUNTERS * sizeof d->counter[0]);
+    if (v & CR_C)
+        d->counter[ARMV8_CYCLES] = 0;
+}
+
+void armv8_write(enum armv8_reg reg, uint64_t v)
+{
+    struct armv8_double *d = here();
+
+    access_one();
+    switch (reg) {
+    case ARMV8_CR:
+        write_control(d, v);
+        return;
+    case ARMV8_CNTENSET:
+        d->written.enabled |= v & there_are(d);
+        return;
+    case ARMV8_CNTENCLR:
+        d->written.enabled &= ~v;
+        return;
+    case ARMV8_INTENSET:
+        d->written.interrupts |= v & there_are(d);
+        return;
+    case ARMV8_INTENCLR:
+        d->written.interrupts &= ~v;
+        return;
+    case ARMV8_OVSCLR:
+        d->flags &= ~v;
+        return;
+    case ARMV8_CCNTR:
+        d->set_back += d->happened[ARMV8_CYCLES] - d->cycles_at_read;
+        d->counter[ARMV8_CYCLES] = v;
+        return;
+    case ARMV8_CCFILTR:
+        require(!(v & ~TYPE_FILTERS));
+        d->written.filter = v;
+        return;
+    case ARMV8_DFR0:
+    case ARMV8_CTR:
+    case ARMV8_CEID0:
+    case ARMV8_CEID1:
+        break;
+    }
+    abort();
+}
+
+uint64_t armv8_read_counter(unsigned n)
+{
+    struct armv8_double *d = here();
+
+    require(n < d->kind.counters && n < ARMV8_EVENT_COUNTERS);
+    access_one();
+    d->at_read[n] = d->happened[n];
+    return d->counter[n];
+}
+
+static bool counts(const struct armv8_control *c, unsigned n)
+{
+    return (c->control & CR_E) && (c->enabled >> n & 1);
+}
+
+void armv8_write_counter(unsigned n, uint64_t v)
+{
+    struct armv8_double *d = here();
+
+    require(n < d->kind.counters && n < ARMV8_EVENT_COUNTERS && !counts(&d->now, n));
+    require(has_lp(d) || v <= UINT32_MAX);
+    access_one();
+    d->counter[n] = v;
+}
+
+void armv8_write_type(unsigned n, uint64_t v)
+{
+    struct armv8_double *d = here();
+    uint64_t events = d->kind.version >= PMUVER_V3P1 ? 0xffff : 0x3ff;
+
+    require(n < d->kind.counters && n < ARMV8_EVENT_COUNTERS && !counts(&d->now, n));
+    require(!(v & ~(TYPE_FILTERS | events)));
+    access_one();
+    d->written.type[n] = v;
+}
+
+void armv8_sync(void)
+{
+    here()->now = here()->written;
+}
+
+/* ---- Set-up ---- */
+
+/* Registers whose reset value is unknown have one that does harm: interrupts on, flags up, junk counted. */
+void armv8_machine(const struct armv8_kind *kind)
+{
+    kernel_reset();
+    memset(armv8_double, 0, sizeof armv8_double);
+    armv8_on_access = NULL;
+    for (unsigned i = 0; i < DOUBLE_CPUS; i++) {
+        struct armv8_double *d = &armv8_double[i];
+        d->kind = *kind;
+        d->flags = d->written.interrupts = d->written.enabled = there_are(d);
+        d->written.filter = TYPE_FILTERS;
+        memset(d->written.type, 0x3f, sizeof d->written.type);
+        memset(d->counter, 0x7e, sizeof d->counter);
+        for (unsigned c = 0; c < ARMV8_COUNTERS; c++)
+            d->counter[c] = (uint32_t)d->counter[c];
+        d->now = d->written;
+    }
+}

@@ -1,0 +1,643 @@
+/* The driver of Arm's PMUv3 and hpm on top of it, against a register-level double that knows the truth. */
+#include "test/host/expect_panic.h"
+#include "test/host/armv8_double.h"
+
+enum { THREADS = 6, SLICE = 1000000, NO_CPU = -1 };
+
+#define CEID(code) ((uint64_t)1 << ((code)&31))
+
+/* In the manner of a Cortex-A72, of QEMU's without instructions counted, of a Neoverse V2. */
+static const struct armv8_kind narrow = {.version = 1,
+                                         .counters = 6,
+                                         .ceid0 = CEID(0x00) | CEID(0x01) | CEID(0x03) | CEID(0x08) |
+                                                  CEID(0x10) | CEID(0x11) | CEID(0x17),
+                                         .ceid1 = CEID(0x22) | 0x40};
+static const struct armv8_kind bare = {.version = 1, .counters = 6, .ceid0 = CEID(0x00) | CEID(0x11)};
+static const struct armv8_kind wide = {
+    .version = 6, .counters = 6, .ceid0 = 0xffffffff7fffffff, .ceid1 = 0xffffffffffffffff};
+static const struct armv8_kind few = {
+    .version = 6, .counters = 6, .ceid0 = CEID(0x08) | CEID(0x11), .ceid1 = CEID(0x23) | CEID(0x24)};
+
+static struct hpm_thread threads[THREADS];
+static int running[DOUBLE_CPUS];
+
+static void start(const struct armv8_kind *kind)
+{
+    armv8_machine(kind);
+    kernel_start_hpm();
+    for (unsigned i = 0; i < THREADS; i++)
+        hpm_thread_init(&threads[i], 100 + i, 10 + i / 3);
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
+        running[c] = -1;
+}
+
+static void with_modes(uint64_t modes)
+{
+    for (const struct arg *a = hpm_args; a->name; a++)
+        if (!strcmp(a->name, "hpm.modes"))
+            *a->value = modes;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    with_modes(0);
+    double_shut_down();
+    return 0;
+}
+
+static void switch_to(unsigned cpu, int next)
+{
+    double_run_on(cpu);
+    if (running[cpu] == next)
+        return;
+    host_irqs_on = false;
+    hpm_switch(running[cpu] < 0 ? NULL : &threads[running[cpu]], next < 0 ? NULL : &threads[next]);
+    host_irqs_on = true;
+    running[cpu] = next;
+    armv8_deliver();
+}
+
+static void tick(unsigned cpu)
+{
+    double_run_on(cpu);
+    host_irqs_on = false;
+    hpm_tick();
+    host_irqs_on = true;
+    armv8_deliver();
+}
+
+static bool is_running(int thread)
+{
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
+        if (running[c] == thread)
+            return true;
+    return false;
+}
+
+static unsigned instructions_counter(void)
+{
+    return hpm_state.pmu.counters;
+}
+
+/* At its last reading the driver knew every increment there had been, but for those between reading the cycle counter and
+ * setting it back. */
+static void assert_last_exact(unsigned cpu)
+{
+    const struct armv8_double *d = &armv8_double[cpu];
+    const struct pmu_latch *last = &cpus[cpu].hpm->last;
+
+    for (unsigned c = 0; c < hpm_state.pmu.counters; c++)
+        assert_int_equal(last->count[c], d->at_read[c]);
+    if (hpm_state.pmu.instructions)
+        assert_int_equal(last->instructions, d->at_read[instructions_counter()]);
+    assert_int_equal(last->cycles, d->at_read[ARMV8_CYCLES]);
+}
+
+static void assert_exact(unsigned cpu)
+{
+    double_run_on(cpu);
+    bool irq = arch_irq_save();
+    hpm_tick();
+    arch_irq_restore(irq);
+    assert_last_exact(cpu);
+}
+
+/* ---- Finding out ---- */
+
+static void a_cpu_without_pmuv3_has_no_counters(void **state)
+{
+    static const unsigned versions[] = {0, 15};
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(versions); i++) {
+        struct armv8_kind none = wide;
+        none.version = versions[i];
+        start(&none);
+        assert_false(hpm_caps()->present);
+        assert_int_equal(armv8_double[0].accesses, 1); /* the identification register alone */
+    }
+}
+
+static void what_was_found_is_one_line(void **state)
+{
+    (void)state;
+    start(&wide);
+    assert_non_null(strstr(double_output,
+                           "hpm: armv8: PMUv3p5, 64 bits, 5 counters and two for cycles and "
+                           "instructions, 2 groups of 1000000 cycles, no records of accesses\n"
+                           "hpm: armv8: does not count stalls by cause, accesses by source\n"));
+    start(&narrow);
+    assert_non_null(
+        strstr(double_output, "PMUv3, 32 bits, 5 counters and two for cycles and instructions, 1 group of"));
+    assert_non_null(
+        strstr(double_output, "does not count stalls by cause, stalls of front and back end, accesses by"));
+    start(&bare);
+    assert_non_null(strstr(double_output, "PMUv3, 32 bits, 6 counters and one for cycles,"));
+    assert_non_null(strstr(double_output, "does not count instructions, stalls by cause, stalls of front and "
+                                          "back end, accesses by source, misses\n"));
+    struct armv8_kind newer = wide;
+    newer.version = 12;
+    start(&newer);
+    assert_non_null(strstr(double_output, "PMUv3 (version 12), 64 bits, 5 counters"));
+    struct armv8_kind kept = wide;
+    kept.no_lp = true;
+    start(&kept);
+    assert_non_null(strstr(double_output, "PMUv3p5, 32 bits, 5 counters"));
+}
+
+static void an_event_is_counted_by_the_best_code_there_is(void **state)
+{
+    const struct hpm_caps *caps;
+
+    (void)state;
+    start(&narrow);
+    caps = hpm_caps();
+    assert_int_equal(caps->stall, 0);
+    assert_int_equal(caps->served | caps->dcache, 0);
+    assert_int_equal(caps->missed, 1 << MISS_BRANCH | 1 << MISS_L1I | 1 << MISS_L1D | 1 << MISS_L2);
+    switch_to(0, 0);
+    armv8_count(0x10, 7,
+                true); /* there is 0x22, which does not count mispredictions of what is never executed */
+    armv8_count(0x22, 5, true);
+    armv8_count(0x03, 11, false);
+    struct hpm_breakdown b;
+    hpm_read_thread(&threads[0], &b);
+    assert_int_equal(b.missed[MISS_BRANCH], 5);
+    assert_int_equal(b.missed[MISS_L1D], 11);
+    assert_int_equal(b.missed[MISS_L2], 0);
+}
+
+static void a_pmu_may_have_a_cycle_counter_only(void **state)
+{
+    struct armv8_kind least = wide;
+    struct hpm_breakdown b;
+
+    (void)state;
+    least.counters = 0;
+    start(&least);
+    assert_true(hpm_caps()->present);
+    assert_false(hpm_caps()->instructions);
+    switch_to(0, 0);
+    armv8_execute(1000, 5000, true);
+    switch_to(0, -1);
+    context_read(&threads[0].counts, &hpm_state.plan, &b);
+    assert_in_range(b.cycles, 5000, 5100);
+    assert_int_equal(b.instructions, 0);
+    assert_exact(0);
+}
+
+static void no_more_counters_are_used_than_hpm_has_room_for(void **state)
+{
+    struct armv8_kind many = wide;
+
+    (void)state;
+    many.counters = 31;
+    start(&many);
+    assert_int_equal(hpm_caps()->counters, HPM_COUNTERS_MAX);
+    switch_to(0, 0);
+    armv8_execute(1000, 3 * SLICE, true);
+    assert_exact(0);
+}
+
+static void a_cycle_counter_that_stands_still_is_not_used(void **state)
+{
+    struct armv8_kind stuck = wide;
+
+    (void)state;
+    stuck.stuck = true;
+    start(&stuck);
+    assert_false(hpm_caps()->present);
+    assert_non_null(strstr(double_output, "hpm: armv8: the cycle counter stands still: not used\n"));
+}
+
+static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
+{
+    struct hpm_breakdown b;
+
+    (void)state;
+    armv8_machine(&wide);
+    armv8_double[1].kind.ceid1 &= ~CEID(0x24);
+    armv8_double[2].kind.counters = 4;
+    armv8_double[3].kind.no_lp = true;
+    kernel_start_hpm();
+    for (unsigned i = 0; i < THREADS; i++)
+        hpm_thread_init(&threads[i], 100 + i, 10);
+    for (unsigned i = 1; i < DOUBLE_CPUS; i++)
+        assert_null(cpus[i].hpm);
+    assert_non_null(strstr(double_output,
+                           "hpm: the counters of CPU 2 lack what the first CPU's have: it is not counted\n"));
+    host_irqs_on = false;
+    double_run_on(2);
+    hpm_switch(NULL, &threads[0]);
+    armv8_execute(1000, 2000, true);
+    hpm_tick();
+    hpm_interrupt(NULL);
+    hpm_switch(&threads[0], NULL);
+    double_run_on(0);
+    hpm_switch(NULL, &threads[0]);
+    armv8_execute(300, 5000, true);
+    hpm_switch(&threads[0], NULL);
+    context_read(&threads[0].counts, &hpm_state.plan, &b);
+    assert_in_range(b.instructions, 300, 330);
+    hpm_read_machine(&b);
+    assert_in_range(b.instructions, 300, 330);
+}
+
+/* ---- Counting ---- */
+
+static void random_work(uint64_t *seed)
+{
+    static const uint8_t codes[] = {0x01, 0x03, 0x17, 0x22, 0x23, 0x24, 0x33, 0x34, 0x35};
+    bool user = test_random(seed) % 3;
+
+    if (test_random(seed) % 2)
+        armv8_count(codes[test_random(seed) % ARRAY_SIZE(codes)], test_random(seed) % 100000000, user);
+    else
+        armv8_execute(test_random(seed) % 200000000, test_random(seed) % 400000, user);
+}
+
+/* Some billions of events, so that narrow counters wrap dozens of times. */
+static void live(const struct armv8_kind *kind, uint64_t seed)
+{
+    struct hpm_breakdown sum = {0}, part, machine;
+    start(kind);
+    for (int step = 0; step < 4000; step++) {
+        unsigned cpu = test_random(&seed) % DOUBLE_CPUS;
+        int next = (int)(test_random(&seed) % (THREADS + 2)) - 2;
+        double_run_on(cpu);
+        host_irqs_on = test_random(&seed) % 4; /* now and then nobody listens for a while */
+        for (unsigned n = test_random(&seed) % 4; n; n--)
+            random_work(&seed);
+        host_irqs_on = true;
+        armv8_deliver();
+        if (test_random(&seed) % 5 == 0)
+            tick(cpu);
+        if (next < 0 || !is_running(next))
+            switch_to(cpu, next < 0 ? -1 : next);
+        assert_exact(cpu);
+    }
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
+        switch_to(c, -1);
+    for (unsigned i = 0; i < THREADS; i++) {
+        context_read(&threads[i].counts, &hpm_state.plan, &part);
+        hpm_breakdown_add(&sum, &part);
+    }
+    hpm_read_machine(&machine);
+    assert_int_equal(sum.instructions, machine.instructions);
+    assert_int_equal(sum.cycles, machine.cycles);
+    if (kind->ceid0 >> CODE_INSTRUCTIONS & 1)
+        assert_true(machine.instructions > 15 * ((uint64_t)1 << 32));
+}
+
+static void nothing_is_lost_or_counted_twice_by_narrow_counters(void **state)
+{
+    (void)state;
+    live(&narrow, 3);
+}
+
+static void nothing_is_lost_or_counted_twice_by_wide_counters(void **state)
+{
+    (void)state;
+    live(&wide, 5);
+}
+
+static void cycles_are_counted_where_instructions_are_not(void **state)
+{
+    (void)state;
+    live(&bare, 7);
+}
+
+static unsigned burst_at;
+
+static void burst(void)
+{
+    if (armv8_double[0].accesses != burst_at)
+        return;
+    for (unsigned code = 0; code < 0x40; code++)
+        armv8_count(code, 200, false);
+}
+
+/* Whichever register is being accessed when the counters wrap. */
+static void wrap_during_a_reading(const struct armv8_kind *kind)
+{
+    unsigned accesses;
+
+    start(kind);
+    switch_to(0, 0);
+    accesses = armv8_double[0].accesses;
+    tick(0);
+    accesses = armv8_double[0].accesses - accesses;
+    for (unsigned at = 1; at <= accesses; at++) {
+        start(kind);
+        switch_to(0, 0);
+        host_irqs_on = false;
+        for (unsigned code = 0; code < 0x40; code++)
+            if (code != CODE_INSTRUCTIONS)
+                armv8_count(code, ARMV8_FIRST_WRAP - 100, false);
+        uint64_t done = armv8_double[0].happened[instructions_counter()];
+        armv8_count(CODE_INSTRUCTIONS, ARMV8_FIRST_WRAP - 100 - done, false);
+        burst_at = armv8_double[0].accesses + at;
+        armv8_on_access = burst;
+        hpm_tick();
+        armv8_on_access = NULL;
+        assert_last_exact(0);
+        armv8_count(0x03, 1000, false);
+        armv8_execute(1000, 1000, true);
+        assert_exact(0);
+        host_irqs_on = true;
+        armv8_deliver();
+        assert_exact(0);
+        assert_true(cpus[0].hpm->last.instructions > ARMV8_FIRST_WRAP);
+    }
+}
+
+static void counters_may_wrap_at_any_moment_of_a_reading(void **state)
+{
+    (void)state;
+    wrap_during_a_reading(&narrow);
+    wrap_during_a_reading(&wide);
+}
+
+static void one_wrap_may_pass_while_interrupts_are_off(void **state)
+{
+    struct hpm_breakdown b;
+    const uint64_t many = ((uint64_t)1 << 32) - 1000;
+
+    (void)state;
+    start(&narrow);
+    switch_to(0, 0);
+    host_irqs_on = false;
+    armv8_execute(many, 1000, true);
+    armv8_count(0x03, many, true);
+    hpm_tick();
+    armv8_execute(many, 1000, true);
+    host_irqs_on = true;
+    armv8_deliver();
+    hpm_read_thread(&threads[0], &b);
+    assert_in_range(b.instructions, 2 * many, 2 * many + 300);
+    assert_int_equal(b.missed[MISS_L1D], many);
+    assert_exact(0);
+}
+
+static void wraps_are_taken_in_by_interrupt_without_any_tick(void **state)
+{
+    struct hpm_breakdown b;
+    uint64_t executed = 0;
+
+    (void)state;
+    start(&narrow);
+    switch_to(0, 0);
+    for (; executed < 10 * ((uint64_t)1 << 32); executed += 1000000000)
+        armv8_execute(1000000000, 10, true); /* hardly a cycle passes, so no turn ends */
+    hpm_read_thread(&threads[0], &b);
+    assert_in_range(b.instructions, executed, executed + 2000);
+    assert_true(cpus[0].hpm->interrupts >= 10);
+    assert_exact(0);
+}
+
+/* ---- Turns ---- */
+
+static void groups_take_turns_by_interrupt_without_any_tick(void **state)
+{
+    uint32_t seen = 0;
+
+    (void)state;
+    start(&wide);
+    assert_true(hpm_state.plan.groups > 1);
+    switch_to(0, 0);
+    uint64_t interrupts = cpus[0].hpm->interrupts;
+    for (unsigned i = 0; i < 40 * hpm_state.plan.groups; i++) {
+        seen |= 1u << mux_turns_group(&cpus[0].hpm->turns);
+        armv8_execute(1000, SLICE / 20, true);
+    }
+    assert_int_equal(seen, (1u << hpm_state.plan.groups) - 1);
+    assert_in_range(cpus[0].hpm->interrupts - interrupts, 2 * hpm_state.plan.groups - 1,
+                    2 * hpm_state.plan.groups);
+    assert_exact(0);
+}
+
+/* Setting the cycle counter back costs as many cycles a turn as pass between two accesses. */
+static void a_turn_loses_no_more_cycles_than_a_register_access_takes(void **state)
+{
+    (void)state;
+    start(&wide);
+    switch_to(0, 0);
+    armv8_double[0].set_back = 0;
+    uint64_t interrupts = cpus[0].hpm->interrupts;
+    for (unsigned i = 0; i < 100; i++)
+        armv8_execute(1000, SLICE + 1000, true);
+    uint64_t turns = cpus[0].hpm->interrupts - interrupts;
+    assert_int_equal(turns, 100);
+    assert_int_equal(armv8_double[0].set_back, turns * ACCESS_CYCLES);
+}
+
+static void a_turn_that_a_tick_has_ended_is_not_ended_again(void **state)
+{
+    (void)state;
+    start(&wide);
+    switch_to(0, 0);
+    host_irqs_on = false;
+    armv8_execute(1000, SLICE + 5, true);
+    hpm_tick(); /* sees that it has lasted long enough */
+    hpm_tick(); /* ends it                             */
+    unsigned group = mux_turns_group(&cpus[0].hpm->turns);
+    uint64_t interrupts = cpus[0].hpm->interrupts;
+    host_irqs_on = true;
+    armv8_deliver();
+    assert_int_equal(cpus[0].hpm->interrupts, interrupts);
+    hpm_interrupt(NULL); /* the controller had it already */
+    assert_int_equal(mux_turns_group(&cpus[0].hpm->turns), group);
+    assert_exact(0);
+}
+
+static void flags_of_counters_nobody_uses_bring_no_storm(void **state)
+{
+    struct armv8_kind many = wide;
+
+    (void)state;
+    many.counters = 31;
+    start(&many);
+    switch_to(0, 0);
+    armv8_double[0].flags |= (uint64_t)1 << 20;
+    armv8_double[0].now.interrupts |= (uint64_t)1 << 20; /* whoever has done that */
+    armv8_double[0].written.interrupts |= (uint64_t)1 << 20;
+    armv8_deliver();
+    assert_int_equal(armv8_double[0].flags, 0);
+    assert_exact(0);
+}
+
+static void what_firmware_left_on_is_off(void **state)
+{
+    struct armv8_kind many = wide;
+    const uint64_t ours = 0x1ff | SET_CYCLES;
+
+    (void)state;
+    many.counters = 31;
+    start(&many);
+    for (unsigned i = 0; i < DOUBLE_CPUS; i++) {
+        assert_int_equal(armv8_double[i].written.enabled & ~ours, 0);
+        assert_int_equal(armv8_double[i].written.interrupts, ours);
+        assert_int_equal(armv8_double[i].flags, 0);
+    }
+}
+
+static void a_switch_costs_a_handful_of_register_accesses(void **state)
+{
+    (void)state;
+    start(&narrow);
+    switch_to(0, 0);
+    unsigned before = armv8_double[0].accesses;
+    switch_to(0, 1);
+    assert_in_range(armv8_double[0].accesses - before, 1, 9);
+}
+
+/* ---- Modes ---- */
+
+static struct hpm_breakdown run_both_modes(uint64_t modes)
+{
+    struct hpm_breakdown b;
+
+    with_modes(modes);
+    start(&few);
+    switch_to(0, 0);
+    armv8_execute(1000000, 2000000, true);
+    armv8_execute(30000, 50000, false);
+    armv8_count(0x23, 700, true);
+    armv8_count(0x23, 50, false);
+    switch_to(0, -1);
+    assert_exact(0);
+    context_read(&threads[0].counts, &hpm_state.plan, &b);
+    return b;
+}
+
+static void a_mode_that_is_not_asked_for_is_not_counted(void **state)
+{
+    enum { BOTH, USER, KERNEL };
+
+    (void)state;
+    struct hpm_breakdown both = run_both_modes(BOTH);
+    assert_in_range(both.instructions, 1030000, 1030200);
+    assert_in_range(both.cycles, 2050000, 2050400);
+    assert_int_equal(both.stall[STALL_FRONTEND], 750);
+    struct hpm_breakdown user = run_both_modes(USER);
+    assert_non_null(strstr(double_output, "cycles in user mode only, no records"));
+    assert_int_equal(user.instructions, 1000000);
+    assert_int_equal(user.cycles, 2000000);
+    assert_int_equal(user.stall[STALL_FRONTEND], 700);
+    struct hpm_breakdown kernel = run_both_modes(KERNEL);
+    assert_in_range(kernel.instructions, 30000, 30200);
+    assert_in_range(kernel.cycles, 50000, 50400);
+    assert_int_equal(kernel.stall[STALL_FRONTEND], 50);
+    double_output[0] = 0;
+    hpm_breakdown_print("test", &kernel);
+    assert_non_null(strstr(double_output, "kernel-mode cycles, "));
+    assert_null(strstr(double_output, "idle"));
+}
+
+/* ---- What is said ---- */
+
+static void idle_time_is_in_cycles_of_a_cpu_that_runs(void **state)
+{
+    struct hpm_breakdown before, after;
+
+    (void)state;
+    start(&wide);
+    assert_in_range(hpm_state.pmu.cycles_per_tick, CYCLES_PER_TICK * PMU_RATE_ONE * 999 / 1000,
+                    CYCLES_PER_TICK * PMU_RATE_ONE * 1001 / 1000);
+    switch_to(0, 0);
+    hpm_read_machine(&before);
+    host_ticks += 100000; /* on this CPU nothing happens; the three others are idle */
+    hpm_read_machine(&after);
+    hpm_breakdown_sub(&after, &before);
+    assert_in_range(after.idle_cycles, 3 * 299000, 3 * 301000);
+}
+
+static void what_is_not_counted_is_named_and_not_shown(void **state)
+{
+    struct hpm_breakdown b = {.cycles = 1000000, .idle_cycles = 1000000, .seen_permille = 1000};
+
+    (void)state;
+    start(&bare);
+    double_output[0] = 0;
+    hpm_breakdown_print("test", &b);
+    assert_string_equal(
+        double_output,
+        "hpm: test: 1000000 cycles, idle 50.0 %\n"
+        "  cycles by cause               count  share\n"
+        "  all                            1.000 M  100.0 %\n"
+        "  not counted by this PMU: instructions, stalls by cause, stalls of front and back end, "
+        "accesses by source, misses\n");
+    start(&wide);
+    b.instructions = 500000;
+    b.stall[STALL_FRONTEND] = 100000;
+    b.stall[STALL_BACKEND] = 300000;
+    b.missed[MISS_L1D] = 1234;
+    double_output[0] = 0;
+    hpm_breakdown_print("test", &b);
+    assert_non_null(
+        strstr(double_output, "500000 instructions, idle 50.0 %, each figure seen for at least 100.0"));
+    assert_non_null(strstr(double_output, "  completion                     0.600 M   60.0 %    1.200\n"));
+    assert_non_null(strstr(double_output, "  back end                       0.300 M   30.0 %    0.600\n"));
+    assert_non_null(strstr(double_output, "  L1 data misses                 1234"));
+    assert_non_null(strstr(double_output, "2.468\n"));
+    assert_null(strstr(double_output, "branch misprediction"));
+    assert_null(strstr(double_output, "remote L2"));
+    assert_non_null(strstr(double_output, "not counted by this PMU: stalls by cause, accesses by source\n"));
+    struct armv8_kind half = wide;
+    half.ceid1 &= ~CEID(0x23);
+    start(&half);
+    double_output[0] = 0;
+    hpm_breakdown_print("test", &b);
+    assert_null(strstr(double_output, "completion"));
+    assert_non_null(strstr(double_output, "all else"));
+}
+
+static void there_are_no_samples(void **state)
+{
+    struct hpm_sampling config = {.sources = SOURCES_REMOTE_CACHE, .period = 10, .user = true};
+    struct hpm_sample sample;
+    struct hpm_sample_account account;
+
+    (void)state;
+    start(&wide);
+    assert_false(hpm_caps()->can_sample);
+    assert_int_equal(hpm_sampling_start(&config), -ENODEV);
+    hpm_sampling_stop();
+    assert_int_equal(hpm_sampling_take(&sample, 1), 0);
+    hpm_sampling_account(&account);
+    assert_int_equal(account.taken, 0);
+    hpm_mark("nothing to mark");
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_cpu_without_pmuv3_has_no_counters),
+        TEST(what_was_found_is_one_line),
+        TEST(an_event_is_counted_by_the_best_code_there_is),
+        TEST(a_pmu_may_have_a_cycle_counter_only),
+        TEST(no_more_counters_are_used_than_hpm_has_room_for),
+        TEST(a_cycle_counter_that_stands_still_is_not_used),
+        TEST(a_cpu_that_lacks_what_the_first_has_is_left_out),
+        TEST(nothing_is_lost_or_counted_twice_by_narrow_counters),
+        TEST(nothing_is_lost_or_counted_twice_by_wide_counters),
+        TEST(cycles_are_counted_where_instructions_are_not),
+        TEST(counters_may_wrap_at_any_moment_of_a_reading),
+        TEST(one_wrap_may_pass_while_interrupts_are_off),
+        TEST(wraps_are_taken_in_by_interrupt_without_any_tick),
+        TEST(groups_take_turns_by_interrupt_without_any_tick),
+        TEST(a_turn_loses_no_more_cycles_than_a_register_access_takes),
+        TEST(a_turn_that_a_tick_has_ended_is_not_ended_again),
+        TEST(flags_of_counters_nobody_uses_bring_no_storm),
+        TEST(what_firmware_left_on_is_off),
+        TEST(a_switch_costs_a_handful_of_register_accesses),
+        TEST(a_mode_that_is_not_asked_for_is_not_counted),
+        TEST(idle_time_is_in_cycles_of_a_cpu_that_runs),
+        TEST(what_is_not_counted_is_named_and_not_shown),
+        TEST(there_are_no_samples),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
