@@ -123,9 +123,10 @@ warehouse_SRC  := \
 private_SRC    := apps/private/private.c
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS      := badcalls faults libctest oom stress
+TEST_APPS      := badcalls counts faults libctest oom stress
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
+counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S
 # What must be refused: a program cut short, and none at all.
 BROKEN_APPS := cut-short no-program
 
@@ -239,6 +240,8 @@ $(O)/apps/%.o: apps/%.S Makefile | deps-build
 	$(call compile,$(APP_CFLAGS))
 $(O)/test/qemu/apps/%.o: test/qemu/apps/%.c Makefile | deps-build
 	$(call compile,$(APP_CFLAGS))
+$(O)/test/qemu/apps/%.o: test/qemu/apps/%.S Makefile | deps-build
+	$(call compile,$(APP_CFLAGS))
 app_objects = $(libc_objects) $(foreach a,$(ALL_APPS) $(TEST_APPS),$($(a)_OBJ))
 
 define app_rule
@@ -300,7 +303,8 @@ $(eval $(call image_rule,vigil-test,debug,$(ALL_APPS) $(TEST_APPS) $(BROKEN_APPS
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC := \
 	test/qemu/kernel/arch.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/panics.c \
-	test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/suite.c
+	test/qemu/kernel/pmu.c test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/suite.c \
+	test/qemu/apps/$(ARCH)/known_loop.S
 suite_objects = $(addprefix $(O)/debug/,$(addsuffix .o,$(basename $(SUITE_SRC))))
 $(eval $(call image_rule,vigil-suites,debug,hello,$(filter-out %/kernel/run.o,$(call kernel_objects,debug)) $(suite_objects)))
 $(O)/symbols0.S: tools/symbols.sh | deps-build
@@ -479,7 +483,7 @@ fuzz: $(addprefix $(H)/,$(FUZZERS))
 # ---- Tests in the booted kernel --------------------------------------------------------------------------------------
 QEMU_TESTS := \
 	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/framebuffer.t test/qemu/hpm.t test/qemu/libc.t \
-	test/qemu/memory.t test/qemu/numa.t test/qemu/sched.t test/qemu/sharing.t test/qemu/stress.t test/qemu/truth.t test/qemu/uefi.t
+	test/qemu/memory.t test/qemu/numa.t test/qemu/pmu.t test/qemu/sched.t test/qemu/sharing.t test/qemu/stress.t test/qemu/truth.t test/qemu/uefi.t
 test-qemu: $(foreach i,vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test
 	@ARCH=$(ARCH) B=$(B) prove --timer $(QEMU_TESTS)
 

@@ -23,6 +23,9 @@
 #   thread=multi   one host thread per CPU, or single: in turns (single when there are more CPUs than the host has, for then
 #                   multi is several times slower; a simulated machine is always single)
 #   serial=WHAT     what is at the serial port, in QEMU's words; none: nothing, on x86_64 not even a port  (stdio)
+#   icount=N        every instruction takes 2^N ns of the guest's time, and an idle guest's time jumps to the next event: the same
+#                   run each time, and on aarch64 a PMU that counts instructions; not on a simulated machine, which has
+#                   its own time
 #   timeout=S       seconds after which QEMU is ended, with status 124  (600)
 #   out=DIR         where truth.txt, the simulated machine's ground truth, goes  (build/out)
 #   plugin=OPTIONS  more options of the simulated machine: q=2000,seed=1
@@ -32,14 +35,14 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
 
-kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio timeout=600 out=$top/build/out plugin= shape= thread=
+kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio timeout=600 out=$top/build/out plugin= shape= thread= icount=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
-	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | board=* | thread=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | timeout=* | out=* | plugin=*)
+	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | board=* | thread=* | icount=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
-	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= board= thread= machine= smp= mem= nodes= cpu= serial= timeout= out= plugin=)" ;;
+	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= board= thread= icount= machine= smp= mem= nodes= cpu= serial= timeout= out= plugin=)" ;;
 	esac
 	shift
 done
@@ -71,6 +74,7 @@ else
 	[ $arch != aarch64 ] || cpu=$cpu,cntfrq=1000000000
 	shape=,sockets=$chips,cores=$cores,threads=$threads,maxcpus=$cpus
 	[ "$smp" -le "$cpus" ] || die "smp=$smp: '$machine' has $cpus CPUs"
+	[ -z "$icount" ] || die "icount=$icount: a simulated machine has its own time"
 	page=$scratch/registers thread=single # the simulator decides whose turn it is
 	truncate -s 1M "$page"
 	set -- -object memory-backend-file,id=registers,size=1M,mem-path="$page",share=on \
@@ -87,6 +91,13 @@ for part in $(printf '%s' "$nodes" | tr , ' '); do
 	first=$((last + 1)) node=$((node + 1))
 done
 
+case $icount in
+'') ;;
+[0-9] | 10)
+	thread=single # instructions can be counted in turns only
+	set -- -icount "shift=$icount,sleep=off" "$@" ;;
+*) die "icount=$icount: expected 0 to 10" ;;
+esac
 [ -n "$thread" ] || if [ "$smp" -gt "$(nproc)" ]; then thread=single; else thread=multi; fi
 
 if [ -n "$disk$efi" ]; then

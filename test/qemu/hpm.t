@@ -37,10 +37,18 @@ compare figure mix-begin mix-end total 10 "cycles instructions dcache_remote_l2"
 compare figure mix-begin mix-end total 50 "stall_dcache local_l2 dcache_local_l2 stall_branch" \
 	"large scaled figures of the machine are within 5 % of the truth"
 
-boot smp=2 -- hpm.print_ms=100 -- hpm 99
+# shellcheck disable=SC2086
+boot smp=2 $no_pmu -- hpm.print_ms=100 -- hpm 99
 says 'hpm: this machine has no performance counters that are known' "plain QEMU: says that there are no counters"
 says 'hpm.print_ms: nothing to print' "plain QEMU: and that there is nothing to print"
 
 boot machine=openpower720 -- hpm.pmu=none -- hpm 99
 says 'hpm: switched off by hpm.pmu=none' "the counters can be switched off"
+
+use vigil-test
+for modes in user kernel both; do
+	boot machine=openpower720 smp=1 timeout=300 -- hpm.modes=$modes -- counts $modes
+	status_is 0 "a program's own counts, $modes"
+	guest_tap
+done
 done_testing

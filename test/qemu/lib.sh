@@ -2,17 +2,23 @@
 #   use NAME          boot starts that one: vigil-test if not given
 #   $models           machines other than QEMU's best: a word of tools/qemu.sh arguments each
 #   boot [tools/qemu.sh arguments] -- boot arguments
+#   $no_pmu           how plain QEMU has no performance counters
 #   status_is N WHAT;  says REGEX WHAT;  says_not REGEX WHAT;  guest_tap;  done_testing
+#   skip_all WHY      instead of all of it
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
 case $arch in
 aarch64)
-	image=img models="cpu=cortex-a72 cpu=neoverse-n1 gic=2 board=virtualization=on" ;;
+	image=img models="cpu=cortex-a72 cpu=neoverse-n1 gic=2 board=virtualization=on" no_pmu=cpu=max,pmu=off ;;
 *)
-	image=elf models="cpu=qemu64 cpu=EPYC cpu=max,-x2apic,-xsave,-fsgsbase" ;;
+	image=elf models="cpu=qemu64 cpu=EPYC cpu=max,-x2apic,-xsave,-fsgsbase" no_pmu= ;;
 esac
 use() { # NAME
 	kernel=${B:-build}/$arch/$1.$image
+}
+skip_all() { # WHY
+	echo "1..0 # SKIP $1"
+	exit 0
 }
 use vigil-test
 work=$(mktemp -d "${TMPDIR:-/tmp}/vigil-test.XXXXXX")

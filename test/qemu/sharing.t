@@ -25,7 +25,9 @@ r=0
 result $r "detection cost less than 2 % of the cycles"
 says "^sharing: account pid=3 detections=[01] .* migrations=0" "a program without sharing is sampled for its start at most, and none of its threads is moved for sharing"
 
-boot smp=4 -- -- sched.policy=cluster scoreboard ms=50
+# shellcheck disable=SC2086
+boot smp=4 $no_pmu -- -- sched.policy=cluster scoreboard ms=50
 status_is 0 "without counters the program runs all the same"
 says "no performance counters" "... and that there are none is said"
+says "^sharing: nothing here records which data threads share: policy cluster balances load only" "... by the policy, too"
 done_testing

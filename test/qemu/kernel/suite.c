@@ -3,15 +3,21 @@
 #include "kernel/printf.h"
 #include "kernel/run.h"
 
-static const struct suite *const suites[] = {&sched_suite, &hpm_suite,    &mm_suite, &spaces_suite,
-                                             &arch_suite,  &panics_suite, NULL};
+static const struct suite *const suites[] = {&sched_suite, &hpm_suite,    &mm_suite,  &spaces_suite,
+                                             &arch_suite,  &panics_suite, &pmu_suite, NULL};
 
 static unsigned failures;
+static const char *skipped;
 
 void suite_fail(const char *file, int line, const char *what)
 {
     __atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED);
     kprintf("# %s:%d: %s\n", file, line, what);
+}
+
+void suite_skip(const char *why)
+{
+    skipped = why;
 }
 
 static bool same(const char *a, const char *b)
@@ -37,9 +43,11 @@ static unsigned run_suite(const struct suite *s, const char *only)
             continue;
         }
         failures = 0;
+        skipped = NULL;
         s->tests[i].run();
         failed += failures != 0;
-        kprintf("%sok %u - %s: %s\n", failures ? "not " : "", i + 1, s->name, s->tests[i].name);
+        kprintf("%sok %u - %s: %s%s%s\n", failures ? "not " : "", i + 1, s->name, s->tests[i].name,
+                skipped ? " # skip " : "", skipped ? skipped : "");
     }
     return failed;
 }

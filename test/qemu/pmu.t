@@ -1,0 +1,53 @@
+#!/bin/sh
+# Hardware's own counters, which QEMU has for AArch64: with icount= every instruction takes a known time, so counts are exact.
+. "${0%/*}/lib.sh"
+[ "$arch" = aarch64 ] || skip_all "QEMU emulates no performance counters of $arch (hpm.t has those of the simulated machine)"
+
+# counted_as MODEL REGEX: the suite, and what is said of the counters
+counted_as() {
+	# shellcheck disable=SC2086
+	boot smp=1 icount=0 $1 -- -- pmu
+	status_is 0 "$1: the suite ends"
+	says "^hpm: armv8: $2, 5 counters and two for cycles and instructions, 1 group of 1000000 cycles, no records" \
+		"$1: one line says what was found"
+	guest_tap
+}
+use vigil-suites
+counted_as cpu=cortex-a72 "PMUv3, 32 bits"
+says '^hpm: armv8: does not count stalls by cause, stalls of front and back end, accesses by source, misses$' \
+	"cortex-a72: what it lacks is said at boot"
+says_not '(completion|front end|instruction cache|remote L2) +[0-9]' "cortex-a72: and it is not shown as 0"
+counted_as cpu=neoverse-n1 "PMUv3p1, 32 bits"
+counted_as cpu=max "PMUv3p5, 64 bits"
+says 'not counted by this PMU: stalls by cause, accesses by source, misses' "max: what it lacks is named below the breakdown"
+counted_as "cpu=cortex-a72 board=virtualization=on gic=2" "PMUv3, 32 bits"
+
+boot smp=4 cpu=cortex-a72 -- -- pmu
+status_is 0 "without icount, 4 CPUs: the suite ends"
+says "^hpm: armv8: does not count instructions, " "... no instructions: said at boot"
+says_not "it is not counted" "... every CPU is counted"
+guest_tap
+
+boot smp=1 cpu=max,pmu=off -- -- pmu
+status_is 0 "without counters the suite ends"
+says '^hpm: this machine has no performance counters' "... and that is said"
+guest_tap
+
+use vigil-test
+for model in cpu=cortex-a72 cpu=max; do
+	for modes in user kernel both; do
+		boot smp=1 icount=0 $model -- hpm.modes=$modes -- counts $modes
+		status_is 0 "$model: a program's own counts, $modes"
+		guest_tap
+	done
+done
+boot efi="${B:-build}/$arch/vigil-test.efi" smp=1 icount=0 cpu=cortex-a72 -- hpm.modes=user -- counts user
+status_is 0 "described by ACPI: a program's own counts"
+says "^hpm: armv8: PMUv3, " "described by ACPI: the counters are found"
+
+boot smp=4 -- -- sched.policy=cluster scoreboard ms=20 ';' sched.policy=cluster hello
+status_is 0 "policy cluster goes on without records of accesses"
+r=0
+[ "$(grep -c '^sharing: nothing here records which data threads share: policy cluster balances load only$' "$console")" -eq 1 ] || r=1
+result $r "... and says so once"
+done_testing
