@@ -77,7 +77,8 @@ static bool can_detect(void)
     if (hpm_caps()->can_sample)
         return true;
     if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-        kprintf("sharing: nothing here records which data threads share: policy cluster balances load only\n");
+        kprintf(
+            "sharing: nothing here records which data threads share: policy cluster balances load only\n");
     return false;
 }
 

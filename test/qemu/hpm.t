@@ -47,7 +47,7 @@ says 'hpm: switched off by hpm.pmu=none' "the counters can be switched off"
 
 use vigil-test
 for modes in user kernel both; do
-	boot machine=openpower720 smp=1 timeout=300 -- hpm.modes=$modes -- counts $modes
+	boot machine=openpower720 smp=1 timeout=300 -- hpm.modes=$modes -- counts $modes 500
 	status_is 0 "a program's own counts, $modes"
 	guest_tap
 done

@@ -2,7 +2,10 @@
  * What a program reads of its own counts: exactly the instructions it executed, in the modes that are counted, whatever
  * interrupts it and whoever else runs in between.
  *
- *   counts user | kernel | both      as hpm.modes says
+ *   counts user | kernel | both [SLACK]     as hpm.modes says
+ *
+ * SLACK: so many instructions the kernel may need more or less from one reading to the next, where it has figures to
+ * estimate; 0 if not given.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -116,12 +119,19 @@ static void user(void)
 
 /* ---- With the kernel's part, interrupts are in it ---- */
 
+static uint64_t slack;
+
+static bool near(uint64_t counted, uint64_t expected)
+{
+    return counted <= expected + slack && expected <= counted + slack;
+}
+
 static void kernel(void)
 {
     uint64_t one = least_of(1), many = least_of(50000);
 
     tap_check(one > 100, "a system call takes %u instructions in kernel mode", (unsigned)one);
-    tap_check(one == many, "what is done in user mode is not counted (%u, %u)", (unsigned)one,
+    tap_check(near(many, one), "what is done in user mode is not counted (%u, %u)", (unsigned)one,
               (unsigned)many);
 }
 
@@ -130,7 +140,7 @@ static void both(void)
     uint64_t one = least_of(1), many = least_of(50000);
 
     tap_check(one > 100, "counting takes %u instructions in both modes", (unsigned)one);
-    tap_check(many - one == 2 * 49999, "99998 instructions are counted as %u", (unsigned)(many - one));
+    tap_check(near(many - one, 2 * 49999), "99998 instructions are counted as %u", (unsigned)(many - one));
 }
 
 int main(int argc, char **argv)
@@ -141,12 +151,13 @@ int main(int argc, char **argv)
     } modes[] = {{"user", user}, {"kernel", kernel}, {"both", both}};
     struct sys_breakdown b = own_counts();
 
+    slack = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
     if (!(b.counted >> WORD(instructions) & 1)) {
         tap_skip("exact counts", "no instructions are counted here");
         return tap_done();
     }
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        if (argc == 2 && !strcmp(argv[1], modes[i].name)) {
+        if (argc >= 2 && !strcmp(argv[1], modes[i].name)) {
             modes[i].run();
             return tap_done();
         }
