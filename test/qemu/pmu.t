@@ -28,6 +28,10 @@ says "^hpm: armv8: does not count instructions, " "... no instructions: said at 
 says_not "it is not counted" "... every CPU is counted"
 guest_tap
 
+boot efi="${B:-build}/$arch/vigil-suites.efi" smp=1 icount=0 cpu=cortex-a72 -- -- pmu 4
+status_is 0 "described by ACPI: the counters' interrupt arrives"
+says "^ok 4 - pmu: each turn ends by an interrupt$" "... at the end of each turn"
+
 boot smp=1 cpu=max,pmu=off -- -- pmu
 status_is 0 "without counters the suite ends"
 says '^hpm: this machine has no performance counters' "... and that is said"
