@@ -67,22 +67,22 @@ POLICY_SRC_aarch64 := kernel/arch/asid.c
 ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/clock.c kernel/arch/x86_64/console.c kernel/arch/x86_64/context.c kernel/arch/x86_64/cpu_init.c \
 	kernel/arch/x86_64/cpus.c kernel/arch/x86_64/early.c kernel/arch/x86_64/fpu.c kernel/arch/x86_64/frame.c \
-	kernel/arch/x86_64/irq.c kernel/arch/x86_64/lapic.c kernel/arch/x86_64/memory.c kernel/arch/x86_64/pci_ports.c \
-	kernel/arch/x86_64/power.c kernel/arch/x86_64/pte.c kernel/arch/x86_64/pvh.c kernel/arch/x86_64/reference.c \
+	kernel/arch/x86_64/identity.c kernel/arch/x86_64/irq.c kernel/arch/x86_64/lapic.c kernel/arch/x86_64/memory.c kernel/arch/x86_64/pci_ports.c \
+	kernel/arch/x86_64/power.c kernel/arch/x86_64/pte.c kernel/arch/x86_64/pvh.c kernel/arch/x86_64/quirks.c kernel/arch/x86_64/reference.c \
 	kernel/arch/x86_64/smp.c kernel/arch/x86_64/start.c kernel/arch/x86_64/topology.c kernel/arch/x86_64/trap.c \
 	kernel/arch/x86_64/boot.S kernel/arch/x86_64/entry.S kernel/arch/x86_64/trampoline.S \
 	kernel/arch/x86_64/usercopy_asm.S
 ARCH_SRC_aarch64 := \
 	kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c \
-	kernel/arch/aarch64/frame.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci.c \
+	kernel/arch/aarch64/frame.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/identity.c kernel/arch/aarch64/quirks.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci.c \
 	kernel/arch/aarch64/power.c kernel/arch/aarch64/pte.c kernel/arch/aarch64/start.c kernel/arch/aarch64/trap.c \
 	kernel/arch/aarch64/boot.S kernel/arch/aarch64/entry.S kernel/arch/aarch64/fpu.S \
 	kernel/arch/aarch64/usercopy_asm.S
 KERNEL_SRC := \
 	kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c \
-	kernel/arch/place.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/usercopy.c \
-	kernel/cmdline.c kernel/console.c kernel/cpu.c kernel/end.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
-	kernel/panic.c kernel/printf.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
+	kernel/arch/place.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/sync.c kernel/arch/usercopy.c \
+	kernel/call.c kernel/cmdline.c kernel/console.c kernel/cpu.c kernel/end.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
+	kernel/panic.c kernel/printf.c kernel/quirks.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
 	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/screen.c kernel/proc/bundle.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/stdio.c kernel/proc/syscall.c \
 	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/hpm.c \
@@ -369,7 +369,7 @@ HOST_TESTS := \
 	test_estimate test_fixed test_format test_frame test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling \
 	test_mux test_mux_turns test_numa test_pci test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
-	test_gop test_screen
+	test_gop test_screen test_sync
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_acpi_SRC      := kernel/dev/acpi.c
 test_devtree_SRC   := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
@@ -379,6 +379,7 @@ test_numa_SRC      := kernel/dev/acpi.c kernel/dev/acpi_numa.c kernel/dev/numa.c
 test_format_SRC    := kernel/format.c
 test_asid_SRC      := kernel/arch/asid.c
 test_gop_SRC       := kernel/boot/gop.c kernel/boot/boot_info.c
+test_sync_SRC      := kernel/arch/sync.c
 test_screen_SRC    := kernel/dev/screen.c $(FONT_SRC)
 test_pci_SRC       := kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/acpi.c
 test_pt_SRC        := kernel/arch/pt.c

@@ -4,6 +4,7 @@
  */
 #include "hpm/hpm.h"
 #include "kernel/boot/boot_info.h"
+#include "kernel/call.h"
 #include "kernel/cmdline.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
@@ -15,6 +16,7 @@
 #include "kernel/panic.h"
 #include "kernel/printf.h"
 #include "kernel/proc/process.h"
+#include "kernel/quirks.h"
 #include "kernel/run.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
@@ -57,6 +59,9 @@ static void handle_ipi(enum arch_ipi kind)
         break;
     case IPI_TLB:
         tlb_ipi();
+        break;
+    case IPI_CALL:
+        call_ipi();
         break;
     case IPI_STOP:
         panic_stopped();
@@ -220,6 +225,7 @@ static void init(UNUSED void *arg)
 {
     console_thread_start();
     start_cpus();
+    quirks_print("");
     process_init();
     sharing_start();
     monitor_start();
@@ -255,7 +261,8 @@ NORETURN void kernel_main(const struct boot_info *info)
     hpm_cpu_init(&cpus[0]);
     sched_init_cpu(&cpus[0]);
     if (thread_create(
-            &(struct thread_params){.name = "init", .entry = init, .prio = PRIO_KERNEL, .group = GROUP_NONE},
+            &(struct thread_params){
+                .name = "init", .entry = init, .arg = (void *)info, .prio = PRIO_KERNEL, .group = GROUP_NONE},
             &first))
         panic("no memory for the first thread");
     thread_start(first);

@@ -14,6 +14,7 @@
  *   uint64_t arch_ticks(void)            the free-running clock behind arch_clock_ns, monotonic across CPUs, ordered
  *   uint32_t arch_io_read32(const volatile void *reg), uint64_t arch_io_read64(...): one load of a device register, done
  *                                before what follows; arch_io_write32, arch_io_write64(reg, v): one store, after what precedes
+ *   void  arch_loop(uint64_t rounds)     exactly ten instructions a round, and a few more; rounds at least 1
  *   void  arch_user_access_begin(void)   lets the kernel touch user pages (STAC / PAN off) ...
  *   void  arch_user_access_end(void)     ... and forbids it again; used only inside arch/ and the no-fault accessors
  */
@@ -143,7 +144,12 @@ NORETURN void arch_stop(void); /* this CPU does nothing any more */
 /* ---- Clock and timer ---- */
 uint64_t arch_clock_ns(void); /* since boot; any context; monotonic over all CPUs */
 uint64_t arch_ticks_hz(void); /* frequency of arch_ticks                          */
-bool arch_ticks_user(void);   /* may user mode read the clock itself?             */
+/* The same, measured by another clock of the machine, for some ten milliseconds.  0, or -ENODEV: there is no other.  Thread
+ * context, one at a time. */
+int arch_clock_check(const char **name, uint64_t *hz);
+uint64_t
+arch_clocks_differ(void); /* ticks: by at most so much did a CPU's differ from the boot CPU's at its start */
+bool arch_ticks_user(void); /* may user mode read the clock itself?             */
 void arch_timer_arm(
     uint64_t
         deadline_ns); /* this CPU, one shot; interrupts off; past deadlines fire at once; UINT64_MAX disarms */
@@ -229,6 +235,26 @@ void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, voi
 void arch_frame_print(const struct arch_frame *frame); /* all registers, by name */
 vaddr_t arch_frame_pc(const struct arch_frame *frame);
 bool arch_frame_user(const struct arch_frame *frame); /* did it interrupt user mode? */
+
+/* ---- What the machine is, for reports ---- */
+#define ARCH_WORDS_MAX    32
+#define ARCH_CPU_NAME_MAX 64
+/* This CPU's identification registers that say what it can do, by the names its manual gives them, without what tells one
+ * CPU from another; always the same ones in the same order.  Returns how many.  Any context. */
+struct arch_word {
+    const char *name;
+    uint64_t value;
+};
+unsigned arch_identity(struct arch_word out[ARCH_WORDS_MAX]);
+void arch_cpu_name(char out[ARCH_CPU_NAME_MAX]); /* this CPU's model, for people */
+const char *arch_machine(void); /* what firmware calls the machine outside of SMBIOS, or NULL */
+/* What is peculiar: is_so writes what, for people; false: it is not so.  Thread context, all CPUs started.  Ended by name
+ * NULL. */
+struct arch_quirk {
+    const char *name;
+    bool (*is_so)(char *text, size_t size);
+};
+extern const struct arch_quirk arch_quirks[];
 
 /* Name of the ISA as RESULT lines and the boot line print it: "x86_64", "aarch64". */
 extern const char arch_name[];

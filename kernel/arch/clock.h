@@ -16,6 +16,8 @@ bool clock_timer_fired(void);
 int clock_init(
     void); /* boot CPU: finds out how fast the clocks run, calls clock_start; 0 or -ENODEV with a line */
 void clock_init_cpu(void); /* each CPU, interrupts off, its interrupt controller ready */
+/* Adds ticks to this CPU's clock, for good; false where that cannot be done.  Interrupts off, at its start. */
+bool clock_correct(int64_t ticks);
 /* This CPU's timer interrupts once, wait_ns from now or a little later, should that not be too long for it: then
  * earlier.  At most CLOCK_WAIT_MAX_NS. */
 void clock_timer_start(uint64_t wait_ns);

@@ -1,5 +1,7 @@
 /* The table of CPUs and the order in which they start; see cpus.h. */
 #include "kernel/arch/cpus.h"
+#include "kernel/arch/clock.h"
+#include "kernel/arch/sync.h"
 #include "kernel/dev/machine_find.h"
 #include "kernel/printf.h"
 
@@ -116,9 +118,127 @@ void cpus_place_by_nodes(struct cpus_list *list, int err)
         kprintf("nodes: %s gives no node to %u CPUs: node 0\n", numa.source, unnamed);
 }
 
+/* ---- Clocks: what is asked of a CPU that has arrived, and its answers ---- */
+
+#define SYNC_ROUNDS      16
+#define SYNC_CORRECTIONS 3
+#define SYNC_WAIT_NS     (5 * NS_PER_S)
+
+enum request { SAY_TIME, CORRECT_CLOCK, GO_ON, STOP };
+static struct {
+    uint32_t asked, answered; /* atomic: numbers of requests, growing from CPU to CPU */
+    uint32_t first;           /* of the CPU that is being started */
+    enum request request;
+    int64_t ticks; /* CORRECT_CLOCK: to be added; the answer of SAY_TIME */
+    bool done;     /* CORRECT_CLOCK: it was */
+} talk ALIGNED(CACHE_LINE);
+
+/* Of all that started. */
+static struct {
+    unsigned corrected, refused;
+    uint64_t worst, left; /* ticks: how far off one was, and may still be */
+} clocks;
+
+static bool ask(enum request request)
+{
+    uint32_t number = talk.asked + 1;
+    uint64_t since_ns = arch_clock_ns();
+
+    talk.request = request;
+    __atomic_store_n(&talk.asked, number, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&talk.answered, __ATOMIC_ACQUIRE) != number) {
+        arch_cpu_relax();
+        if (arch_clock_ns() - since_ns > SYNC_WAIT_NS)
+            return false;
+    }
+    return true;
+}
+
+/* The other CPU, until it is told to go on or to stop. */
+static enum request answer(void)
+{
+    for (uint32_t number = talk.first;; number++) {
+        while (__atomic_load_n(&talk.asked, __ATOMIC_ACQUIRE) != number)
+            arch_cpu_relax();
+        enum request request = talk.request;
+        if (request == SAY_TIME)
+            talk.ticks = (int64_t)arch_ticks();
+        else if (request == CORRECT_CLOCK)
+            talk.done = clock_correct(talk.ticks);
+        __atomic_store_n(&talk.answered, number, __ATOMIC_RELEASE);
+        if (request == GO_ON || request == STOP)
+            return request;
+    }
+}
+
+static bool compare(struct sync_bounds *out)
+{
+    struct sync_round rounds[SYNC_ROUNDS];
+
+    for (unsigned i = 0; i < SYNC_ROUNDS; i++) {
+        rounds[i].asked = arch_ticks();
+        if (!ask(SAY_TIME))
+            return false;
+        rounds[i].answered = (uint64_t)talk.ticks;
+        rounds[i].heard = arch_ticks();
+    }
+    *out = sync_bounds(rounds, SYNC_ROUNDS);
+    return true;
+}
+
+static uint64_t magnitude(int64_t v)
+{
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+static bool correct(struct sync_bounds b)
+{
+    talk.ticks = sync_correction(b);
+    clocks.worst = MAX(clocks.worst, magnitude(talk.ticks));
+    return ask(CORRECT_CLOCK) && talk.done;
+}
+
+/* One clock for all, or the CPU is not used: what runs here and there could not order what it sees. */
+static bool agree(const struct cpu *cpu)
+{
+    struct sync_bounds b;
+    unsigned corrections = 0;
+    bool heard;
+
+    while ((heard = compare(&b)) && !sync_agrees(b) && corrections < SYNC_CORRECTIONS && correct(b))
+        corrections++;
+    if (!heard || !sync_agrees(b)) {
+        clocks.refused++;
+        kprintf("cpus: CPU %u's clock %s: the CPU is left alone\n", cpu->index,
+                heard ? "does not agree with the boot CPU's" : "cannot be asked");
+        ask(STOP);
+        return false;
+    }
+    clocks.corrected += corrections != 0;
+    clocks.left = MAX(clocks.left, MAX(magnitude(b.low), magnitude(b.high)));
+    return ask(GO_ON);
+}
+
+uint64_t arch_clocks_differ(void)
+{
+    return clocks.left;
+}
+
+bool cpus_clocks_quirk(char *text, size_t size)
+{
+    ksnprintf(text, size,
+              "%u CPUs' counters did not agree with the boot CPU's, by up to %llu ticks: %u set right, %u "
+              "left alone",
+              clocks.corrected + clocks.refused, (unsigned long long)clocks.worst, clocks.corrected,
+              clocks.refused);
+    return clocks.corrected + clocks.refused;
+}
+
 void cpus_arrive(struct cpu *cpu)
 {
     __atomic_store_n(&arrived, cpu->index, __ATOMIC_RELEASE);
+    if (answer() == STOP)
+        arch_stop();
     kernel_secondary_main(cpu);
 }
 
@@ -144,7 +264,9 @@ unsigned arch_cpus_start(struct cpu *cpus, unsigned n)
     for (unsigned i = 1; i < n; i++) {
         cpus[run].hwid = cpus[i].hwid;
         cpus[run].place = cpus[i].place;
-        run += smp_start_one(&cpus[run]);
+        talk.first = talk.asked + 1;
+        __atomic_store_n(&arrived, 0, __ATOMIC_RELEASE);
+        run += smp_start_one(&cpus[run]) && agree(&cpus[run]);
     }
     return run;
 }

@@ -31,6 +31,9 @@ NORETURN void cpus_arrive(struct cpu *cpu);
 /* Waits until that CPU has arrived; false after ns. */
 bool cpus_wait_for(const struct cpu *cpu, uint64_t ns);
 
+/* The CPUs whose clocks did not agree with the boot CPU's when they started.  False: all did. */
+bool cpus_clocks_quirk(char *text, size_t size);
+
 /* What the ISA supplies.  Before the first is started, with all that were found; false: none can be, and a line says
  * why.  Then for each, one at a time; true: it has arrived, else a line says why not. */
 bool smp_prepare(struct cpu *cpus, unsigned n);

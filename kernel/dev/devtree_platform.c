@@ -223,12 +223,21 @@ static void read_cpu_map(const void *dtb, struct platform *p)
     p->has_places = w.placed && w.placed == p->cpu_count;
 }
 
+static void read_model(const void *dtb, struct platform *p)
+{
+    const char *model = devtree_string(dtb, 0, "model");
+
+    for (size_t i = 0; model && model[i] && i + 1 < sizeof(p->model); i++)
+        p->model[i] = model[i] >= ' ' && model[i] <= '~' ? model[i] : '?';
+}
+
 int devtree_platform(const void *dtb, struct platform *out)
 {
     memset(out, 0, sizeof(*out));
     out->source = "device tree";
     if (devtree_check(dtb, devtree_size(dtb)))
         return -EINVAL;
+    read_model(dtb, out);
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
         devtree_each(dtb, kinds[i].names, kinds[i].read, out);
     int console = stdout_node(dtb);

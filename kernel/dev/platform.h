@@ -10,6 +10,7 @@
 #define PLATFORM_CPUS_MAX    512
 #define PLATFORM_REDISTS_MAX 64 /* redistributor regions; on some machines one for each CPU */
 #define PLATFORM_MSI_MAX     8
+#define PLATFORM_MODEL_MAX   64
 
 /* What of MPIDR_EL1 identifies a CPU: Aff3 in bits 39:32, Aff2 to Aff0 in 23:0 (DDI 0487, D17.2.101). */
 #define MPIDR_FIELDS ((uint64_t)0xff00ffffff)
@@ -60,7 +61,8 @@ struct platform_uart {
 enum psci_conduit { PSCI_NONE, PSCI_HVC, PSCI_SMC };
 
 struct platform {
-    const char *source; /* "device tree", "ACPI": for messages */
+    const char *source;             /* "device tree", "ACPI": for messages */
+    char model[PLATFORM_MODEL_MAX]; /* what a device tree calls the machine, printable; else empty */
     enum psci_conduit psci;
     struct platform_gic gic;
     struct platform_timer timer;

@@ -95,6 +95,13 @@ static void the_console_is_the_one_chosen(void **state)
     assert_int_equal(p.uart.base, 0x9000000);
 }
 
+static void the_machine_has_the_name_the_tree_gives_it(void **state)
+{
+    assert_string_equal(p.model, "A board?");
+    virt(state);
+    assert_string_equal(p.model, "");
+}
+
 static void firmware_is_called_as_the_tree_says(void **state)
 {
     assert_int_equal(p.psci, PSCI_HVC);
@@ -332,6 +339,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(memory_the_pci_bridge_passes_on_becomes_windows, virt, no_blob),
         cmocka_unit_test_setup_teardown(cpus_sit_where_the_map_says, virt, no_blob),
         cmocka_unit_test_setup_teardown(cpus_and_memory_belong_to_nodes, virt, no_blob),
+        cmocka_unit_test_setup_teardown(the_machine_has_the_name_the_tree_gives_it, board, no_blob),
         cmocka_unit_test_setup_teardown(buses_on_the_way_move_addresses, board, no_blob),
         cmocka_unit_test_setup_teardown(an_alias_with_options_names_the_console, board, no_blob),
         cmocka_unit_test_setup_teardown(an_interrupt_of_another_controller_is_none_of_ours, board, no_blob),

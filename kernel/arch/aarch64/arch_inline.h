@@ -47,6 +47,16 @@ static inline void arch_halt(void)
                      : "memory");
 }
 
+static inline void arch_loop(uint64_t rounds)
+{
+    __asm__ volatile("1:\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\t"
+                     "subs %0, %0, #1\n\t"
+                     "b.ne 1b"
+                     : "+r"(rounds)
+                     :
+                     : "cc");
+}
+
 static inline struct cpu *arch_this_cpu(void)
 {
     struct cpu *cpu;

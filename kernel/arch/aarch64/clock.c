@@ -5,6 +5,7 @@
  */
 #include "gic.h"
 #include "platform_find.h"
+#include "quirks.h"
 #include "sysreg.h"
 #include "kernel/arch/clock.h"
 #include "kernel/arch/fault.h"
@@ -47,9 +48,22 @@ int clock_init(void)
 
 void clock_init_cpu(void)
 {
+    quirks_note_cpu();
     sysreg_write(cntkctl_el1, CNTKCTL_VIRTUAL);
     arch_timer_arm(UINT64_MAX);
     gic_enable_private(timer_irq);
+}
+
+/* The system counter is all there is that counts and needs no driver. */
+int arch_clock_check(UNUSED const char **name, UNUSED uint64_t *hz)
+{
+    return -ENODEV;
+}
+
+/* Whoever runs above EL1 set the offset. */
+bool clock_correct(UNUSED int64_t ticks)
+{
+    return false;
 }
 
 bool arch_ticks_user(void)

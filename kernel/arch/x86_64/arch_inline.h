@@ -37,6 +37,16 @@ static inline void arch_halt(void)
     __asm__ volatile("sti; hlt; cli" : : : "memory");
 }
 
+static inline void arch_loop(uint64_t rounds)
+{
+    __asm__ volatile("1:\tnop; nop; nop; nop; nop; nop; nop; nop\n\t"
+                     "decq %0\n\t"
+                     "jnz 1b"
+                     : "+r"(rounds)
+                     :
+                     : "cc");
+}
+
 static inline struct cpu *arch_this_cpu(void)
 {
     struct cpu *cpu;

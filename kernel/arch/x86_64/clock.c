@@ -4,6 +4,7 @@
  * measured against the TSC.
  */
 #include "lapic.h"
+#include "quirks.h"
 #include "reference.h"
 #include "x86.h"
 #include "kernel/arch/clock.h"
@@ -17,7 +18,8 @@
 #define HYPERVISOR_LEAVES 0x40000000
 #define HYPERVISOR_TSC    0x40000010
 
-static uint64_t lapic_hz; /* without TSC deadlines */
+static uint64_t lapic_hz;                   /* without TSC deadlines */
+static const struct reference *measured_by; /* NULL: CPUID says how fast the TSC runs */
 
 /* Time Stamp Counter and Nominal Core Crystal Clock leaf (SDM vol. 2A, CPUID). */
 static uint64_t hz_from_cpuid(const char **source)
@@ -77,9 +79,43 @@ static uint64_t find_tsc_hz(const char **source)
         if (!references[i]->probe(&ref_hz))
             continue;
         *source = references[i]->name;
+        measured_by = references[i];
         hz = hz_measured(references[i], ref_hz);
     }
     return hz;
+}
+
+/* Rather by one that the frequency is not from. */
+int arch_clock_check(const char **name, uint64_t *hz)
+{
+    const struct reference *by = measured_by;
+    uint64_t ref_hz;
+
+    for (size_t i = 0; references[i]; i++) {
+        if (references[i] == measured_by || !references[i]->probe(&ref_hz))
+            continue;
+        by = references[i];
+        break;
+    }
+    if (!by || !by->probe(&ref_hz))
+        return -ENODEV;
+    *name = by->name;
+    *hz = hz_measured(by, ref_hz);
+    return *hz ? 0 : -ENODEV;
+}
+
+const char *clock_measured_by(void)
+{
+    return measured_by ? measured_by->name : NULL;
+}
+
+bool clock_correct(int64_t ticks)
+{
+    if (x86_features.tsc_adjust)
+        wrmsr(MSR_TSC_ADJUST, rdmsr(MSR_TSC_ADJUST) + (uint64_t)ticks);
+    else
+        wrmsr(MSR_TSC, arch_ticks() + (uint64_t)ticks);
+    return true;
 }
 
 static uint64_t measure_lapic_hz(uint64_t tsc_hz)
@@ -105,8 +141,6 @@ int clock_init(void)
         return -ENODEV;
     }
     clock_start(tsc_hz);
-    if (!x86_features.tsc_invariant && !x86_features.hypervisor)
-        kprintf("clock: this processor's TSC changes speed with its frequency; times are not exact\n");
     if (!x86_features.tsc_deadline) {
         lapic_hz = measure_lapic_hz(tsc_hz);
         if (!lapic_hz) {

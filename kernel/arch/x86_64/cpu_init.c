@@ -142,14 +142,15 @@ void cpu_features_find(void)
     if (f->max_leaf >= 7) {
         struct x86_cpuid seven = cpuid(7, 0);
         f->fsgsbase = seven.ebx & BIT(0);
+        f->tsc_adjust = seven.ebx & BIT(1);
         f->smep = seven.ebx & BIT(7);
         f->smap = seven.ebx & BIT(20);
         f->umip = seven.ecx & BIT(2);
     }
-    uint32_t max_extended = cpuid(0x80000000, 0).eax;
-    f->pdpe1gb = max_extended >= 0x80000001 && (cpuid(0x80000001, 0).edx & BIT(26));
+    f->max_extended = cpuid(0x80000000, 0).eax;
+    f->pdpe1gb = f->max_extended >= 0x80000001 && (cpuid(0x80000001, 0).edx & BIT(26));
     pte_format.level[1].leaf = f->pdpe1gb;
-    f->tsc_invariant = max_extended >= 0x80000007 && (cpuid(0x80000007, 0).edx & BIT(8));
+    f->tsc_invariant = f->max_extended >= 0x80000007 && (cpuid(0x80000007, 0).edx & BIT(8));
 }
 
 void cpu_load_control(void)

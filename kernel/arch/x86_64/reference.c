@@ -27,9 +27,9 @@ static bool hpet_probe(uint64_t *hz)
     struct acpi_table table;
     paddr_t base;
 
-    if (acpi_table_get("HPET", &table) || acpi_hpet(&table, &base))
+    if (!hpet && (acpi_table_get("HPET", &table) || acpi_hpet(&table, &base)))
         return false;
-    hpet = arch_map_device(base, HPET_SIZE);
+    hpet = hpet ? hpet : arch_map_device(base, HPET_SIZE);
     if (!hpet)
         return false;
     uint32_t period_fs = *hpet_register(HPET_PERIOD);

@@ -31,6 +31,8 @@
 #define RFLAGS_AC BIT(18)
 
 #define MSR_APIC_BASE    0x1b
+#define MSR_TSC          0x10
+#define MSR_TSC_ADJUST   0x3b
 #define MSR_PAT          0x277
 #define MSR_TSC_DEADLINE 0x6e0
 #define MSR_X2APIC_BASE  0x800
@@ -93,8 +95,8 @@ enum {
 /* What this processor can do; filled by cpu_features_find() on the boot CPU and the same for all. */
 struct x86_features {
     bool smep, smap, umip, fsgsbase, xsave, avx, pdpe1gb;
-    bool x2apic, tsc_deadline, tsc_invariant, hypervisor;
-    uint32_t max_leaf;
+    bool x2apic, tsc_deadline, tsc_invariant, tsc_adjust, hypervisor;
+    uint32_t max_leaf, max_extended;
 };
 extern struct x86_features x86_features;
 
