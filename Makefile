@@ -91,6 +91,9 @@ KERNEL_SRC := \
 	sched/sharing_policies.c sched/sharing_report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c \
 	sched/watchdog.c mm/bootmem.c mm/buddy.c mm/fault.c mm/frame.c mm/heap.c mm/kstack.c mm/regions.c mm/space.c \
 	mm/tlb.c
+KERNEL_SRC += \
+	kernel/selftest/clock.c kernel/selftest/cpus.c kernel/selftest/describe.c kernel/selftest/memory.c \
+	kernel/selftest/program.c kernel/selftest/selftest.c kernel/dev/smbios.c
 # The console's font, out of a Debian package.
 FONT_SRC := $(FONT)/font_data.c
 KERNEL_SRC += $(FONT_SRC)
@@ -369,7 +372,7 @@ HOST_TESTS := \
 	test_estimate test_fixed test_format test_frame test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling \
 	test_mux test_mux_turns test_numa test_pci test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
-	test_gop test_screen test_sync
+	test_gop test_screen test_smbios test_sync
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_acpi_SRC      := kernel/dev/acpi.c
 test_devtree_SRC   := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
@@ -379,6 +382,7 @@ test_numa_SRC      := kernel/dev/acpi.c kernel/dev/acpi_numa.c kernel/dev/numa.c
 test_format_SRC    := kernel/format.c
 test_asid_SRC      := kernel/arch/asid.c
 test_gop_SRC       := kernel/boot/gop.c kernel/boot/boot_info.c
+test_smbios_SRC    := kernel/dev/smbios.c kernel/dev/acpi.c
 test_sync_SRC      := kernel/arch/sync.c
 test_screen_SRC    := kernel/dev/screen.c $(FONT_SRC)
 test_pci_SRC       := kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/acpi.c
@@ -484,8 +488,9 @@ fuzz: $(addprefix $(H)/,$(FUZZERS))
 # ---- Tests in the booted kernel --------------------------------------------------------------------------------------
 QEMU_TESTS := \
 	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/framebuffer.t test/qemu/hpm.t test/qemu/libc.t \
-	test/qemu/memory.t test/qemu/numa.t test/qemu/pmu.t test/qemu/sched.t test/qemu/sharing.t test/qemu/stress.t test/qemu/truth.t test/qemu/uefi.t
-test-qemu: $(foreach i,vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test
+	test/qemu/memory.t test/qemu/numa.t test/qemu/pmu.t test/qemu/sched.t test/qemu/selftest.t test/qemu/sharing.t test/qemu/stress.t \
+	test/qemu/truth.t test/qemu/uefi.t
+test-qemu: $(foreach i,vigil vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil.efi $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test
 	@ARCH=$(ARCH) B=$(B) prove --timer $(QEMU_TESTS)
 
 test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test

@@ -18,12 +18,14 @@
 #include "kernel/proc/process.h"
 #include "kernel/quirks.h"
 #include "kernel/run.h"
+#include "kernel/selftest/selftest.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 
 #define VERSION              "0.1"
 #define EXIT_BAD_ARGUMENT    2
+#define EXIT_SELFTEST        3
 #define STATUS_MAX           127 /* the largest exit status of a run */
 #define SECONDARY_STACK_SIZE KSTACK_SIZE
 #define EARLY_LIMIT          (4 * GIB) /* memory the start-up tables map */
@@ -42,6 +44,8 @@ static const struct arg kernel_args[] = {
      "port"},
     {"end", ARG_CHOICE, &end_wanted, 0, 0, end_choices, false,
      "after the run switch off, or stay on; auto: stay on where text goes to the framebuffer"},
+    {"selftest", ARG_BOOL, &selftest_wanted, 0, 0, NULL, false,
+     "check this machine before anything is run, and print a report of it"},
     {0},
 };
 const struct arg *const arg_tables[] = {kernel_args, sched_args, sharing_args, hpm_args, NULL};
@@ -221,20 +225,26 @@ static void start_cpus(void)
 }
 
 /* The first thread. */
-static void init(UNUSED void *arg)
+static void init(void *arg)
 {
+    const struct boot_info *info = arg;
+    unsigned status = 0;
+
     console_thread_start();
     start_cpus();
-    quirks_print("");
+    if (!selftest_wanted) /* whose report has them */
+        quirks_print("");
     process_init();
     sharing_start();
     monitor_start();
-    if (!cmdline.count) {
+    if (selftest_wanted)
+        status = selftest_run(info) ? EXIT_SELFTEST : 0;
+    else if (!cmdline.count) {
         kprintf("no application given: name one behind '--' on the command line; 'help' explains\n");
         process_list_applications();
     }
-    unsigned status = run_commands(&cmdline);
-    end_run(MIN(status, (unsigned)STATUS_MAX));
+    unsigned run_status = run_commands(&cmdline);
+    end_run(MIN(status ? status : run_status, (unsigned)STATUS_MAX));
 }
 
 NORETURN void kernel_main(const struct boot_info *info)

@@ -19,6 +19,7 @@
 #                   aarch64: neoverse-n1, none of whose instructions (SVE, memory copies) accesses memory behind the
 #                   simulator's back; any model's counter runs at 1 GHz, a tick a cycle)
 #   gic=2|3         aarch64: which interrupt controller; 2 serves 8 CPUs at most  (3)
+#   dtb=FILE        aarch64: a device tree in place of QEMU's own
 #   board=OPTIONS   more options of QEMU's machine: acpi=off, virtualization=on
 #   thread=multi   one host thread per CPU, or single: in turns (single when there are more CPUs than the host has, for then
 #                   multi is several times slower; a simulated machine is always single)
@@ -35,14 +36,14 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
 
-kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio timeout=600 out=$top/build/out plugin= shape= thread= icount=
+kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio dtb= timeout=600 out=$top/build/out plugin= shape= thread= icount=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
-	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | board=* | thread=* | icount=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | timeout=* | out=* | plugin=*)
+	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | board=* | thread=* | icount=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
-	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= board= thread= icount= machine= smp= mem= nodes= cpu= serial= timeout= out= plugin=)" ;;
+	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= board= thread= icount= machine= smp= mem= nodes= cpu= serial= dtb= timeout= out= plugin=)" ;;
 	esac
 	shift
 done
@@ -108,7 +109,7 @@ fi
 if [ -n "$disk" ]; then
 	set -- -drive format=raw,file="$disk" "$@"
 elif [ -n "$linux$kernel$efi" ]; then
-	set -- -kernel "$linux$kernel$efi" ${initrd:+-initrd "$initrd"} -append "$append" "$@"
+	set -- -kernel "$linux$kernel$efi" ${dtb:+-dtb "$dtb"} ${initrd:+-initrd "$initrd"} -append "$append" "$@"
 else
 	die "nothing to start: kernel=, disk=, efi= or linux= is missing"
 fi

@@ -30,16 +30,19 @@ struct boot_framebuffer {
 };
 #define BOOT_FRAMEBUFFER_MAX (256 * MIB) /* no larger one is used */
 
-#define BOOT_MEM_MAX     256
-#define BOOT_CMDLINE_MAX 2048
+#define BOOT_MEM_MAX      256
+#define BOOT_CMDLINE_MAX  2048
+#define BOOT_FIRMWARE_MAX 48
 
 struct boot_info {
-    char protocol[8];     /* "pvh", "uefi", ...: for the boot line  */
-    paddr_t kernel_base;  /* where the image's first byte lies     */
-    uint64_t kernel_size; /* bytes, .bss included                  */
-    paddr_t acpi_rsdp;    /* 0: none found                         */
-    paddr_t dtb;          /* 0: none (always on x86-64)            */
-    paddr_t start_page;   /* x86-64: a page below 1 MB kept for starting CPUs; 0: none */
+    char protocol[8];                 /* "pvh", "uefi", ...: for the boot line  */
+    paddr_t kernel_base;              /* where the image's first byte lies     */
+    uint64_t kernel_size;             /* bytes, .bss included                  */
+    paddr_t acpi_rsdp;                /* 0: none found                         */
+    paddr_t dtb;                      /* 0: none (always on x86-64)            */
+    paddr_t start_page;               /* x86-64: a page below 1 MB kept for starting CPUs; 0: none */
+    paddr_t smbios;                   /* entry point of either kind; 0: none found */
+    char firmware[BOOT_FIRMWARE_MAX]; /* what UEFI firmware calls itself, printable; empty without it */
     struct boot_framebuffer fb;
     size_t mem_count;
     struct boot_mem mem[BOOT_MEM_MAX]; /* sorted by base */

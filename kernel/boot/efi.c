@@ -123,6 +123,29 @@ static void find_acpi(struct boot_info *info)
     }
 }
 
+/* The newer entry point, if there is one. */
+static void find_smbios(struct boot_info *info)
+{
+    static EFI_GUID smbios3 = {0xf2fd1544, 0x9794, 0x4a2c, {0x99, 0x2e, 0xe5, 0xbb, 0xcf, 0x20, 0xe3, 0x94}};
+    static EFI_GUID smbios = SMBIOS_TABLE_GUID;
+
+    for (UINTN i = 0; i < ST->NumberOfTableEntries; i++) {
+        EFI_CONFIGURATION_TABLE *t = &ST->ConfigurationTable[i];
+        if (!CompareGuid(&t->VendorGuid, &smbios3) ||
+            (!info->smbios && !CompareGuid(&t->VendorGuid, &smbios)))
+            info->smbios = (uint64_t)t->VendorTable;
+    }
+}
+
+static void name_firmware(struct boot_info *info)
+{
+    const CHAR16 *vendor = ST->FirmwareVendor;
+    size_t n = 0;
+
+    for (; vendor && vendor[n] && n + 1 < BOOT_FIRMWARE_MAX; n++)
+        info->firmware[n] = vendor[n] >= ' ' && vendor[n] <= '~' ? (char)vendor[n] : '?';
+}
+
 static EFI_STATUS find_dtb(struct boot_info *info)
 {
     static EFI_GUID guid = {0xb1b621d5, 0xf19c, 0x41a5, {0x83, 0x0b, 0xd9, 0x15, 0x2c, 0x69, 0xaa, 0xe0}};
@@ -303,6 +326,8 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     if (EFI_ERROR(status))
         return status;
     find_acpi(info);
+    find_smbios(info);
+    name_firmware(info);
     status = find_dtb(info);
     if (EFI_ERROR(status))
         return status;

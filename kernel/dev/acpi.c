@@ -117,6 +117,36 @@ static bool next_entry(const struct acpi_table *t, uint32_t first, uint32_t *pos
     return true;
 }
 
+static void copy_name(char *to, const uint8_t *from, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        to[i] = from[i] >= ' ' && from[i] <= '~' ? (char)from[i] : '?';
+    for (; n && to[n - 1] == ' '; n--)
+        ;
+    to[n] = '\0';
+}
+
+int acpi_name(const struct acpi_memory *memory, paddr_t rsdp, unsigned n, struct acpi_name *out)
+{
+    enum { OEM = 10, OEM_TABLE = 16 };
+    struct acpi_table root;
+    unsigned width;
+    int err = open_root(memory, rsdp, &root, &width);
+
+    if (err)
+        return err;
+    uint64_t at = HEADER_SIZE + (uint64_t)n * width;
+    if (at + width > root.size)
+        return -ENOENT;
+    const uint8_t *p = memory->map(memory->ctx, acpi_field(&root, (uint32_t)at, width), HEADER_SIZE);
+    if (!p)
+        return -EINVAL;
+    copy_name(out->signature, p, 4);
+    copy_name(out->oem, p + OEM, 6);
+    copy_name(out->table, p + OEM_TABLE, 8);
+    return 0;
+}
+
 bool acpi_madt_next(const struct acpi_table *madt, uint32_t *pos, struct acpi_entry *out)
 {
     return next_entry(madt, MADT_ENTRIES, pos, out);

@@ -28,6 +28,13 @@ int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signatu
 /* How those who read several tables find them: as acpi_table_get.  A table stays valid while others are looked for. */
 typedef int acpi_get_fn(const char signature[4], struct acpi_table *out);
 
+/* Signature of table n, in the order of the root, and of its maker: what it calls its table, 8 characters, and 6 of itself.
+ * As they stand there, but printable.  0; -ENOENT: there are no more; -EINVAL as above, or that table cannot be read. */
+struct acpi_name {
+    char signature[5], oem[7], table[9];
+};
+int acpi_name(const struct acpi_memory *memory, paddr_t rsdp, unsigned n, struct acpi_name *out);
+
 /* ---- MADT: interrupt controllers, hence CPUs ---- */
 struct acpi_cpu {
     uint64_t hwid; /* APIC id; MPIDR on AArch64 */
@@ -65,4 +72,5 @@ int acpi_soft_off(const struct acpi_table *fadt, const struct acpi_table *dsdt, 
 /* ---- The machine's own tables (acpi_tables.c) ---- */
 struct boot_info;
 void acpi_init(const struct boot_info *info); /* after arch_init_memory */
+extern const struct acpi_memory acpi_memory;  /* after acpi_init; for what else firmware leaves in memory */
 int acpi_table_get(const char signature[4], struct acpi_table *out);

@@ -17,6 +17,8 @@ static const void *map(UNUSED void *ctx, paddr_t pa, uint64_t size)
     return direct ? phys_to_virt(pa) : arch_map_device(pa, size);
 }
 
+const struct acpi_memory acpi_memory = {.map = map};
+
 void acpi_init(const struct boot_info *info)
 {
     boot = info;
@@ -24,7 +26,5 @@ void acpi_init(const struct boot_info *info)
 
 int acpi_table_get(const char signature[4], struct acpi_table *out)
 {
-    static const struct acpi_memory memory = {.map = map};
-
-    return boot ? acpi_find(&memory, boot->acpi_rsdp, signature, out) : -ENOENT;
+    return boot ? acpi_find(&acpi_memory, boot->acpi_rsdp, signature, out) : -ENOENT;
 }

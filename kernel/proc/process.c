@@ -22,6 +22,14 @@ void process_list_applications(void)
     kprintf("\n");
 }
 
+bool process_has_application(const char *name)
+{
+    struct bundle_file file;
+    const char *why;
+
+    return !bundle_find(bundle_start, bundle_end - bundle_start, name, &file, &why);
+}
+
 void process_init(void)
 {
     struct bundle_file file;

@@ -41,6 +41,7 @@ uint32_t process_pid(const struct process *p);
 const char *process_name(const struct process *p);
 /* Where the cycles of all its threads went, past and present. */
 void process_hpm(struct process *p, struct hpm_breakdown *out);
+bool process_has_application(const char *name); /* is it in the bundle? */
 /* Names of the bundled applications on the console. */
 void process_list_applications(void);
 

@@ -181,6 +181,29 @@ static void timers_and_power_off_are_found(void **state)
     assert_int_equal(value, 5 << 10 | 1 << 13);
 }
 
+static void tables_and_their_makers_have_names(void **state)
+{
+    static const char *const want[] = {"APIC", "MCFG", "FACP", "HPET"};
+    struct acpi_name name;
+
+    memcpy(at(MCFG_AT + 10), "MAKER\x01TABLE   ", 14);
+    seal(MCFG_AT, 60, 9);
+    for (unsigned i = 0; i < ARRAY_SIZE(want); i++) {
+        assert_int_equal(acpi_name(&window, RSDP_AT, i, &name), 0);
+        assert_string_equal(name.signature, want[i]);
+        assert_string_equal(name.oem, i == 1 ? "MAKER?" : "??????");
+        assert_string_equal(name.table, i == 1 ? "TABLE" : "????????");
+    }
+    assert_int_equal(acpi_name(&window, RSDP_AT, ARRAY_SIZE(want), &name), -ENOENT);
+    assert_int_equal(acpi_name(&window, RSDP_AT, UINT32_MAX, &name), -ENOENT);
+    put(XSDT_AT + 36, 0xfffffffffffffff0, 8);
+    seal(XSDT_AT, 36 + 32, 9);
+    assert_int_equal(acpi_name(&window, RSDP_AT, 0, &name), -EINVAL);
+    at(RSDP_AT)[9]++;
+    assert_int_equal(acpi_name(&window, RSDP_AT, 0, &name), -EINVAL);
+    good_tables(state);
+}
+
 static void a_table_that_is_not_there_is_said_so(void **state)
 {
     struct acpi_table t;
@@ -246,6 +269,7 @@ int main(void)
         cmocka_unit_test_setup(a_broken_extended_checksum_falls_back_to_the_rsdt, good_tables),
         cmocka_unit_test_setup(the_mcfg_gives_buses_and_base, good_tables),
         cmocka_unit_test_setup(timers_and_power_off_are_found, good_tables),
+        cmocka_unit_test_setup(tables_and_their_makers_have_names, good_tables),
         cmocka_unit_test_setup(a_table_that_is_not_there_is_said_so, good_tables),
         cmocka_unit_test_setup(a_wrong_checksum_is_refused, good_tables),
         cmocka_unit_test_setup(a_table_beyond_memory_is_refused, good_tables),

@@ -1,0 +1,7 @@
+/* What the machine is, for a report. */
+#pragma once
+
+struct boot_info;
+
+/* Names of machine and firmware, processors, shape, memory, quirks.  Thread context. */
+void describe_machine(const struct boot_info *info);

@@ -1,0 +1,70 @@
+#!/bin/sh
+# The self test of the normal image: on plain QEMU, where there is no PMU, and on the simulated machine, where there is.
+. "${0%/*}/lib.sh"
+use vigil
+
+passed() { # CHECK...
+	for check; do says "^selftest: check=$check passed value=[0-9]+ low=[0-9]+ high=[0-9]+ unit=[a-zA-Z]+" "$check passes, with its figure and band"; done
+}
+
+boot machine=openpower720 timeout=300 -- selftest=on
+status_is 0 "simulated machine: nothing fails"
+passed memory write-xor-execute clock-backwards timer-late cpus-answer pmu-instructions pmu-cycles program
+says '^selftest: machine: .' "the report says what machine it is"
+says '^selftest: cpu: [^ ]' "... what processor"
+says '^selftest: cpu: .*(1\.eax|midr_el1)=[0-9a-f]+' "... with its feature words"
+says '^selftest: cpus: 8 on 2 chips of 2 cores of 2 threads' "... what shape"
+says '^selftest: clock: [0-9]+ kHz, CPUs agree within [0-9]+ ticks' "... how far its clocks agree"
+says '^selftest: memory: usable: [0-9]+ KB in [0-9]+ ranges' "... what memory"
+says "^RESULT selftest arch=$arch passed=[89] failed=0 skipped=[01]\$" "... and ends with what became of it"
+says_not 'no application given' "no application is missed"
+
+# Times of plain QEMU are the host's, so they are not asked about here.
+boot smp=4 $no_pmu -- selftest=on -- hello after
+passed memory write-xor-execute clock-backwards program
+says '^selftest: check=pmu-instructions skipped: there are no performance counters that are known' "no PMU: that is said"
+says '^RESULT selftest .*skipped=[23]$' "... and counted"
+says 'with 1 arguments: \[after\]' "applications run after it"
+boot smp=1 $no_pmu -- selftest=on
+says '^selftest: check=cpus-answer skipped: there is one CPU' "one CPU has nobody to answer"
+passed memory clock-backwards program
+boot machine=openpower720 -- selftest=on hpm.pmu=none
+says '^selftest: check=pmu-cycles skipped' "counters that are switched off are skipped"
+
+# Hardware's own counters, which QEMU has for AArch64.
+if [ "$arch" = aarch64 ]; then
+	boot smp=1 icount=0 cpu=cortex-a72 -- selftest=on
+	status_is 0 "PMUv3: nothing fails"
+	passed pmu-instructions pmu-cycles
+	says '^selftest: pmu: armv8' "the report says what counts"
+	boot smp=4 cpu=cortex-a72 -- selftest=on
+	says '^selftest: check=pmu-instructions skipped: this PMU counts no instructions' "what a PMU does not count is skipped"
+	passed pmu-cycles
+	boot smp=1 icount=0 cpu=cortex-a72 -- selftest=on hpm.modes=user
+	says '^selftest: check=pmu-instructions skipped: the kernel is not counted' "counters that leave out the kernel are skipped"
+fi
+
+# What UEFI adds: names of machine and firmware.
+tools/espimage.sh "${B:-build}/$arch/vigil.efi" "$work/disk.img" 'selftest=on'
+boot disk="$work/disk.img" smp=2 timeout=300
+says '^selftest: started by uefi of [^ ]' "UEFI: the firmware is named"
+says '^selftest: machine: QEMU \| ' "... and the machine, by SMBIOS"
+says '^selftest: firmware: .* \| .* \| [0-9]+/[0-9]+/[0-9]+' "... with the firmware's version and date"
+says '^selftest: acpi: by [^ ]+ [^ ]+: .*\<APIC\>' "... and its ACPI tables"
+passed memory write-xor-execute program
+
+# What is peculiar is said without a self test, too.
+case $arch in
+x86_64)
+	boot smp=2 -- -- hello
+	says '^quirk: hypervisor: TCGTCGTCGTCG' "quirks are said: that this is an emulator" ;;
+*)
+	# Firmware that describes another counter than there is.
+	qemu-system-aarch64 -machine virt,gic-version=3,dumpdtb="$work/odd.dtb" -cpu max -smp 2 -m 512M -nodefaults \
+		-display none >"$work/dump" 2>&1
+	fdtput -t i "$work/odd.dtb" /timer clock-frequency 25000000
+	boot smp=2 dtb="$work/odd.dtb" -- -- hello
+	says '^quirk: timer: CNTFRQ says [0-9]+ Hz, the device tree 25000000 Hz' "quirks are said: a counter described wrongly" ;;
+esac
+status_is 0 "... and the programs run"
+done_testing
