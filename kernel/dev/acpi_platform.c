@@ -3,6 +3,7 @@
  * 5.2.29 PPTT; Microsoft's Serial Port Console Redirection Table, 1.07).
  */
 #include "kernel/dev/acpi_platform.h"
+#include "kernel/dev/acpi_iort.h"
 
 /* ---- MADT: a reader for each kind of entry ---- */
 
@@ -74,7 +75,10 @@ static void read_gicr(const uint8_t *e, struct platform *p)
 static void read_its(const uint8_t *e, struct platform *p)
 {
     if (p->gic.its_count < PLATFORM_MSI_MAX)
-        p->gic.its[p->gic.its_count++] = (struct platform_region){acpi_number(e + 8, 8), ITS_SIZE};
+        p->gic.its[p->gic.its_count++] = (struct platform_its){
+            .region = {acpi_number(e + 8, 8), ITS_SIZE},
+            .id = (uint32_t)acpi_number(e + 4, 4),
+        };
 }
 
 struct kind {
@@ -225,11 +229,8 @@ int acpi_platform(acpi_get_fn *get, struct platform *out)
     static const struct {
         char signature[5];
         void (*read)(const struct acpi_table *t, struct platform *p);
-    } tables[] = {{"APIC", read_madt},
-                  {"GTDT", read_gtdt},
-                  {"SPCR", read_spcr},
-                  {"FACP", read_fadt},
-                  {"PPTT", read_pptt}};
+    } tables[] = {{"APIC", read_madt}, {"GTDT", read_gtdt}, {"SPCR", read_spcr},
+                  {"FACP", read_fadt}, {"PPTT", read_pptt}, {"IORT", acpi_iort_read}};
     struct acpi_table t;
 
     memset(out, 0, sizeof(*out));

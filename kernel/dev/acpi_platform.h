@@ -1,4 +1,4 @@
-/* What the kernel takes out of the ACPI tables of a machine with a GIC: MADT, GTDT, SPCR, PPTT, FADT. */
+/* What the kernel takes out of the ACPI tables of a machine with a GIC: MADT, GTDT, SPCR, PPTT, FADT, IORT. */
 #pragma once
 #include "kernel/dev/acpi.h"
 #include "kernel/dev/platform.h"

@@ -46,9 +46,12 @@ static void read_frame(const void *dtb, int node, void *arg)
 static void read_its(const void *dtb, int node, void *arg)
 {
     struct platform_gic *gic = &((struct platform *)arg)->gic;
+    struct platform_its *its = &gic->its[gic->its_count];
 
-    if (gic->its_count < PLATFORM_MSI_MAX && !devtree_reg(dtb, node, 0, &gic->its[gic->its_count]))
-        gic->its_count++;
+    if (gic->its_count == PLATFORM_MSI_MAX || devtree_reg(dtb, node, 0, &its->region))
+        return;
+    its->id = fdt_get_phandle(dtb, node);
+    gic->its_count++;
 }
 
 /* Interrupts in this order: secure physical, physical, virtual, hypervisor. */
@@ -75,6 +78,25 @@ static void read_psci(const void *dtb, int node, void *arg)
         p->psci = !strcmp(method, "hvc") ? PSCI_HVC : !strcmp(method, "smc") ? PSCI_SMC : PSCI_NONE;
 }
 
+/* "msi-map": requester, controller, device there, count; or "msi-parent" for all of them as they are. */
+static void read_msi_map(const void *dtb, int node, struct platform *p)
+{
+    enum { CELLS = 4, REQUESTERS = 0x10000 };
+    int bytes;
+    const fdt32_t *c = fdt_getprop(dtb, node, "msi-map", &bytes);
+    uint32_t parent = devtree_u32(dtb, node, "msi-parent", 0);
+
+    p->msi_requester_mask = devtree_u32(dtb, node, "msi-map-mask", REQUESTERS - 1);
+    p->msi_mapped = c || parent;
+    for (int i = 0; c && i < bytes / (int)sizeof(*c) / CELLS; i++, c += CELLS)
+        platform_add_msi_map(p, (struct platform_msi_map){.first = fdt32_ld(c),
+                                                          .count = fdt32_ld(c + 3),
+                                                          .device = fdt32_ld(c + 2),
+                                                          .its = fdt32_ld(c + 1)});
+    if (!c && parent)
+        platform_add_msi_map(p, (struct platform_msi_map){.count = REQUESTERS, .its = parent});
+}
+
 static void read_pci(const void *dtb, int node, void *arg)
 {
     struct pci_host *pci = &((struct platform *)arg)->pci;
@@ -85,6 +107,7 @@ static void read_pci(const void *dtb, int node, void *arg)
 
     if (pci->ecam.size || devtree_u32(dtb, node, "linux,pci-domain", 0) || devtree_reg(dtb, node, 0, &ecam))
         return;
+    read_msi_map(dtb, node, arg);
     bool given = buses && bytes == 2 * (int)sizeof(*buses);
     *pci = (struct pci_host){
         .ecam = {ecam.base, ecam.size},

@@ -11,6 +11,7 @@
 #define PLATFORM_REDISTS_MAX 64 /* redistributor regions; on some machines one for each CPU */
 #define PLATFORM_MSI_MAX     8
 #define PLATFORM_MODEL_MAX   64
+#define PLATFORM_MSI_MAPS    16
 
 /* What of MPIDR_EL1 identifies a CPU: Aff3 in bits 39:32, Aff2 to Aff0 in 23:0 (DDI 0487, D17.2.101). */
 #define MPIDR_FIELDS ((uint64_t)0xff00ffffff)
@@ -42,7 +43,15 @@ struct platform_gic {
         uint32_t first_spi, spis; /* 0: what the frame's own register says */
     } frame[PLATFORM_MSI_MAX];
     unsigned its_count; /* interrupt translation services */
-    struct platform_region its[PLATFORM_MSI_MAX];
+    struct platform_its {
+        struct platform_region region;
+        uint32_t id; /* by which maps name it: ACPI's, or the device-tree node's phandle */
+    } its[PLATFORM_MSI_MAX];
+};
+
+/* PCI requesters (bus << 8 | slot << 3 | function) from first on are devices from device on to an ITS. */
+struct platform_msi_map {
+    uint32_t first, count, device, its;
 };
 
 struct platform_timer {
@@ -69,6 +78,11 @@ struct platform {
     struct platform_uart uart;
     uint32_t pmu_irq;    /* overflow interrupt of the CPUs' own counters; 0: none */
     struct pci_host pci; /* of segment 0; no ECAM: there is none, or ACPI's MCFG says */
+    /* Requesters of segment 0, masked, as devices; not mapped: firmware does not say. */
+    bool msi_mapped;
+    uint32_t msi_requester_mask;
+    unsigned msi_map_count, msi_maps_ignored; /* listed here; what was found beyond PLATFORM_MSI_MAPS */
+    struct platform_msi_map msi_map[PLATFORM_MSI_MAPS];
     bool has_places;
     unsigned cpu_count, cpus_ignored; /* listed here; what was found beyond PLATFORM_CPUS_MAX */
     struct platform_cpu cpu[PLATFORM_CPUS_MAX];
@@ -76,3 +90,7 @@ struct platform {
 
 /* A new entry, zero but for hwid; NULL where that CPU is there already or the table is full (which is counted). */
 struct platform_cpu *platform_add_cpu(struct platform *p, uint64_t hwid);
+void platform_add_msi_map(struct platform *p, struct platform_msi_map map);
+/* The device that a requester is, and to which of gic.its[].  0; -ENODEV: no map has it, or the ITS is not there.  Where
+ * firmware says nothing it is the device of its own number of the first ITS. */
+int platform_msi_device(const struct platform *p, uint32_t requester, uint32_t *device, unsigned *its);

@@ -2,8 +2,8 @@
 #include "test/host/expect_panic.h"
 #include "kernel/dev/acpi_platform.h"
 
-enum { MADT, GTDT, SPCR, FADT, PPTT, TABLES };
-static const char signatures[TABLES][5] = {"APIC", "GTDT", "SPCR", "FACP", "PPTT"};
+enum { MADT, GTDT, SPCR, FADT, PPTT, IORT, TABLES };
+static const char signatures[TABLES][5] = {"APIC", "GTDT", "SPCR", "FACP", "PPTT", "IORT"};
 static uint8_t bytes[TABLES][1024];
 static uint32_t sizes[TABLES]; /* 0: there is no such table */
 static struct platform p;
@@ -91,6 +91,7 @@ static void gic_v3_takes_its_regions_from_the_madt(void **state)
     put(MADT, at + 4, 0x80a0000, 8);
     put(MADT, at + 12, 0xf60000, 4);
     at = entry(MADT, 15, 20);
+    put(MADT, at + 4, 7, 4);
     put(MADT, at + 8, 0x8080000, 8);
     assert_int_equal(read_tables(), 0);
     assert_int_equal(p.gic.version, 3);
@@ -99,7 +100,8 @@ static void gic_v3_takes_its_regions_from_the_madt(void **state)
     assert_int_equal(p.gic.redist[0].base, 0x80a0000);
     assert_int_equal(p.gic.redist[0].size, 0xf60000);
     assert_int_equal(p.gic.its_count, 1);
-    assert_int_equal(p.gic.its[0].base, 0x8080000);
+    assert_int_equal(p.gic.its[0].region.base, 0x8080000);
+    assert_int_equal(p.gic.its[0].id, 7);
     assert_int_equal(p.pmu_irq, 23);
 }
 
@@ -261,6 +263,157 @@ static void nodes_that_are_their_own_ancestors_end_the_climb(void **state)
     assert_int_equal(p.cpu[0].chip, p.cpu[0].core);
 }
 
+/* ---- IORT ---- */
+
+/* A node with room for data and its mappings, at the end. */
+static uint32_t iort_node(uint8_t type, uint16_t data, uint32_t maps)
+{
+    uint32_t at = sizes[IORT];
+
+    put(IORT, at + 16 + data + 20 * maps - 1, 0, 1);
+    put(IORT, at, type, 1);
+    put(IORT, at + 1, 16u + data + 20 * maps, 2);
+    put(IORT, at + 8, maps, 4);
+    put(IORT, at + 12, 16u + data, 4);
+    put(IORT, 36, acpi_number(&bytes[IORT][36], 4) + 1, 4);
+    return at;
+}
+
+static void iort_map(uint32_t node, uint32_t n, uint32_t input, uint32_t count, uint32_t output, uint32_t to)
+{
+    uint32_t at = node + (uint32_t)acpi_number(&bytes[IORT][node + 12], 4) + 20 * n;
+
+    put(IORT, at, input, 4);
+    put(IORT, at + 4, count - 1, 4);
+    put(IORT, at + 8, output, 4);
+    put(IORT, at + 12, to, 4);
+}
+
+enum { ITS_GROUP = 0, ROOT_COMPLEX = 2, SMMU_V3 = 4 };
+
+/* Two ITSes with ids 5 and 9, each a group of its own; where the groups are. */
+static void two_services(uint32_t group[2])
+{
+    static const uint32_t ids[] = {5, 9};
+
+    put(IORT, 40, 48, 4);
+    sizes[IORT] = 48;
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t at = entry(MADT, 15, 20);
+        put(MADT, at + 4, ids[i], 4);
+        put(MADT, at + 8, 0x8080000 + i * 0x100000, 8);
+        group[i] = iort_node(ITS_GROUP, 8, 0);
+        put(IORT, group[i] + 16, 1, 4);
+        put(IORT, group[i] + 20, ids[i], 4);
+    }
+}
+
+static void expect_device(uint32_t requester, uint32_t device, unsigned its)
+{
+    uint32_t found_device;
+    unsigned found_its;
+
+    assert_int_equal(platform_msi_device(&p, requester, &found_device, &found_its), 0);
+    assert_int_equal(found_device, device);
+    assert_int_equal(found_its, its);
+}
+
+static void expect_no_device(uint32_t requester)
+{
+    uint32_t device;
+    unsigned its;
+
+    assert_int_equal(platform_msi_device(&p, requester, &device, &its), -ENODEV);
+}
+
+static void without_an_iort_requesters_are_devices_of_the_first_its(void **state)
+{
+    (void)state;
+    read_tables();
+    expect_no_device(8);
+    entry(MADT, 15, 20);
+    read_tables();
+    assert_false(p.msi_mapped);
+    expect_device(0xfff8, 0xfff8, 0);
+}
+
+static void root_complexes_map_requesters_to_devices(void **state)
+{
+    uint32_t group[2], other, root;
+
+    (void)state;
+    two_services(group);
+    other = iort_node(ROOT_COMPLEX, 20, 1);
+    put(IORT, other + 28, 1, 4); /* another segment's */
+    iort_map(other, 0, 0, 0x10000, 0x70000, group[0]);
+    root = iort_node(ROOT_COMPLEX, 20, 2);
+    iort_map(root, 0, 0x000, 0x100, 0x20000, group[1]);
+    iort_map(root, 1, 0x200, 0xfffffe00, 0x300, group[0]);
+    assert_int_equal(read_tables(), 0);
+    assert_true(p.msi_mapped);
+    expect_device(0x0, 0x20000, 1);
+    expect_device(0xff, 0x200ff, 1);
+    expect_no_device(0x100);
+    expect_device(0x200, 0x300, 0);
+    expect_device(0xffff, 0x100ff, 0);
+}
+
+static void what_an_smmu_maps_on_is_followed(void **state)
+{
+    uint32_t group[2], smmu, root;
+
+    (void)state;
+    two_services(group);
+    smmu = iort_node(SMMU_V3, 52, 3);
+    iort_map(smmu, 0, 0x1000, 0x80, 0x500, group[0]);
+    iort_map(smmu, 1, 0x1080, 0x1000, 0x900, group[1]);
+    iort_map(smmu, 2, 0x1000, 1, 0x666, group[0]);
+    put(IORT, smmu + 16 + 52 + 40 + 16, 1, 4); /* the SMMU's own: no range */
+    root = iort_node(ROOT_COMPLEX, 20, 1);
+    iort_map(root, 0, 0x40, 0x100, 0x1000, smmu);
+    assert_int_equal(read_tables(), 0);
+    expect_no_device(0x3f);
+    expect_device(0x40, 0x500, 0);
+    expect_device(0xbf, 0x57f, 0);
+    expect_device(0xc0, 0x900, 1);
+    expect_device(0x13f, 0x97f, 1);
+    expect_no_device(0x140);
+}
+
+static void broken_maps_are_left_out(void **state)
+{
+    uint32_t group[2], root;
+
+    (void)state;
+    two_services(group);
+    root = iort_node(ROOT_COMPLEX, 20, 4);
+    iort_map(root, 0, 0, 0x100, 0, root); /* to what is no ITS */
+    iort_map(root, 1, 0, 0x100, 0, 0xfffffff0);
+    iort_map(root, 2, 0, 0x100, 0, 4);
+    iort_map(root, 3, 0x300, 0x100, 0, group[0]);
+    put(IORT, group[0] + 20, 1234, 4); /* nobody's id */
+    assert_int_equal(read_tables(), 0);
+    expect_no_device(0);
+    expect_no_device(0x300);
+    put(IORT, root + 8, UINT32_MAX, 4);
+    put(IORT, root + 12, UINT32_MAX, 4);
+    put(IORT, 36, UINT32_MAX, 4);
+    assert_int_equal(read_tables(), 0);
+    put(IORT, root + 1, 3, 2); /* a node shorter than its head */
+    assert_int_equal(read_tables(), 0);
+    expect_no_device(0x300);
+}
+
+static void maps_beyond_the_table_are_counted(void **state)
+{
+    (void)state;
+    memset(&p, 0, sizeof(p));
+    for (unsigned i = 0; i < PLATFORM_MSI_MAPS + 3; i++)
+        platform_add_msi_map(&p, (struct platform_msi_map){.first = i});
+    assert_int_equal(p.msi_map_count, PLATFORM_MSI_MAPS);
+    assert_int_equal(p.msi_maps_ignored, 3);
+}
+
 static void without_a_madt_there_is_nothing(void **state)
 {
     (void)state;
@@ -296,6 +449,11 @@ int main(void)
         cmocka_unit_test_setup(the_pptt_places_threads_cores_and_packages, empty),
         cmocka_unit_test_setup(a_cpu_the_pptt_forgets_makes_it_useless, empty),
         cmocka_unit_test_setup(nodes_that_are_their_own_ancestors_end_the_climb, empty),
+        cmocka_unit_test_setup(without_an_iort_requesters_are_devices_of_the_first_its, empty),
+        cmocka_unit_test_setup(root_complexes_map_requesters_to_devices, empty),
+        cmocka_unit_test_setup(what_an_smmu_maps_on_is_followed, empty),
+        cmocka_unit_test_setup(broken_maps_are_left_out, empty),
+        cmocka_unit_test_setup(maps_beyond_the_table_are_counted, empty),
         cmocka_unit_test_setup(without_a_madt_there_is_nothing, empty),
         cmocka_unit_test_setup(entries_too_short_for_their_kind_are_left_out, empty),
     };

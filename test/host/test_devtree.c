@@ -75,8 +75,29 @@ static void gic_v3_has_all_its_redistributors_and_its(void **state)
     expect_region(p.gic.redist[0], 0x80a0000, 0xf60000);
     expect_region(p.gic.redist[1], 0x4000000000, 0x4000000);
     assert_int_equal(p.gic.its_count, 1);
-    expect_region(p.gic.its[0], 0x8080000, 0x20000);
+    expect_region(p.gic.its[0].region, 0x8080000, 0x20000);
     assert_int_equal(p.gic.frame_count, 0);
+}
+
+static void requesters_are_mapped_to_the_its(void **state)
+{
+    static const struct {
+        uint32_t requester, device;
+        int err;
+    } cases[] = {{0, 0x10000, 0},     {0xff, 0x100ff, 0}, {0x80ff, 0x100ff, 0}, {0x100, 0, -ENODEV},
+                 {0x210, 0, -ENODEV}, {0x410, 0x10, 0},   {0x1400, 0, -ENODEV}};
+
+    (void)state;
+    assert_true(p.msi_mapped);
+    for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+        uint32_t device;
+        unsigned its = 99;
+        assert_int_equal(platform_msi_device(&p, cases[i].requester, &device, &its), cases[i].err);
+        if (!cases[i].err) {
+            assert_int_equal(device, cases[i].device);
+            assert_int_equal(its, 0);
+        }
+    }
 }
 
 static void interrupts_are_numbered_as_the_gic_does(void **state)
@@ -332,6 +353,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(memory_reservations_and_arguments_become_boot_information, virt,
                                         no_blob),
         cmocka_unit_test_setup_teardown(gic_v3_has_all_its_redistributors_and_its, virt, no_blob),
+        cmocka_unit_test_setup_teardown(requesters_are_mapped_to_the_its, virt, no_blob),
         cmocka_unit_test_setup_teardown(interrupts_are_numbered_as_the_gic_does, virt, no_blob),
         cmocka_unit_test_setup_teardown(the_console_is_the_one_chosen, virt, no_blob),
         cmocka_unit_test_setup_teardown(firmware_is_called_as_the_tree_says, virt, no_blob),
