@@ -63,7 +63,7 @@ POLICY_SRC := \
 	sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_simple.c \
 	sched/balance_policy.c sched/sampling_period.c
 # ... of one instruction set's kernel.
-POLICY_SRC_aarch64 := kernel/arch/asid.c
+POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c
 ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/clock.c kernel/arch/x86_64/console.c kernel/arch/x86_64/context.c kernel/arch/x86_64/cpu_init.c \
 	kernel/arch/x86_64/cpus.c kernel/arch/x86_64/early.c kernel/arch/x86_64/fpu.c kernel/arch/x86_64/frame.c \
@@ -79,11 +79,11 @@ ARCH_SRC_aarch64 := \
 	kernel/arch/aarch64/boot.S kernel/arch/aarch64/entry.S kernel/arch/aarch64/fpu.S \
 	kernel/arch/aarch64/usercopy_asm.S
 KERNEL_SRC := \
-	kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c \
+	kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/msi.c \
 	kernel/arch/place.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/sync.c kernel/arch/usercopy.c \
 	kernel/call.c kernel/cmdline.c kernel/console.c kernel/cpu.c kernel/end.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
 	kernel/panic.c kernel/printf.c kernel/quirks.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
-	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/screen.c kernel/proc/bundle.c kernel/proc/elf.c \
+	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/pci_msi.c kernel/dev/screen.c kernel/proc/bundle.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/stdio.c kernel/proc/syscall.c \
 	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/hpm.c \
 	hpm/report.c hpm/sampling.c hpm/pmu/backends.c hpm/pmu/model.c sched/balance.c sched/migrate.c sched/policies.c \
@@ -103,8 +103,8 @@ DEVTREE_SRC := \
 LIBFDT_SRC  := $(LIBFDT)/fdt.c $(LIBFDT)/fdt_ro.c
 ARCH_SRC_aarch64 += \
 	kernel/arch/aarch64/clock.c kernel/arch/aarch64/cpus.c kernel/arch/aarch64/gic.c kernel/arch/aarch64/gicv2.c \
-	kernel/arch/aarch64/gicv3.c kernel/arch/aarch64/irq.c kernel/arch/aarch64/platform_find.c kernel/arch/aarch64/psci.c \
-	kernel/arch/aarch64/smp.c kernel/dev/acpi_iort.c kernel/dev/acpi_platform.c $(DEVTREE_SRC) $(LIBFDT_SRC) \
+	kernel/arch/aarch64/gicv3.c kernel/arch/aarch64/irq.c kernel/arch/aarch64/its.c kernel/arch/aarch64/lpi.c \
+	kernel/arch/aarch64/platform_find.c kernel/arch/aarch64/psci.c kernel/arch/aarch64/smp.c kernel/arch/aarch64/v2m.c kernel/dev/acpi_iort.c kernel/dev/acpi_platform.c $(DEVTREE_SRC) $(LIBFDT_SRC) \
 	hpm/pmu/armv8.c hpm/pmu/armv8_regs.c
 KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH))
 
@@ -305,7 +305,7 @@ $(O)/bin/no-program: README.md
 $(eval $(call image_rule,vigil-test,debug,$(ALL_APPS) $(TEST_APPS) $(BROKEN_APPS),$(call kernel_objects,debug)))
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC := \
-	test/qemu/kernel/arch.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/panics.c \
+	test/qemu/kernel/arch.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/msi.c test/qemu/kernel/panics.c \
 	test/qemu/kernel/pmu.c test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/suite.c \
 	test/qemu/apps/$(ARCH)/known_loop.S
 suite_objects = $(addprefix $(O)/debug/,$(addsuffix .o,$(basename $(SUITE_SRC))))
@@ -369,8 +369,8 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
-	test_estimate test_fixed test_format test_frame test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling \
-	test_mux test_mux_turns test_numa test_pci test_place test_place_random \
+	test_estimate test_fixed test_format test_frame test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling test_its_layout \
+	test_mux test_mux_turns test_numa test_pci test_pci_msi test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen test_smbios test_sync
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
@@ -385,6 +385,8 @@ test_gop_SRC       := kernel/boot/gop.c kernel/boot/boot_info.c
 test_smbios_SRC    := kernel/dev/smbios.c kernel/dev/acpi.c
 test_sync_SRC      := kernel/arch/sync.c
 test_screen_SRC    := kernel/dev/screen.c $(FONT_SRC)
+test_its_layout_SRC := kernel/arch/aarch64/its_layout.c
+test_pci_msi_SRC   := kernel/dev/pci_msi.c
 test_pci_SRC       := kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/acpi.c
 test_pt_SRC        := kernel/arch/pt.c
 test_balance_SRC   := sched/balance_policy.c
@@ -488,7 +490,7 @@ fuzz: $(addprefix $(H)/,$(FUZZERS))
 # ---- Tests in the booted kernel --------------------------------------------------------------------------------------
 QEMU_TESTS := \
 	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/framebuffer.t test/qemu/hpm.t test/qemu/libc.t \
-	test/qemu/memory.t test/qemu/numa.t test/qemu/pmu.t test/qemu/sched.t test/qemu/selftest.t test/qemu/sharing.t test/qemu/stress.t \
+	test/qemu/memory.t test/qemu/msi.t test/qemu/numa.t test/qemu/pmu.t test/qemu/sched.t test/qemu/selftest.t test/qemu/sharing.t test/qemu/stress.t \
 	test/qemu/truth.t test/qemu/uefi.t
 test-qemu: $(foreach i,vigil vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil.efi $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test
 	@ARCH=$(ARCH) B=$(B) prove --timer $(QEMU_TESTS)

@@ -17,6 +17,7 @@ enum lock_rank {
     LOCK_RUNQUEUE,  /* sched: a run queue                             */
     LOCK_HPM,       /* hpm: contexts, buffers                         */
     LOCK_ASID,      /* arch: address-space identifiers                */
+    LOCK_MSI,       /* arch: message interrupts, their controller     */
     LOCK_VMAP,      /* mm: kernel page tables                         */
     LOCK_HEAP,      /* mm: heap size classes                          */
     LOCK_FRAME,     /* mm: buddy allocator                            */

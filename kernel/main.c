@@ -261,7 +261,7 @@ NORETURN void kernel_main(const struct boot_info *info)
     start_memory(info);
     print_memory();
     arch_attach(&handlers);
-    if (arch_init_irq(info))
+    if (arch_init_irq(info, frame_alloc))
         panic("no usable interrupt controller, clock or timer");
     if (!pci_init(info))
         machine_init();

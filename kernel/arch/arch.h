@@ -118,8 +118,11 @@ void arch_init_early(struct cpu *boot_cpu);
  */
 struct arch_frames;
 void arch_init_memory(const struct boot_info *info, const struct arch_frames *frames);
-/* After memory: interrupt controller, clock and timer calibration.  0, or -ENODEV with a line saying what is missing. */
-int arch_init_irq(const struct boot_info *info);
+/* After memory: interrupt controller, clock and timer calibration.  0, or -ENODEV with a line saying what is missing.
+ * alloc: 1 << order frames in a row at a multiple of their size, contents undefined, for the controller's tables, now and
+ * later; 0 or -ENOMEM; any context. */
+typedef int arch_alloc_fn(unsigned order, paddr_t *out);
+int arch_init_irq(const struct boot_info *info, arch_alloc_fn *alloc);
 /* Finds the CPUs (ACPI MADT) and their place (CPUID; ACPI SRAT); fills cpus[i].hwid and .place, index order = hardware id
  * order with the boot CPU first; at most max.  Returns their number, at least 1. */
 unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned max);
@@ -157,12 +160,30 @@ void arch_timer_arm(
 /* ---- Inter-processor ---- */
 void arch_ipi_send(struct cpu *target, enum arch_ipi kind); /* any context; not to oneself */
 
-/* Message that raises the PMU interrupt on this CPU: what a device must write where. */
+/* A message interrupt: what a device must write where. */
 struct arch_msi {
     paddr_t address;
     uint32_t data;
 };
+/* Message that raises the PMU interrupt on this CPU. */
 void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi);
+
+/* ---- Message interrupts of devices.  After arch_init_irq; any context but an interrupt. ---- */
+#define ARCH_MSI_MAX 128 /* at the same time */
+/*
+ * A message that the PCI function with this requester id (bus << 8 | slot << 3 | function) may send, and that calls
+ * handler(arg) on the CPU, interrupts off, whenever it has.  It is known as *id from now on.  0; -ENODEV: nothing delivers
+ * messages, or none of this function's; -ENOSPC: none is left; -ENOMEM; -ERANGE: out of reach; -EIO: a device failed.
+ */
+int arch_msi_alloc(uint32_t requester, struct cpu *target, void (*handler)(void *arg), void *arg,
+                   unsigned *id);
+void arch_msi_message(unsigned id, struct arch_msi *out);
+/* To another CPU from now on: arch_msi_message may say something else then.  0 or as above. */
+int arch_msi_move(unsigned id, struct cpu *target);
+/* As if the function had sent it. */
+void arch_msi_raise(unsigned id);
+/* The function sends it no more.  One that is still on its way may call the handler. */
+void arch_msi_free(unsigned id);
 
 /* ---- Threads ---- */
 /* Prepares ctx so that the first arch_switch to it calls entry(arg) on the given stack, interrupts off. */

@@ -39,7 +39,7 @@ boot() {
 	status=0
 	# shellcheck disable=SC2086
 	tools/qemu.sh $start $set_args out="$work" append="$*" </dev/null >"$console" 2>"$work/stderr" || status=$?
-	sed -i -e "/warning: TCG doesn.t support/d" -e '/warning: CPU-[0-9]* and CPU-.*associated with node/d' "$work/stderr"
+	sed -i -e "/warning: TCG doesn.t support/d" -e '/warning: CPU-[0-9]* and CPU-.*associated with node/d' -e '/warning: nic .* has no peer/d' "$work/stderr"
 	[ ! -s "$work/stderr" ] || status=125 # the launcher or QEMU itself complained
 	tr -d '\r' <"$console" >"$work/plain" && mv "$work/plain" "$console"
 }

@@ -45,6 +45,20 @@ void gic_bank_enable(char *bank, uint32_t irq)
     arch_io_write32(bank + GIC_ISENABLER + irq / 32 * 4, (uint32_t)1 << irq % 32);
 }
 
+void gic_bank_enable_sgis(char *bank)
+{
+    arch_io_write32(bank + GIC_ISENABLER, ((uint32_t)1 << GIC_SGIS) - 1);
+}
+
+uint32_t gic_reset_shared(char *distributor)
+{
+    uint32_t lines = (arch_io_read32(distributor + GICD_TYPER) % 32 + 1) * 32;
+
+    lines = MIN(lines, (uint32_t)GIC_SHARED_MAX);
+    gic_bank_reset(distributor, GIC_PRIVATE, lines);
+    return lines;
+}
+
 void gic_bank_set_priority(char *bank, uint32_t irq, uint8_t priority)
 {
     char *reg = bank + GIC_IPRIORITYR + ALIGN_DOWN(irq, 4);
@@ -152,6 +166,16 @@ void gic_enable_message(uint32_t irq, const struct cpu *target)
     gic->route(irq, target);
     gic_bank_set_edge(gic->shared_bank(), irq);
     gic_bank_enable(gic->shared_bank(), irq);
+}
+
+void gic_move_message(uint32_t irq, const struct cpu *target)
+{
+    gic->route(irq, target);
+}
+
+void gic_disable_message(uint32_t irq)
+{
+    arch_io_write32(gic->shared_bank() + GIC_ICENABLER + irq / 32 * 4, (uint32_t)1 << irq % 32);
 }
 
 bool gic_private_message(const struct cpu *target, uint32_t irq, paddr_t *address, uint32_t *data)

@@ -26,6 +26,8 @@ void gic_attach(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, st
 /* Lets an interrupt through, a private one to this CPU, a shared one, which is a message, to the CPU given. */
 void gic_enable_private(uint32_t irq);
 void gic_enable_message(uint32_t irq, const struct cpu *target);
+void gic_move_message(uint32_t irq, const struct cpu *target); /* to that CPU from now on */
+void gic_disable_message(uint32_t irq);
 /* Where a device writes what to raise a private interrupt of a CPU; false: it cannot. */
 bool gic_private_message(const struct cpu *target, uint32_t irq, paddr_t *address, uint32_t *data);
 
@@ -51,9 +53,13 @@ struct gic_ops {
 extern const struct gic_ops gic_v2, gic_v3;
 
 /* ---- Registers that are the same in both distributors and in redistributors: a bank (IHI 0069, 12.9) ---- */
+/* Resets the distributor's shared interrupts; how many interrupts there are, private ones included. */
+uint32_t gic_reset_shared(char *distributor);
 /* Interrupts from..to-1: off, not pending, all of one priority, level-sensitive. */
 void gic_bank_reset(char *bank, uint32_t from, uint32_t to);
 void gic_bank_enable(char *bank, uint32_t irq);
+void gic_bank_enable_sgis(char *bank);
 void gic_bank_set_priority(char *bank, uint32_t irq, uint8_t priority);
 void gic_bank_set_edge(char *bank, uint32_t irq);
 enum { GICD_CTLR = 0x0, GICD_TYPER = 0x4, GIC_ISPENDR = 0x200 };
+enum { GIC_PRIORITY_LOWEST = 0xff }; /* in a CPU interface's mask: lets everything through */

@@ -9,13 +9,11 @@
 enum { GICD_ITARGETSR = 0x800, GICD_SGIR = 0xf00 };
 enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_BPR = 0x08, GICC_IAR = 0x0c, GICC_EOIR = 0x10 };
 
-#define TYPER_LINES(v)  (((v) % 32 + 1) * 32)
-#define ENABLE          1
-#define PRIORITY_LOWEST 0xff
-#define SGIR_TARGET     16
-#define IAR_INTID       0x3ff
-#define IAR_SENDER      10
-#define TOKEN_SENDER    24
+#define ENABLE       1
+#define SGIR_TARGET  16
+#define IAR_INTID    0x3ff
+#define IAR_SENDER   10
+#define TOKEN_SENDER 24
 
 static char *distributor, *interface;
 static uint8_t
@@ -29,9 +27,8 @@ static int probe(const struct platform_gic *gic)
     interface = arch_map_device(gic->cpu_interface.base, gic->cpu_interface.size);
     if (!distributor || !interface)
         return -ENOMEM;
-    uint32_t lines = MIN(TYPER_LINES(arch_io_read32(distributor + GICD_TYPER)), (uint32_t)GIC_SHARED_MAX);
     arch_io_write32(distributor + GICD_CTLR, 0);
-    gic_bank_reset(distributor, GIC_PRIVATE, lines);
+    gic_reset_shared(distributor);
     arch_io_write32(distributor + GICD_CTLR, ENABLE);
     return 0;
 }
@@ -58,9 +55,8 @@ static void init_cpu(UNUSED uint64_t hwid, unsigned index)
 {
     target_of[index] = own_target();
     gic_bank_reset(distributor, 0, GIC_PRIVATE);
-    for (unsigned sgi = 0; sgi < GIC_SGIS; sgi++)
-        gic_bank_enable(distributor, sgi);
-    arch_io_write32(interface + GICC_PMR, PRIORITY_LOWEST);
+    gic_bank_enable_sgis(distributor);
+    arch_io_write32(interface + GICC_PMR, GIC_PRIORITY_LOWEST);
     arch_io_write32(interface + GICC_BPR, 0);
     arch_io_write32(interface + GICC_CTLR, ENABLE);
 }

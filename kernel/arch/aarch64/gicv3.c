@@ -5,6 +5,7 @@
  * interrupts off.
  */
 #include "gic.h"
+#include "gicv3.h"
 #include "sysreg.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
@@ -12,20 +13,18 @@
 enum { GICD_IGROUPR = 0x80, GICD_IROUTER = 0x6000 };
 enum { GICR_TYPER = 0x8, GICR_WAKER = 0x14, GICR_FRAME = 0x10000, GICR_IGROUPR0 = 0x80 };
 
-#define CTLR_ENABLE     0x13     /* affinity routing, group 1: both security states' bits for it (12.9.4) */
-#define CTLR_ONE_STATE  BIT32(6) /* DS: security is not looked at */
-#define CTLR_PENDING    BIT32(31)
-#define TYPER_LINES(v)  (((v) % 32 + 1) * 32)
-#define TYPER_VIRTUAL   2  /* two more frames follow */
-#define TYPER_LAST      16 /* of its region */
-#define WAKER_SLEEP     2
-#define WAKER_ASLEEP    4
-#define SRE_ENABLE      1
-#define PRIORITY_LOWEST 0xff
-#define PRIORITY_STOP   0x20 /* above the others, for it may come in the midst of one */
-#define SGI_RANGE       16   /* CPUs that one SGI reaches by their Aff0 */
-#define SPINS_MAX       1000000
-#define BIT32(n)        ((uint32_t)1 << (n))
+#define CTLR_ENABLE    0x13     /* affinity routing, group 1: both security states' bits for it (12.9.4) */
+#define CTLR_ONE_STATE BIT32(6) /* DS: security is not looked at */
+#define CTLR_PENDING   BIT32(31)
+#define TYPER_VIRTUAL  2  /* two more frames follow */
+#define TYPER_LAST     16 /* of its region */
+#define WAKER_SLEEP    2
+#define WAKER_ASLEEP   4
+#define SRE_ENABLE     1
+#define PRIORITY_STOP  0x20 /* above the others, for it may come in the midst of one */
+#define SGI_RANGE      16   /* CPUs that one SGI reaches by their Aff0 */
+#define SPINS_MAX      1000000
+#define BIT32(n)       ((uint32_t)1 << (n))
 
 /* System registers by their encoding (12.2): the assembler need not know them. */
 #define ICC_PMR_EL1     s3_0_c4_c6_0
@@ -41,11 +40,7 @@ enum { GICR_TYPER = 0x8, GICR_WAKER = 0x14, GICR_FRAME = 0x10000, GICR_IGROUPR0 
 #define ICC_IGRPEN1_EL1 s3_0_c12_c12_7
 
 /* The redistributors there are, mapped. */
-static struct redist {
-    uint64_t hwid;
-    char *regs;
-    paddr_t base;
-} redists[PLATFORM_CPUS_MAX];
+static struct redist redists[PLATFORM_CPUS_MAX];
 static unsigned redist_count;
 static struct redist *redist_of[CPU_MAX]; /* by index; written by each CPU */
 static char *distributor;
@@ -91,10 +86,9 @@ static int probe(const struct platform_gic *gic)
         err = map_region(&gic->redist[i], gic->redist_stride);
     if (err)
         return err;
-    uint32_t lines = MIN(TYPER_LINES(arch_io_read32(distributor + GICD_TYPER)), (uint32_t)GIC_SHARED_MAX);
     arch_io_write32(distributor + GICD_CTLR, 0);
     wait_for_writes();
-    gic_bank_reset(distributor, GIC_PRIVATE, lines);
+    uint32_t lines = gic_reset_shared(distributor);
     for (uint32_t irq = GIC_PRIVATE; irq < lines; irq += 32)
         arch_io_write32(distributor + GICD_IGROUPR + irq / 8, UINT32_MAX);
     one_state = arch_io_read32(distributor + GICD_CTLR) & CTLR_ONE_STATE;
@@ -110,6 +104,16 @@ static struct redist *find(uint64_t hwid)
             return &redists[i];
     }
     return NULL;
+}
+
+const struct redist *gicv3_redist(unsigned index)
+{
+    return redist_of[index];
+}
+
+uint32_t gicv3_typer(void)
+{
+    return arch_io_read32(distributor + GICD_TYPER);
 }
 
 static bool has_cpu(uint64_t hwid)
@@ -139,11 +143,10 @@ static void init_cpu(uint64_t hwid, unsigned index)
     gic_bank_reset(bank, 0, GIC_PRIVATE);
     arch_io_write32(bank + GICR_IGROUPR0, one_state ? ~BIT32(IPI_STOP) : UINT32_MAX);
     gic_bank_set_priority(bank, IPI_STOP, PRIORITY_STOP);
-    for (unsigned sgi = 0; sgi < GIC_SGIS; sgi++)
-        gic_bank_enable(bank, sgi);
+    gic_bank_enable_sgis(bank);
     sysreg_write(ICC_SRE_EL1, SRE_ENABLE);
     isb();
-    sysreg_write(ICC_PMR_EL1, PRIORITY_LOWEST);
+    sysreg_write(ICC_PMR_EL1, GIC_PRIORITY_LOWEST);
     sysreg_write(ICC_BPR1_EL1, 0);
     sysreg_write(ICC_CTLR_EL1, 0); /* the end of an interrupt is one write */
     sysreg_write(ICC_IGRPEN0_EL1, one_state);

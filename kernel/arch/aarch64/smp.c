@@ -1,5 +1,6 @@
 /* Starts the other CPUs by PSCI CPU_ON (Arm DEN 0022, 5.1.4). */
 #include "smp.h"
+#include "cache.h"
 #include "cpu_init.h"
 #include "gic.h"
 #include "irq.h"
@@ -40,13 +41,6 @@ void smp_secondary_start(struct cpu *cpu)
     cpus_arrive(cpu);
 }
 
-static void clean(const void *p, size_t size)
-{
-    for (size_t at = 0; at < size; at += 16) /* no cache has shorter lines */
-        __asm__ volatile("dc cvac, %0" : : "r"((const char *)p + at) : "memory");
-    __asm__ volatile("dsb sy" : : : "memory");
-}
-
 bool smp_prepare(UNUSED struct cpu *cpus, UNUSED unsigned n)
 {
     start = (struct secondary_start){
@@ -73,7 +67,7 @@ bool smp_start_one(struct cpu *cpu)
     }
     start.stack = (uint64_t)cpu->boot_stack_top;
     start.cpu = (uint64_t)cpu;
-    clean(&start, sizeof(start));
+    cache_clean(&start, sizeof(start));
     int err = psci_cpu_on(hwid, start_image_pa(secondary_entry), start_image_pa(&start));
     if (err) {
         kprintf("cpus: MPIDR %#llx: PSCI CPU_ON: %s\n", hwid, psci_error(err));

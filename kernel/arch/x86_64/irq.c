@@ -4,6 +4,7 @@
 #include "power.h"
 #include "x86.h"
 #include "kernel/arch/clock.h"
+#include "kernel/arch/msi.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
 #include "kernel/dev/acpi.h"
@@ -35,22 +36,6 @@ static void pic_mask(void)
         outb(sequence[i].port, sequence[i].v);
 }
 
-int arch_init_irq(const struct boot_info *info)
-{
-    acpi_init(info);
-    power_init();
-    pic_mask();
-    int err = lapic_init();
-    if (err)
-        return err;
-    lapic_init_cpu();
-    err = clock_init();
-    if (err)
-        return err;
-    clock_init_cpu();
-    return 0;
-}
-
 void arch_ipi_send(struct cpu *target, enum arch_ipi kind)
 {
     static const uint8_t vectors[IPI_KINDS] = {
@@ -70,11 +55,63 @@ void arch_ipi_send(struct cpu *target, enum arch_ipi kind)
     arch_irq_restore(irq);
 }
 
-void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi)
+static int compose(const struct cpu *cpu, unsigned vector, struct arch_msi *msi)
 {
     if (cpu->hwid > MSI_ID_MAX)
+        return -ERANGE;
+    msi->address = MSI_ADDRESS | cpu->hwid << MSI_DESTINATION;
+    msi->data = vector;
+    return 0;
+}
+
+void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi)
+{
+    if (compose(cpu, VEC_PMU, msi))
         panic("irq: CPU %u has APIC id %llu, out of the reach of message interrupts", cpu->index,
               (unsigned long long)cpu->hwid);
-    msi->address = MSI_ADDRESS | cpu->hwid << MSI_DESTINATION;
-    msi->data = VEC_PMU;
+}
+
+/* Each message has a vector of its own on all CPUs; whose it is makes no difference. */
+static int bind(unsigned n, UNUSED uint32_t requester, const struct cpu *target, struct arch_msi *out)
+{
+    return compose(target, VEC_MSI + n, out);
+}
+
+static int move(unsigned n, UNUSED const struct cpu *from, const struct cpu *to, struct arch_msi *out)
+{
+    return compose(to, VEC_MSI + n, out);
+}
+
+static void raise(unsigned n, const struct cpu *target)
+{
+    lapic_send((uint32_t)target->hwid, (uint8_t)(VEC_MSI + n));
+}
+
+static void unbind(UNUSED unsigned n, UNUSED const struct cpu *target)
+{
+}
+
+static const struct msi_ops lapic_messages = {
+    .name = "local APIC",
+    .bind = bind,
+    .move = move,
+    .raise = raise,
+    .unbind = unbind,
+};
+
+int arch_init_irq(const struct boot_info *info, UNUSED arch_alloc_fn *alloc)
+{
+    acpi_init(info);
+    power_init();
+    pic_mask();
+    int err = lapic_init();
+    if (err)
+        return err;
+    lapic_init_cpu();
+    msi_init(&lapic_messages, VEC_TIMER - VEC_MSI);
+    err = clock_init();
+    if (err)
+        return err;
+    clock_init_cpu();
+    return 0;
 }

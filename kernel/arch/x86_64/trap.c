@@ -2,6 +2,7 @@
 #include "frame.h"
 #include "lapic.h"
 #include "x86.h"
+#include "kernel/arch/msi.h"
 #include "kernel/arch/clock.h"
 #include "kernel/cpu.h"
 #include "kernel/arch/fault.h"
@@ -89,9 +90,11 @@ static void interrupt(struct arch_frame *frame)
         [VEC_CALL - VEC_RESCHED] = IPI_CALL,
     };
 
-    if (frame->vector == VEC_SPURIOUS || frame->vector < VEC_TIMER)
+    if (frame->vector == VEC_SPURIOUS || frame->vector < VEC_MSI)
         return;
     lapic_eoi();
+    if (frame->vector < VEC_TIMER)
+        msi_arrived((unsigned)frame->vector - VEC_MSI);
     switch (frame->vector) {
     case VEC_TIMER:
         if (clock_timer_fired())

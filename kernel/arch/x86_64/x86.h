@@ -83,6 +83,7 @@ enum {
  * arrive. */
 enum {
     VEC_PIC = 0x20,
+    VEC_MSI = 0x30, /* and up: devices' messages */
     VEC_TIMER = 0xf0,
     VEC_RESCHED = 0xf1,
     VEC_TLB = 0xf2,

@@ -15,7 +15,8 @@ struct suite {
     const struct suite_test *tests; /* ended by name NULL */
 };
 
-extern const struct suite sched_suite, hpm_suite, mm_suite, spaces_suite, arch_suite, panics_suite, pmu_suite;
+extern const struct suite sched_suite, hpm_suite, mm_suite, spaces_suite, arch_suite, msi_suite, panics_suite,
+    pmu_suite;
 
 /* The running test fails; it goes on. */
 void suite_fail(const char *file, int line, const char *what);

@@ -1,0 +1,86 @@
+/*
+ * What an ITS and its tables look like (Arm IHI 0069H, 5.3 commands, 12.13, 12.19 registers): commands as words, the size
+ * of tables.  Pure.
+ */
+#pragma once
+#include "kernel/base.h"
+
+/* ---- Registers that hold a table's address: how the controller reads it ---- */
+/* GITS_CBASER, GITS_BASER<n>: write-back, read and write allocate, inner shareable; or not cached. */
+#define ITS_BASE_SHARED     (UINT64_C(7) << 59 | UINT64_C(1) << 10)
+#define ITS_BASE_UNCACHED   (UINT64_C(1) << 59)
+#define ITS_BASE_SHARE_MASK (UINT64_C(3) << 10)
+/* GICR_PROPBASER, GICR_PENDBASER likewise. */
+#define GICR_BASE_SHARED     (UINT64_C(7) << 7 | UINT64_C(1) << 10)
+#define GICR_BASE_UNCACHED   (UINT64_C(1) << 7)
+#define GICR_BASE_SHARE_MASK (UINT64_C(3) << 10)
+
+/* ---- GITS_TYPER ---- */
+static inline bool its_has_physical(uint64_t typer)
+{
+    return typer & 1;
+}
+static inline unsigned its_entry_bytes(uint64_t typer) /* of an interrupt translation table */
+{
+    return (unsigned)(typer >> 4 & 15) + 1;
+}
+static inline unsigned its_event_bits(uint64_t typer)
+{
+    return (unsigned)(typer >> 8 & 31) + 1;
+}
+static inline unsigned its_device_bits(uint64_t typer)
+{
+    return (unsigned)(typer >> 13 & 31) + 1;
+}
+/* How commands name a redistributor: by its address, or by the number its GICR_TYPER gives it. */
+static inline uint64_t its_redist(uint64_t its_typer, paddr_t redist, uint64_t gicr_typer)
+{
+    return its_typer >> 19 & 1 ? redist & UINT64_C(0xfffffffff0000) : (gicr_typer >> 8 & 0xffff) << 16;
+}
+
+/* ---- GITS_BASER<n> ---- */
+enum { ITS_TABLE_NONE = 0, ITS_TABLE_DEVICES = 1, ITS_TABLE_COLLECTIONS = 4 };
+#define ITS_BASER_VALID    (UINT64_C(1) << 63)
+#define ITS_BASER_INDIRECT (UINT64_C(1) << 62)
+#define ITS_BASER_RO       (UINT64_C(7) << 56 | UINT64_C(31) << 48) /* type, entry size */
+#define ITS_BASER_PAGE(n)  ((uint64_t)(n) << 8)                     /* 0: 4 KB, 1: 16 KB, 2: 64 KB */
+#define ITS_BASER_CACHE    (UINT64_C(7) << 59 | UINT64_C(7) << 53 | UINT64_C(3) << 10)
+static inline unsigned its_table_type(uint64_t baser)
+{
+    return (unsigned)(baser >> 56 & 7);
+}
+static inline uint64_t its_table_entry_bytes(uint64_t baser)
+{
+    return (baser >> 48 & 31) + 1;
+}
+
+struct its_table {
+    bool indirect;        /* its entries are addresses of pages, each with entries */
+    uint64_t page_bytes;  /* of both levels */
+    uint64_t entry_bytes; /* of the level that holds what it is a table of */
+    uint64_t bytes;       /* of what GITS_BASER refers to: whole pages */
+    uint64_t ids;         /* that have an entry: 0 to ids - 1 */
+};
+/* The table for numbers of so many bits.  Two levels where they may be and one would take more than a page.  bytes_max:
+ * more cannot be had in a row; then some numbers have no entry. */
+void its_table_plan(struct its_table *t, unsigned id_bits, uint64_t entry_bytes, unsigned page_code,
+                    bool can_indirect, uint64_t bytes_max);
+/* What the first level says of a page of the second. */
+static inline uint64_t its_level1_entry(paddr_t page)
+{
+    return page | UINT64_C(1) << 63;
+}
+
+/* ---- Commands ---- */
+struct its_command {
+    uint64_t word[4];
+};
+/* itt: its interrupt translation table of 1 << event_bits entries, at a multiple of 256. */
+struct its_command its_mapd(uint32_t device, unsigned event_bits, paddr_t itt);
+struct its_command its_mapc(uint16_t collection, uint64_t redist);
+struct its_command its_mapti(uint32_t device, uint32_t event, uint32_t intid, uint16_t collection);
+struct its_command its_movi(uint32_t device, uint32_t event, uint16_t collection);
+struct its_command its_discard(uint32_t device, uint32_t event);
+struct its_command its_inv(uint32_t device, uint32_t event);
+struct its_command its_int(uint32_t device, uint32_t event);
+struct its_command its_sync(uint64_t redist);

@@ -1,0 +1,142 @@
+/* See pci_msi.h. */
+#include "pci_msi.h"
+#include "kernel/arch/arch.h"
+
+enum { REG_COMMAND = 0x04, REG_CAPABILITIES = 0x34 };
+#define COMMAND_NO_INTX     0x400u
+#define COMMAND_BITS        0xffffu /* the status half clears what is written as 1 */
+#define STATUS_CAPABILITIES (1u << 20)
+#define CAPABILITIES_MAX    48
+
+enum { CAPABILITY_MSI = 0x05, CAPABILITY_MSIX = 0x11 };
+
+/* MSI: registers behind the first, whose upper half is the message control. */
+enum { MSI_ADDRESS = 4, MSI_DATA_32 = 8, MSI_ADDRESS_HIGH = 8, MSI_DATA_64 = 12 };
+#define MSI_ENABLE   (1u << 16)
+#define MSI_MULTIPLE (7u << 20)
+#define MSI_64       (1u << 23)
+
+/* MSI-X: the same, and the table's entries. */
+enum { MSIX_TABLE = 4, ENTRY_BYTES = 16 };
+enum { ENTRY_ADDRESS = 0, ENTRY_ADDRESS_HIGH = 4, ENTRY_DATA = 8, ENTRY_CONTROL = 12 };
+#define MSIX_LAST(v)  ((v) >> 16 & 0x7ff)
+#define MSIX_ENABLE   (1u << 31)
+#define MSIX_MASK_ALL (1u << 30)
+#define TABLE_BAR(v)  ((v)&7)
+#define TABLE_AT(v)   ((v) & ~7u)
+#define ENTRY_MASKED  1
+
+static int find_capability(const struct pci_device *d, uint8_t id, unsigned *reg)
+{
+    if (!(pci_read(d, REG_COMMAND) & STATUS_CAPABILITIES))
+        return -ENODEV;
+    *reg = pci_read(d, REG_CAPABILITIES) & 0xfc;
+    for (unsigned i = 0; *reg && i < CAPABILITIES_MAX; i++) {
+        uint32_t head = pci_read(d, *reg);
+        if ((head & 0xff) == id)
+            return 0;
+        *reg = head >> 8 & 0xfc;
+    }
+    return -ENODEV;
+}
+
+static int map_entry(struct pci_msi *m, unsigned n)
+{
+    uint32_t table = pci_read(&m->device, m->capability + MSIX_TABLE);
+    uint64_t at = TABLE_AT(table) + (uint64_t)n * ENTRY_BYTES, size;
+    paddr_t base;
+
+    if (n > MSIX_LAST(pci_read(&m->device, m->capability)))
+        return -EINVAL;
+    if (pci_bar(&m->device, TABLE_BAR(table), &base, &size) || at + ENTRY_BYTES > size)
+        return -ENODEV;
+    m->entry = arch_map_device(base + at, ENTRY_BYTES);
+    return m->entry ? 0 : -ENOMEM;
+}
+
+static int find_place(struct pci_msi *m, unsigned n)
+{
+    if (!find_capability(&m->device, CAPABILITY_MSIX, &m->capability))
+        return map_entry(m, n);
+    if (!find_capability(&m->device, CAPABILITY_MSI, &m->capability))
+        return n ? -EINVAL : 0;
+    return -ENODEV;
+}
+
+static void change(const struct pci_device *d, unsigned reg, uint32_t clear, uint32_t set)
+{
+    pci_write(d, reg, (pci_read(d, reg) & ~clear) | set);
+}
+
+/* Masked meanwhile, it is remembered and sent later. */
+static void program_entry(const struct pci_msi *m, const struct arch_msi *message)
+{
+    arch_io_write32(m->entry + ENTRY_CONTROL, ENTRY_MASKED);
+    arch_io_write32(m->entry + ENTRY_ADDRESS, (uint32_t)message->address);
+    arch_io_write32(m->entry + ENTRY_ADDRESS_HIGH, (uint32_t)(message->address >> 32));
+    arch_io_write32(m->entry + ENTRY_DATA, message->data);
+    arch_io_write32(m->entry + ENTRY_CONTROL, 0);
+    change(&m->device, m->capability, MSIX_MASK_ALL, MSIX_ENABLE);
+}
+
+static int program_msi(const struct pci_msi *m, const struct arch_msi *message)
+{
+    const struct pci_device *d = &m->device;
+    bool wide = pci_read(d, m->capability) & MSI_64;
+
+    if ((message->address >> 32 && !wide) || message->data > 0xffff)
+        return -ERANGE;
+    change(d, m->capability, MSI_ENABLE | MSI_MULTIPLE, 0);
+    pci_write(d, m->capability + MSI_ADDRESS, (uint32_t)message->address);
+    if (wide)
+        pci_write(d, m->capability + MSI_ADDRESS_HIGH, (uint32_t)(message->address >> 32));
+    pci_write(d, m->capability + (wide ? MSI_DATA_64 : MSI_DATA_32), message->data);
+    change(d, m->capability, 0, MSI_ENABLE);
+    return 0;
+}
+
+static int program(const struct pci_msi *m)
+{
+    struct arch_msi message;
+
+    arch_msi_message(m->message, &message);
+    if (!m->entry)
+        return program_msi(m, &message);
+    program_entry(m, &message);
+    return 0;
+}
+
+int pci_msi_connect(const struct pci_device *d, unsigned n, struct cpu *target, void (*handler)(void *arg),
+                    void *arg, struct pci_msi *out)
+{
+    uint32_t requester = (uint32_t)d->bus << 8 | (uint32_t)d->slot << 3 | d->function;
+
+    *out = (struct pci_msi){.device = *d};
+    int err = find_place(out, n);
+    if (!err)
+        err = arch_msi_alloc(requester, target, handler, arg, &out->message);
+    if (err)
+        return err;
+    pci_enable(d, true);
+    change(d, REG_COMMAND, ~COMMAND_BITS, COMMAND_NO_INTX);
+    err = program(out);
+    if (err)
+        arch_msi_free(out->message);
+    return err;
+}
+
+int pci_msi_move(struct pci_msi *m, struct cpu *target)
+{
+    int err = arch_msi_move(m->message, target);
+
+    return err ? err : program(m);
+}
+
+void pci_msi_disconnect(struct pci_msi *m)
+{
+    if (m->entry)
+        arch_io_write32(m->entry + ENTRY_CONTROL, ENTRY_MASKED);
+    else
+        change(&m->device, m->capability, MSI_ENABLE, 0);
+    arch_msi_free(m->message);
+}
