@@ -7,14 +7,16 @@ enum { REG_COMMAND = 0x04, REG_CAPABILITIES = 0x34 };
 #define COMMAND_BITS        0xffffu /* the status half clears what is written as 1 */
 #define STATUS_CAPABILITIES (1u << 20)
 #define CAPABILITIES_MAX    48
+#define CAPABILITIES_FIRST  0x40
 
 enum { CAPABILITY_MSI = 0x05, CAPABILITY_MSIX = 0x11 };
 
 /* MSI: registers behind the first, whose upper half is the message control. */
-enum { MSI_ADDRESS = 4, MSI_DATA_32 = 8, MSI_ADDRESS_HIGH = 8, MSI_DATA_64 = 12 };
+enum { MSI_ADDRESS = 4, MSI_DATA_32 = 8, MSI_ADDRESS_HIGH = 8, MSI_DATA_64 = 12, MSI_MASKS_AFTER_DATA = 4 };
 #define MSI_ENABLE   (1u << 16)
 #define MSI_MULTIPLE (7u << 20)
 #define MSI_64       (1u << 23)
+#define MSI_MASKABLE (1u << 24)
 
 /* MSI-X: the same, and the table's entries. */
 enum { MSIX_TABLE = 4, ENTRY_BYTES = 16 };
@@ -31,7 +33,7 @@ static int find_capability(const struct pci_device *d, uint8_t id, unsigned *reg
     if (!(pci_read(d, REG_COMMAND) & STATUS_CAPABILITIES))
         return -ENODEV;
     *reg = pci_read(d, REG_CAPABILITIES) & 0xfc;
-    for (unsigned i = 0; *reg && i < CAPABILITIES_MAX; i++) {
+    for (unsigned i = 0; *reg >= CAPABILITIES_FIRST && i < CAPABILITIES_MAX; i++) {
         uint32_t head = pci_read(d, *reg);
         if ((head & 0xff) == id)
             return 0;
@@ -40,24 +42,28 @@ static int find_capability(const struct pci_device *d, uint8_t id, unsigned *reg
     return -ENODEV;
 }
 
-static int map_entry(struct pci_msi *m, unsigned n)
+static int map_table(struct pci_msi *m, unsigned n)
 {
     uint32_t table = pci_read(&m->device, m->capability + MSIX_TABLE);
-    uint64_t at = TABLE_AT(table) + (uint64_t)n * ENTRY_BYTES, size;
+    unsigned last = MSIX_LAST(pci_read(&m->device, m->capability));
+    uint64_t at = TABLE_AT(table), bytes = (last + 1) * (uint64_t)ENTRY_BYTES, size;
     paddr_t base;
 
-    if (n > MSIX_LAST(pci_read(&m->device, m->capability)))
+    if (n > last)
         return -EINVAL;
-    if (pci_bar(&m->device, TABLE_BAR(table), &base, &size) || at + ENTRY_BYTES > size)
+    if (pci_bar(&m->device, TABLE_BAR(table), &base, &size) || at + bytes > size)
         return -ENODEV;
-    m->entry = arch_map_device(base + at, ENTRY_BYTES);
-    return m->entry ? 0 : -ENOMEM;
+    char *entries = arch_map_device(base + at, bytes);
+    if (!entries)
+        return -ENOMEM;
+    m->entry = entries + n * ENTRY_BYTES;
+    return 0;
 }
 
 static int find_place(struct pci_msi *m, unsigned n)
 {
     if (!find_capability(&m->device, CAPABILITY_MSIX, &m->capability))
-        return map_entry(m, n);
+        return map_table(m, n);
     if (!find_capability(&m->device, CAPABILITY_MSI, &m->capability))
         return n ? -EINVAL : 0;
     return -ENODEV;
@@ -66,6 +72,20 @@ static int find_place(struct pci_msi *m, unsigned n)
 static void change(const struct pci_device *d, unsigned reg, uint32_t clear, uint32_t set)
 {
     pci_write(d, reg, (pci_read(d, reg) & ~clear) | set);
+}
+
+/* Before the first of the function's entries: none is sent that nobody has programmed, and MSI is off (PCI 3.0, 6.8.2). */
+static void begin_entries(const struct pci_msi *m, unsigned n)
+{
+    uint32_t control = pci_read(&m->device, m->capability);
+    unsigned msi;
+
+    if (control & MSIX_ENABLE)
+        return;
+    for (unsigned i = 0; i <= MSIX_LAST(control); i++)
+        arch_io_write32(m->entry - n * ENTRY_BYTES + i * ENTRY_BYTES + ENTRY_CONTROL, ENTRY_MASKED);
+    if (!find_capability(&m->device, CAPABILITY_MSI, &msi))
+        change(&m->device, msi, MSI_ENABLE, 0);
 }
 
 /* Masked meanwhile, it is remembered and sent later. */
@@ -82,7 +102,9 @@ static void program_entry(const struct pci_msi *m, const struct arch_msi *messag
 static int program_msi(const struct pci_msi *m, const struct arch_msi *message)
 {
     const struct pci_device *d = &m->device;
-    bool wide = pci_read(d, m->capability) & MSI_64;
+    uint32_t control = pci_read(d, m->capability);
+    bool wide = control & MSI_64;
+    unsigned data = m->capability + (wide ? MSI_DATA_64 : MSI_DATA_32);
 
     if ((message->address >> 32 && !wide) || message->data > 0xffff)
         return -ERANGE;
@@ -90,7 +112,9 @@ static int program_msi(const struct pci_msi *m, const struct arch_msi *message)
     pci_write(d, m->capability + MSI_ADDRESS, (uint32_t)message->address);
     if (wide)
         pci_write(d, m->capability + MSI_ADDRESS_HIGH, (uint32_t)(message->address >> 32));
-    pci_write(d, m->capability + (wide ? MSI_DATA_64 : MSI_DATA_32), message->data);
+    pci_write(d, data, message->data);
+    if (control & MSI_MASKABLE)
+        change(d, data + MSI_MASKS_AFTER_DATA, 1, 0);
     change(d, m->capability, 0, MSI_ENABLE);
     return 0;
 }
@@ -119,6 +143,8 @@ int pci_msi_connect(const struct pci_device *d, unsigned n, struct cpu *target, 
         return err;
     pci_enable(d, true);
     change(d, REG_COMMAND, ~COMMAND_BITS, COMMAND_NO_INTX);
+    if (out->entry)
+        begin_entries(out, n);
     err = program(out);
     if (err)
         arch_msi_free(out->message);
@@ -134,9 +160,11 @@ int pci_msi_move(struct pci_msi *m, struct cpu *target)
 
 void pci_msi_disconnect(struct pci_msi *m)
 {
-    if (m->entry)
+    if (m->entry) {
         arch_io_write32(m->entry + ENTRY_CONTROL, ENTRY_MASKED);
-    else
+        arch_io_read32(m->entry + ENTRY_CONTROL); /* the write has arrived */
+    } else {
         change(&m->device, m->capability, MSI_ENABLE, 0);
+    }
     arch_msi_free(m->message);
 }

@@ -125,7 +125,7 @@ static void make_function(bool msi, bool wide, bool msix)
     if (msi) {
         config[MSI / 4] = 0x05 | (msix ? MSIX : 0) << 8 | (wide ? 1 << 23 : 0) | 5 << 20 | 3 << 17;
         keeps[MSI / 4] = 0x71u << 16;
-        for (unsigned i = 1; i < 4; i++)
+        for (unsigned i = 1; i < 5; i++)
             keeps[MSI / 4 + i] = UINT32_MAX;
     }
     if (msix) {
@@ -157,13 +157,18 @@ static void msi_x_is_taken_where_both_are_there(void **state)
 
     (void)state;
     make_function(true, true, true);
+    config[MSI / 4] |= 1 << 16; /* firmware has left it on */
+    memset(table, 0, sizeof(table));
+    memset(table + 0x80c, 1, 1);
     assert_int_equal(connect(4, &m), 0);
     assert_int_equal(asked.requester, 3 << 8 | 17 << 3 | 2);
     assert_int_equal(entry_word(4, 0), (uint32_t)ADDRESS);
     assert_int_equal(entry_word(4, 4), ADDRESS >> 32);
     assert_int_equal(entry_word(4, 8), 0x31);
     assert_int_equal(entry_word(4, 12), 0);
-    assert_int_equal(entry_word(3, 12), UINT32_MAX);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(entry_word(i, 12), 1);
+    assert_int_equal(entry_word(5, 12), 0);      /* behind the table */
     assert_int_equal(config[MSIX / 4] >> 30, 2); /* enabled, nothing masked */
     assert_false(config[MSI / 4] & 1 << 16);
     assert_int_equal(asked.enabled, 1);
@@ -175,6 +180,39 @@ static void msi_x_is_taken_where_both_are_there(void **state)
     assert_int_equal(entry_word(4, 12), 1);
     assert_int_equal(asked.freed, 1);
     assert_int_equal(asked.torn, 0);
+}
+
+static void a_second_entry_leaves_the_first_alone(void **state)
+{
+    struct pci_msi first, second;
+
+    (void)state;
+    make_function(false, false, true);
+    assert_int_equal(connect(1, &first), 0);
+    assert_int_equal(connect(2, &second), 0);
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(entry_word(i, 12), i != 1 && i != 2);
+    pci_msi_disconnect(&first);
+    assert_int_equal(entry_word(1, 12), 1);
+    assert_int_equal(entry_word(2, 12), 0);
+    assert_int_equal(asked.torn, 0);
+}
+
+static void an_msi_that_is_masked_is_let_through(void **state)
+{
+    struct pci_msi m;
+
+    (void)state;
+    for (unsigned wide = 0; wide < 2; wide++) {
+        make_function(true, wide, false);
+        message.address = 0xfee00000;
+        config[MSI / 4] |= 1 << 24;
+        for (unsigned i = 3; i < 5; i++)
+            config[MSI / 4 + i] = 0xf;
+        assert_int_equal(connect(0, &m), 0);
+        assert_int_equal(config[MSI / 4 + 3 + wide], 0xe);
+        assert_int_equal(config[MSI / 4 + 4 - wide], wide ? 0x31 : 0xf);
+    }
 }
 
 static void msi_is_enabled_for_one_message(void **state)
@@ -248,6 +286,9 @@ static void a_list_that_goes_round_ends(void **state)
     make_function(false, false, false);
     config[0x40 / 4] = 0x01 | 0x40 << 8;
     assert_int_equal(connect(0, &m), -ENODEV);
+    config[0x34 / 4] = 0x10; /* no place for a capability */
+    config[0x10 / 4] = 0x05;
+    assert_int_equal(connect(0, &m), -ENODEV);
 }
 
 static void a_move_that_fails_changes_nothing(void **state)
@@ -266,6 +307,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(msi_x_is_taken_where_both_are_there),
+        cmocka_unit_test(a_second_entry_leaves_the_first_alone),
+        cmocka_unit_test(an_msi_that_is_masked_is_let_through),
         cmocka_unit_test(msi_is_enabled_for_one_message),
         cmocka_unit_test(a_function_that_cannot_reach_the_address_is_refused),
         cmocka_unit_test(what_is_not_there_is_refused_and_nothing_is_allocated),
