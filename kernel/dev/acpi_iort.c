@@ -47,7 +47,7 @@ static uint32_t map_count(const struct acpi_table *t, uint32_t node)
 static void add(const struct acpi_table *t, const struct map *m, struct platform *p)
 {
     if (type_of(t, m->reference) != TYPE_ITS_GROUP || !acpi_field(t, m->reference + GROUP_COUNT, 4) ||
-        m->input >= REQUESTERS)
+        acpi_field(t, m->reference + NODE_SIZE, 2) < GROUP_FIRST_ID + 4 || m->input >= REQUESTERS)
         return;
     platform_add_msi_map(p, (struct platform_msi_map){
                                 .first = (uint32_t)m->input,

@@ -382,17 +382,21 @@ static void what_an_smmu_maps_on_is_followed(void **state)
 
 static void broken_maps_are_left_out(void **state)
 {
-    uint32_t group[2], root;
+    uint32_t group[2], root, cut;
 
     (void)state;
     two_services(group);
-    root = iort_node(ROOT_COMPLEX, 20, 4);
+    root = iort_node(ROOT_COMPLEX, 20, 5);
+    cut = iort_node(ITS_GROUP, 4, 0); /* ends before the id */
+    put(IORT, cut + 16, 1, 4);
+    iort_map(root, 4, 0, 0x100, 0, cut);
     iort_map(root, 0, 0, 0x100, 0, root); /* to what is no ITS */
     iort_map(root, 1, 0, 0x100, 0, 0xfffffff0);
     iort_map(root, 2, 0, 0x100, 0, 4);
     iort_map(root, 3, 0x300, 0x100, 0, group[0]);
     put(IORT, group[0] + 20, 1234, 4); /* nobody's id */
     assert_int_equal(read_tables(), 0);
+    assert_int_equal(p.msi_map_count, 1);
     expect_no_device(0);
     expect_no_device(0x300);
     put(IORT, root + 8, UINT32_MAX, 4);

@@ -49,6 +49,21 @@ static void what_the_service_says_of_itself_is_read(void **state)
     assert_int_equal(its_table_entry_bytes(UINT64_C(0x0407000000000200)), 8);
 }
 
+static void collections_are_what_registers_name_and_something_keeps(void **state)
+{
+    const uint64_t few = UINT64_C(1) << 36 | UINT64_C(3) << 32,
+                   kept = 17 << 24; /* 4 bits; 17 without a table */
+
+    (void)state;
+    assert_int_equal(its_collections(0x1f0001efb1, 64), 64);
+    assert_int_equal(its_collections(0, 0), 0);
+    assert_int_equal(its_collections(kept, 0), 17);
+    assert_int_equal(its_collections(kept, 64), 64);
+    assert_int_equal(its_collections(few | kept, 64), 16);
+    assert_int_equal(its_collections(few & ~(UINT64_C(1) << 36), 64), 64); /* the field says nothing */
+    assert_int_equal(its_collections(0, UINT64_C(1) << 20), 1 << 16);
+}
+
 static void a_table_that_fits_a_page_has_one_level(void **state)
 {
     struct its_table t;
@@ -126,6 +141,7 @@ int main(void)
         cmocka_unit_test(commands_have_their_fields_where_the_architecture_says),
         cmocka_unit_test(redistributors_are_named_by_address_or_by_number),
         cmocka_unit_test(what_the_service_says_of_itself_is_read),
+        cmocka_unit_test(collections_are_what_registers_name_and_something_keeps),
         cmocka_unit_test(a_table_that_fits_a_page_has_one_level),
         cmocka_unit_test(a_larger_one_has_two_where_that_is_possible),
         cmocka_unit_test(what_cannot_be_had_in_a_row_has_no_entry),

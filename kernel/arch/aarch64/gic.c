@@ -175,7 +175,10 @@ void gic_move_message(uint32_t irq, const struct cpu *target)
 
 void gic_disable_message(uint32_t irq)
 {
-    arch_io_write32(gic->shared_bank() + GIC_ICENABLER + irq / 32 * 4, (uint32_t)1 << irq % 32);
+    char *bank = gic->shared_bank();
+
+    arch_io_write32(bank + GIC_ICENABLER + irq / 32 * 4, (uint32_t)1 << irq % 32);
+    arch_io_write32(bank + GIC_ICPENDR + irq / 32 * 4, (uint32_t)1 << irq % 32);
 }
 
 bool gic_private_message(const struct cpu *target, uint32_t irq, paddr_t *address, uint32_t *data)

@@ -27,7 +27,7 @@ void gic_attach(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, st
 void gic_enable_private(uint32_t irq);
 void gic_enable_message(uint32_t irq, const struct cpu *target);
 void gic_move_message(uint32_t irq, const struct cpu *target); /* to that CPU from now on */
-void gic_disable_message(uint32_t irq);
+void gic_disable_message(uint32_t irq);                        /* one that is pending is forgotten */
 /* Where a device writes what to raise a private interrupt of a CPU; false: it cannot. */
 bool gic_private_message(const struct cpu *target, uint32_t irq, paddr_t *address, uint32_t *data);
 

@@ -42,7 +42,7 @@ static const struct {
 
 static void init_messages(const struct platform *p, arch_alloc_fn *alloc)
 {
-    unsigned count, i = 0;
+    unsigned count = 0, i = 0;
 
     while (i < ARRAY_SIZE(ways) && ways[i].init(p, alloc, &count))
         i++;

@@ -37,8 +37,9 @@ static struct its {
     uint64_t write;   /* offset of the next command */
     bool past_caches; /* it does not look into the CPUs' caches */
     bool broken;
-    struct its_table devices;
+    struct its_table devices, collections;
     uint64_t *device_table;
+    uint64_t cpus; /* bit per CPU whose collection is mapped */
 } services[PLATFORM_MSI_MAX];
 static unsigned service_count, services_running;
 
@@ -55,7 +56,6 @@ static struct {
 
 static const struct platform *platform;
 static arch_alloc_fn *alloc_frames;
-static uint64_t cpus_reached; /* bit per CPU whose redistributor takes LPIs */
 
 /* ---- Memory it reads ---- */
 
@@ -187,9 +187,9 @@ static int find_device(uint32_t requester, struct device **out)
 
 /* ---- Messages ---- */
 
-static bool reaches(const struct cpu *cpu)
+static bool reaches(const struct its *s, const struct cpu *cpu)
 {
-    return cpus_reached >> cpu->index & 1;
+    return s->cpus >> cpu->index & 1;
 }
 
 static void arrived(uint32_t intid, UNUSED struct arch_frame *frame)
@@ -201,11 +201,11 @@ static int bind(unsigned n, uint32_t requester, const struct cpu *target, struct
 {
     struct device *d;
 
-    if (!reaches(target))
-        return -ERANGE;
     int err = find_device(requester, &d);
     if (err)
         return err;
+    if (!reaches(d->its, target))
+        return -ERANGE;
     uint32_t event = (uint32_t)__builtin_ctzll(~(uint64_t)d->events);
     if (event >= 1u << event_bits(d->its))
         return -ENOSPC;
@@ -228,7 +228,7 @@ static int move(unsigned n, const struct cpu *from, const struct cpu *to, UNUSED
 {
     const struct device *d = messages[n].device;
 
-    if (!reaches(to))
+    if (!reaches(d->its, to))
         return -ERANGE;
     const struct its_command commands[] = {its_movi(d->id, messages[n].event, (uint16_t)to->index),
                                            its_sync(redist_of(d->its, from))};
@@ -305,7 +305,6 @@ static int set_table(struct its *s, char *reg, unsigned id_bits, struct its_tabl
 
 static int set_tables(struct its *s)
 {
-    struct its_table collections;
     uint64_t *memory;
     int err = 0;
 
@@ -316,7 +315,7 @@ static int set_tables(struct its *s)
             err = set_table(s, reg, its_device_bits(s->typer), &s->devices, &s->device_table);
             break;
         case ITS_TABLE_COLLECTIONS:
-            err = set_table(s, reg, COLLECTION_BITS, &collections, &memory);
+            err = set_table(s, reg, COLLECTION_BITS, &s->collections, &memory);
             break;
         }
     }
@@ -368,10 +367,9 @@ int its_init(const struct platform *p, arch_alloc_fn *alloc, unsigned *count)
 {
     platform = p;
     alloc_frames = alloc;
-    *count = ARCH_MSI_MAX;
     if (p->gic.version < 3 || !p->gic.its_count)
         return -ENODEV;
-    int err = lpi_init(alloc);
+    int err = lpi_init(alloc, count);
     if (err) {
         kprintf("its: %s\n", err == -ENOMEM ? "no memory for LPIs" : "this interrupt controller has no LPIs");
         return err;
@@ -393,19 +391,28 @@ int its_init(const struct platform *p, arch_alloc_fn *alloc, unsigned *count)
     if (p->msi_maps_ignored)
         kprintf("its: %u maps of PCI functions beyond the first %u are left alone\n", p->msi_maps_ignored,
                 PLATFORM_MSI_MAPS);
-    gic_attach(LPI_FIRST, ARCH_MSI_MAX, arrived);
+    *count = MIN(*count, (unsigned)ARCH_MSI_MAX);
+    gic_attach(LPI_FIRST, *count, arrived);
     return 0;
+}
+
+static void map_collection(struct its *s, const struct cpu *cpu)
+{
+    const struct its_command mapc = its_mapc((uint16_t)cpu->index, redist_of(s, cpu));
+
+    if (cpu->index >= its_collections(s->typer, s->collections.ids))
+        kprintf("its: the one at %#llx has no collection for CPU %u: its messages do not reach that CPU\n",
+                (unsigned long long)s->base, cpu->index);
+    else if (!send_all(s, &mapc, 1, cpu))
+        s->cpus |= (uint64_t)1 << cpu->index;
 }
 
 void its_init_cpu(const struct cpu *cpu)
 {
-    bool reached = services_running && lpi_init_cpu(gicv3_redist(cpu->index));
-
-    for (unsigned i = 0; reached && i < service_count; i++) {
-        const struct its_command mapc = its_mapc((uint16_t)cpu->index, redist_of(&services[i], cpu));
+    if (!services_running || !lpi_init_cpu(gicv3_redist(cpu->index)))
+        return;
+    for (unsigned i = 0; i < service_count; i++) {
         if (services[i].regs)
-            reached = !send_all(&services[i], &mapc, 1, cpu);
+            map_collection(&services[i], cpu);
     }
-    if (reached)
-        cpus_reached |= (uint64_t)1 << cpu->index;
 }

@@ -32,6 +32,13 @@ static inline unsigned its_device_bits(uint64_t typer)
 {
     return (unsigned)(typer >> 13 & 31) + 1;
 }
+/* How many collections may be mapped: those its registers can name, if it keeps them itself or the table has them. */
+static inline uint64_t its_collections(uint64_t typer, uint64_t in_table)
+{
+    uint64_t named = typer >> 36 & 1 ? UINT64_C(2) << (typer >> 32 & 15) : UINT64_C(1) << 16;
+
+    return MIN(named, MAX(typer >> 24 & 0xff, in_table));
+}
 /* How commands name a redistributor: by its address, or by the number its GICR_TYPER gives it. */
 static inline uint64_t its_redist(uint64_t its_typer, paddr_t redist, uint64_t gicr_typer)
 {

@@ -13,6 +13,7 @@ enum { GICR_CTLR = 0x0, GICR_TYPER = 0x8, GICR_PROPBASER = 0x70, GICR_PENDBASER 
 
 #define GICD_TYPER_LPIS       (1u << 17)
 #define GICD_TYPER_ID_BITS(v) (((v) >> 19 & 31) + 1)
+#define GICD_TYPER_NUMBER(v)  ((v) >> 11 & 31) /* 0: as many as there are INTIDs for, else 2 << of them */
 
 #define ID_BITS       14 /* of the INTIDs the tables have room for */
 #define CONFIG_ORDER  1
@@ -29,15 +30,16 @@ static paddr_t config_pa;
 static uint8_t *config;
 static bool config_past_caches; /* a redistributor does not look into the CPUs' caches */
 
-int lpi_init(arch_alloc_fn *alloc)
+int lpi_init(arch_alloc_fn *alloc, unsigned *count)
 {
-    uint32_t typer = gicv3_typer();
+    uint32_t typer = gicv3_typer(), number = GICD_TYPER_NUMBER(typer);
 
     if (!(typer & GICD_TYPER_LPIS) || GICD_TYPER_ID_BITS(typer) < ID_BITS)
         return -ENODEV;
     if (alloc(CONFIG_ORDER, &config_pa))
         return -ENOMEM;
     alloc_frames = alloc;
+    *count = (unsigned)MIN(number ? UINT64_C(2) << number : UINT64_MAX, (uint64_t)LPI_COUNT);
     config = phys_to_virt(config_pa);
     memset(config, CONFIG_OFF, LPI_COUNT);
     cache_clean(config, LPI_COUNT);

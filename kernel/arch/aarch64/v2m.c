@@ -33,7 +33,7 @@ int v2m_init(const struct platform *p, UNUSED arch_alloc_fn *alloc, unsigned *co
         first = TYPER_FIRST(typer);
         spis = TYPER_COUNT(typer);
     }
-    if (first < GIC_PRIVATE || first + spis > GIC_SHARED_MAX)
+    if (first < GIC_PRIVATE || first > GIC_SHARED_MAX || spis > GIC_SHARED_MAX - first)
         return -ENODEV;
     pmus = p->gic.version == 2 ? MIN(p->cpu_count, spis) : 0;
     *count = spis - pmus;

@@ -17,7 +17,7 @@
 /* Message address and data (SDM vol. 3A, 10.11): physical destination, fixed, edge. */
 #define MSI_ADDRESS     0xfee00000
 #define MSI_DESTINATION 12
-#define MSI_ID_MAX      255
+#define MSI_ID_MAX      254 /* 255: all of them */
 
 /* Moves the legacy controllers' vectors away from the exceptions and masks every line (Intel 8259A data
  * sheet). */

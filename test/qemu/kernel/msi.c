@@ -3,12 +3,14 @@
  * "e1000e" (MSI-X; Intel 82574 datasheet, 10.2.4), which send them when they are told to.
  */
 #include "kernel/cpu.h"
+#include "kernel/printf.h"
 #include "kernel/dev/pci_msi.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
 
 #define REQUESTER 0x00f8 /* of nobody */
 #define WAIT_NS   (2 * NS_PER_S)
+#define ROUNDS    400 /* an ITS's command queue goes round more than once */
 
 /* What a handler notes. */
 struct seen {
@@ -105,6 +107,26 @@ static void a_freed_message_is_silent(void)
     wait_for(&second, 1, false);
     CHECK(!first.times);
     arch_msi_free(other);
+}
+
+static void messages_come_and_go_many_times(void)
+{
+    struct seen seen = {0};
+    unsigned id;
+
+    for (uint32_t n = 1; n <= ROUNDS; n++) {
+        struct cpu *cpu = &cpus[n % cpu_count()];
+        int err = arch_msi_alloc(REQUESTER, cpu, note, &seen, &id);
+        CHECK(!err);
+        if (err)
+            return;
+        arch_msi_raise(id);
+        wait_for(&seen, n, false);
+        arch_msi_free(id);
+        CHECK(seen.cpu == cpu->index);
+        if (seen.times != n || seen.cpu != cpu->index)
+            return;
+    }
 }
 
 /* The device's BAR 0, or NULL, which fails. */
@@ -229,16 +251,51 @@ static void interrupts_a_device_has_not_are_refused(void)
     CHECK(pci_msi_connect(&nic, 2048, &cpus[0], note, &seen, &msi) == -EINVAL);
 }
 
+/* Refused, and the message stays where it was. */
+static bool is_refused(struct cpu *cpu)
+{
+    struct seen seen = {0};
+    unsigned id, there;
+    int err = arch_msi_alloc(REQUESTER, cpu, note, &seen, &there);
+
+    if (!err) {
+        arch_msi_free(there);
+        return false;
+    }
+    CHECK(err == -ERANGE);
+    CHECK(!arch_msi_alloc(REQUESTER, &cpus[0], note, &seen, &id));
+    CHECK(arch_msi_move(id, cpu) == -ERANGE);
+    arch_msi_raise(id);
+    wait_for(&seen, 1, false);
+    CHECK(seen.cpu == 0);
+    arch_msi_free(id);
+    return true;
+}
+
+static void a_cpu_out_of_reach_is_refused(void)
+{
+    unsigned refused = 0;
+
+    cpu_for_each (cpu)
+        refused += is_refused(cpu);
+    if (refused)
+        kprintf("# %u CPUs are out of reach\n", refused);
+    else
+        suite_skip("messages reach all CPUs");
+}
+
 static const struct suite_test tests[] = {
     {"a message arrives on the CPU it was allocated for", a_message_arrives_on_the_cpu_it_was_allocated_for},
     {"a message follows to another CPU", a_message_follows_to_another_cpu},
     {"messages are told apart and can run out", messages_are_told_apart_and_can_run_out},
     {"a freed message is silent", a_freed_message_is_silent},
+    {"messages come and go many times", messages_come_and_go_many_times},
     {"a device's MSI arrives on the CPU it is connected to",
      a_devices_msi_arrives_on_the_cpu_it_is_connected_to},
     {"a device's MSI-X arrives on the CPU it is connected to",
      a_devices_msi_x_arrives_on_the_cpu_it_is_connected_to},
     {"interrupts a device has not are refused", interrupts_a_device_has_not_are_refused},
+    {"a CPU out of reach is refused", a_cpu_out_of_reach_is_refused},
     {0},
 };
 
