@@ -60,7 +60,7 @@ DEPS_FUZZ  := clang libclang-rt-dev
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic and mem*.
 POLICY_SRC := \
 	hpm/group.c hpm/mux.c hpm/mux_turns.c hpm/estimate.c hpm/context.c sched/shmap.c sched/shmap_picture.c \
-	sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_simple.c \
+	sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_core.c sched/place_simple.c \
 	sched/balance_policy.c sched/sampling_period.c
 # ... of one instruction set's kernel.
 POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c
@@ -394,7 +394,7 @@ CLUSTERING         := test/host/planted.c sched/shmap.c sched/cluster.c sched/cl
 test_sampling_period_SRC := sched/sampling_period.c
 test_shmap_SRC     := sched/shmap.c sched/shmap_picture.c
 test_cluster_SRC   := $(CLUSTERING)
-PLACING            := test/host/placing.c sched/place.c sched/place_simple.c
+PLACING            := test/host/placing.c sched/place.c sched/place_core.c sched/place_simple.c
 test_place_SRC     := $(PLACING)
 test_place_random_SRC := $(PLACING)
 test_frame_SRC     := mm/buddy.c mm/bootmem.c

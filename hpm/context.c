@@ -91,15 +91,26 @@ static uint64_t open_estimate(const struct hpm_context *c, const struct context_
     return *seen ? context_scale(count, c->open_cycles, *seen) : 0;
 }
 
+static uint32_t read_begin(const struct hpm_context *c)
+{
+    return __atomic_load_n(&c->sequence, __ATOMIC_ACQUIRE);
+}
+
+/* What was read since is of no use. */
+static bool read_again(const struct hpm_context *c, uint32_t begin)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return (begin & 1) || begin != __atomic_load_n(&c->sequence, __ATOMIC_RELAXED);
+}
+
 static void copy_consistent(struct hpm_context *out, const struct hpm_context *c)
 {
-    uint32_t before;
+    uint32_t begin;
 
     do {
-        before = __atomic_load_n(&c->sequence, __ATOMIC_ACQUIRE);
+        begin = read_begin(c);
         memcpy(out, c, sizeof *out);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    } while ((before & 1) || before != __atomic_load_n(&c->sequence, __ATOMIC_RELAXED));
+    } while (read_again(c, begin));
 }
 
 /* Where no event counts what the L1 served, it is the rest of the accesses. */
@@ -112,22 +123,31 @@ static uint64_t served_by_l1(const uint64_t *event)
     return accesses > misses ? accesses - misses : 0;
 }
 
-void context_read_remote(const struct hpm_context *from, const struct context_plan *plan,
-                         struct hpm_remote *out)
+/* In place: a copy of everything would take the writer's cache ten times as many lines.  Halves of two states may give any
+ * number, which is then thrown away, but nothing worse. */
+static void read_remote(const struct hpm_context *c, const struct context_plan *plan, struct hpm_remote *out)
 {
     static const enum hpm_source sources[] = {SOURCE_REMOTE_L2, SOURCE_REMOTE_L3};
-    struct hpm_context c;
     uint64_t seen;
 
-    copy_consistent(&c, from);
-    *out = (struct hpm_remote){.cycles = c.cycles};
+    *out = (struct hpm_remote){.cycles = c->cycles};
     for (unsigned i = 0; i < ARRAY_SIZE(sources); i++) {
         unsigned stall = EVENT_DCACHE(sources[i]), served = EVENT_SERVED(sources[i]);
         if (plan->groups_with[stall])
-            out->stall += c.total[stall] + open_estimate(&c, plan, stall, &seen);
+            out->stall += c->total[stall] + open_estimate(c, plan, stall, &seen);
         if (plan->groups_with[served])
-            out->served += c.total[served] + open_estimate(&c, plan, served, &seen);
+            out->served += c->total[served] + open_estimate(c, plan, served, &seen);
     }
+}
+
+void context_read_remote(const struct hpm_context *c, const struct context_plan *plan, struct hpm_remote *out)
+{
+    uint32_t begin;
+
+    do {
+        begin = read_begin(c);
+        read_remote(c, plan, out);
+    } while (read_again(c, begin));
 }
 
 void context_read(const struct hpm_context *from, const struct context_plan *plan, struct hpm_breakdown *out)

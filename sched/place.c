@@ -11,20 +11,9 @@
  *
  * Invariants: every thread has exactly one unit; chip_load is the sum of the loads of those that have a chip.
  */
-#include "sched/place.h"
+#include "sched/place_unit.h"
 
 #define LOAD_NOISE 16 /* loads that differ by one part in so many are equal */
-
-enum unit_kind { UNIT_CLUSTER, UNIT_SILENT, UNIT_SINGLE };
-
-struct place_unit {
-    enum unit_kind kind;
-    int key;       /* cluster, or last cluster of silent threads */
-    int chip;      /* chosen for all of it, or PLACE_NONE        */
-    unsigned from; /* silent: the chip its threads are on       */
-    unsigned size;
-    uint64_t load;
-};
 
 /* ---- memory ---- */
 
@@ -46,9 +35,13 @@ static size_t lay_out(struct placement *p, char *memory)
     PART(p->chip_of, threads);
     PART(p->chip_cpus, chips);
     PART(p->count, chips);
-    PART(p->core_threads, cpus);
+    PART(p->extra, chips);
+    PART(p->core_chip, cpus);
     PART(p->core_cpus, cpus);
+    PART(p->core_threads, cpus);
+    PART(p->mates, cpus);
     PART(p->cpu_threads, cpus);
+    PART(p->core_of, threads);
     return ALIGN_UP(used, (size_t)8);
 }
 
@@ -95,6 +88,7 @@ static void look_at_machine(struct placement *p, const struct place_input *in)
     for (unsigned cpu = 0; cpu < top->cpus; cpu++) {
         p->chip_cpus[top->cpu[cpu].chip]++;
         p->core_cpus[top->cpu[cpu].core]++;
+        p->core_chip[top->cpu[cpu].core] = top->cpu[cpu].chip;
     }
     for (unsigned t = 0; t < in->threads; t++) {
         total += in->thread[t].load;
@@ -327,7 +321,7 @@ static unsigned least_loaded_chip(const struct placement *p, const struct place_
 }
 
 /* Threads whose unit has no chip, or one they may not use: first all that can stay do, then the others move. */
-static void place_single_threads(struct placement *p, const struct place_input *in, enum unit_kind kind)
+static void place_single_threads(struct placement *p, const struct place_input *in, enum place_unit_kind kind)
 {
     for (unsigned t = 0; t < in->threads; t++) {
         unsigned now = place_chip_now(in, t);
@@ -378,75 +372,6 @@ static unsigned together(struct placement *p, const struct place_input *in, unsi
     return total ? (unsigned)(sum / total) : 1000;
 }
 
-/* ---- CPUs within chips ---- */
-
-static void take_cpu(struct placement *p, const struct place_input *in, unsigned t, unsigned cpu)
-{
-    p->choice[t].cpu = cpu;
-    p->cpu_threads[cpu]++;
-    p->core_threads[in->topology->cpu[cpu].core]++;
-}
-
-/* No fewer than so many threads will be on the CPU, and on its core, in any case. */
-static bool has_room(const struct placement *p, const struct place_input *in, unsigned cpu)
-{
-    const struct place_cpu *at = &in->topology->cpu[cpu];
-    unsigned threads = p->count[at->chip], cpus = p->chip_cpus[at->chip];
-
-    return p->cpu_threads[cpu] < MAX(threads / cpus, 1u) &&
-           p->core_threads[at->core] < threads * p->core_cpus[at->core] / cpus;
-}
-
-/* Emptier core, then emptier CPU. */
-static bool better_cpu(const struct placement *p, const struct place_input *in, unsigned a, unsigned b)
-{
-    unsigned core_a = in->topology->cpu[a].core, core_b = in->topology->cpu[b].core;
-    uint64_t load_a = (uint64_t)p->core_threads[core_a] * p->core_cpus[core_b];
-    uint64_t load_b = (uint64_t)p->core_threads[core_b] * p->core_cpus[core_a];
-
-    return load_a != load_b ? load_a < load_b : p->cpu_threads[a] < p->cpu_threads[b];
-}
-
-/* Of equal ones its own. */
-static unsigned best_cpu(const struct placement *p, const struct place_input *in, unsigned t)
-{
-    const struct place_thread *thread = &in->thread[t];
-    unsigned best = thread->cpu;
-    bool found = p->chip_of[t] == place_chip_now(in, t) && place_may_use(thread, best);
-
-    for (unsigned cpu = 0; cpu < in->topology->cpus; cpu++) {
-        if (in->topology->cpu[cpu].chip == p->chip_of[t] && place_may_use(thread, cpu) &&
-            (!found || better_cpu(p, in, cpu, best))) {
-            best = cpu;
-            found = true;
-        }
-    }
-    return best;
-}
-
-/* First who surely can keep a CPU does, then who stays on the chip chooses, then who comes to it. */
-static void choose_cpus(struct placement *p, const struct place_input *in)
-{
-    memset(p->count, 0, p->chips * sizeof *p->count);
-    memset(p->core_threads, 0, p->cpus * sizeof *p->core_threads);
-    memset(p->cpu_threads, 0, p->cpus * sizeof *p->cpu_threads);
-    for (unsigned t = 0; t < in->threads; t++)
-        p->count[p->chip_of[t]]++;
-    for (unsigned t = 0; t < in->threads; t++) {
-        unsigned cpu = in->thread[t].cpu;
-        p->choice[t].cpu = UINT32_MAX;
-        if (p->chip_of[t] == place_chip_now(in, t) && place_may_use(&in->thread[t], cpu) &&
-            has_room(p, in, cpu))
-            take_cpu(p, in, t, cpu);
-    }
-    for (unsigned coming = 0; coming < 2; coming++) {
-        for (unsigned t = 0; t < in->threads; t++) {
-            if (p->choice[t].cpu == UINT32_MAX && (coming || p->chip_of[t] == place_chip_now(in, t)))
-                take_cpu(p, in, t, best_cpu(p, in, t));
-        }
-    }
-}
-
 /* ---- the policies ---- */
 
 static enum place_why reason(const struct placement *p, const struct place_input *in, unsigned t)
@@ -462,11 +387,11 @@ static enum place_why reason(const struct placement *p, const struct place_input
     return unit->chip == PLACE_NONE ? PLACE_SPREADS : PLACE_JOINS;
 }
 
-static void write_choices(struct placement *p, const struct place_input *in)
+static void write_choices(struct placement *p, const struct place_input *in, unsigned units)
 {
     p->verdict = PLACE_MOVE;
     p->migrations = 0;
-    choose_cpus(p, in);
+    place_on_cpus(p, in, units);
     for (unsigned t = 0; t < in->threads; t++) {
         p->choice[t].chip = in->topology->cpu[p->choice[t].cpu].chip;
         p->choice[t].why = reason(p, in, t);
@@ -515,7 +440,7 @@ static void place_by_sharing(struct placement *p, const struct place_input *in, 
     else if (p->together_after < p->together_before + min_gain)
         place_leave_all(p, in, PLACE_NO_GAIN);
     else
-        write_choices(p, in);
+        write_choices(p, in, units);
 }
 
 static void by_cluster(struct placement *p, const struct place_input *in)

@@ -7,7 +7,7 @@
  *   roundrobin  thread i of the list, in order of creation, on CPU i modulo their number
  *   default     everybody stays: balancing by load alone is the scheduler's business
  * They decide about chips first and change nothing at all unless that brings threads that share together; within a
- * chip they spread threads over cores, then over the hardware threads of a core.
+ * chip threads are spread over cores and then CPUs, those of a cluster on as few cores as that allows.
  *
  * Pure and deterministic: memory comes from the caller; one caller at a time per struct.
  */
@@ -100,7 +100,10 @@ struct placement {
     uint64_t *stay;                   /* [units][chips] load that is there already           */
     uint64_t *chip_load, *chip_limit; /* [chips]                                    */
     unsigned *chip_cpus, *count;      /* [chips]                                    */
-    unsigned *core_threads, *core_cpus, *cpu_threads; /* [cpus]                     */
+    unsigned *extra;                  /* [chips] threads that cores may still get beyond their parts */
+    unsigned *core_chip, *core_cpus, *core_threads, *mates; /* [cores] at most as many as CPUs       */
+    unsigned *cpu_threads; /* [cpus]                                              */
+    unsigned *core_of;     /* [threads] core to be                                */
 };
 
 struct place_policy {

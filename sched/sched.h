@@ -40,8 +40,8 @@ struct sharing_member {
     int cluster;                /* [S] the last one found or stated, or -1             */
     unsigned chip;              /* [S] chip it was given, or CHIP_ANY                  */
     struct hpm_remote seen;     /* [D] readings at the last look */
-    uint64_t seen_wanted_ns;    /* [D] */
-    uint32_t load;              /* [D] thousandths of a CPU it wanted between the last looks */
+    uint64_t wanted_ns;         /* [D] when loads were measured */
+    uint32_t load;              /* [D] thousandths of a CPU it wanted before that */
 };
 
 struct thread {

@@ -64,6 +64,7 @@ static struct sharing_process *add_process_locked(const struct thread *t)
         return NULL;
     p->pid = t->hpm.pid;
     p->source = t->policy->sharing;
+    p->measured_ns = arch_clock_ns();
     list_init(&p->members);
     list_push_back(&processes, &p->all);
     return p;
@@ -141,21 +142,16 @@ void sharing_group_stated(struct thread *t, int group)
 
 /* ---- Watching ---- */
 
-static void look_at_thread(struct thread *t, uint64_t elapsed_ns, struct hpm_remote *sum)
+static void look_at_thread(struct thread *t, struct hpm_remote *sum)
 {
-    struct sharing_member *m = &t->sharing;
-    uint64_t wanted_ns = sched_wanted_ns(t);
-    struct hpm_remote now;
+    struct hpm_remote *seen = &t->sharing.seen, now;
 
     hpm_read_remote(&t->hpm, &now);
     /* Estimates of the hpm's open round may fall a little. */
-    sum->cycles += now.cycles - MIN(now.cycles, m->seen.cycles);
-    sum->stall += now.stall - MIN(now.stall, m->seen.stall);
-    sum->served += now.served - MIN(now.served, m->seen.served);
-    m->load = (uint32_t)MIN((wanted_ns - m->seen_wanted_ns) * PLACE_LOAD_FULL / elapsed_ns,
-                            (uint64_t)PLACE_LOAD_FULL);
-    m->seen = now;
-    m->seen_wanted_ns = wanted_ns;
+    sum->cycles += now.cycles - MIN(now.cycles, seen->cycles);
+    sum->stall += now.stall - MIN(now.stall, seen->stall);
+    sum->served += now.served - MIN(now.served, seen->served);
+    *seen = now;
 }
 
 static void look(struct sharing_process *p, uint64_t now_ns)
@@ -165,7 +161,7 @@ static void look(struct sharing_process *p, uint64_t now_ns)
     bool irq = spin_lock(&sharing_lock);
 
     list_for_each (it, &p->members)
-        look_at_thread(container_of(it, struct thread, sharing.link), elapsed_ns, &sum);
+        look_at_thread(container_of(it, struct thread, sharing.link), &sum);
     spin_unlock(&sharing_lock, irq);
     p->looked_ns = now_ns;
     p->remote_permille = sum.cycles ? (unsigned)(sum.stall * 1000 / sum.cycles) : 0;
@@ -285,6 +281,7 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
     }
     p->begin_cost = cost;
     p->begin_lost = a.lost_hardware + a.lost_buffer;
+    sharing_measure_loads(p, now_ns);
     p->phase = SHARING_DETECT;
     p->next_ns = now_ns + DRAIN_NS;
     sharing_say(p, "detect", "remote-stalls", "remote_permille=%u threshold=%u threads=%u period=%u",
@@ -477,7 +474,6 @@ static void place_stated(struct sharing_process *p, uint64_t now_ns)
         p->next_ns = p->unplaced ? p->changed_ns + STATED_SETTLE_NS : UINT64_MAX;
         return;
     }
-    look(p, now_ns);
     bool irq = spin_lock(&sharing_lock);
     p->unplaced = false;
     spin_unlock(&sharing_lock, irq);

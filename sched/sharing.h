@@ -69,18 +69,19 @@ struct sharing_process {
 
     /* [D] */
     enum sharing_phase phase;
-    uint64_t next_ns;                   /* nothing to do before; [S] too                                  */
-    uint64_t looked_ns, looked_samples; /* at the last look after that */
-    unsigned remote_permille;           /* of its cycles: waiting for other chips' caches, at that look   */
-    uint64_t remote_per_ms;             /* accesses that did                                              */
-    unsigned settling;                  /* looks to come until settled_permille is known                  */
-    unsigned settled_permille;          /* what was left after the last decision                          */
-    uint64_t decided_ns;                /* the last decision to detect                                    */
-    uint64_t backoff_ns;                /* the next pause                                                 */
-    uint64_t not_before_ns;             /* of the next detection                                          */
-    int cluster_base;                   /* so that clusters of different detections have different numbers */
-    struct detection *detection;        /* not NULL while detecting                                       */
-    struct sharing_cost begin_cost;     /* of the whole machine, when it began                     */
+    uint64_t next_ns;               /* nothing to do before; [S] too                                  */
+    uint64_t looked_ns;             /* the last look                                                  */
+    uint64_t measured_ns;           /* the threads' loads, the last time                              */
+    unsigned remote_permille;       /* of its cycles: waiting for other chips' caches, at that look   */
+    uint64_t remote_per_ms;         /* accesses that did                                              */
+    unsigned settling;              /* looks to come until settled_permille is known                  */
+    unsigned settled_permille;      /* what was left after the last decision                          */
+    uint64_t decided_ns;            /* the last decision to detect                                    */
+    uint64_t backoff_ns;            /* the next pause                                                 */
+    uint64_t not_before_ns;         /* of the next detection                                          */
+    int cluster_base;               /* so that clusters of different detections have different numbers */
+    struct detection *detection;    /* not NULL while detecting                                       */
+    struct sharing_cost begin_cost; /* of the whole machine, when it began                     */
     uint64_t begin_lost;
 };
 
@@ -112,6 +113,8 @@ struct sharing_placement {
     unsigned threads, moved, crossed;         /* moved to another CPU; those that changed chips */
     unsigned together_before, together_after; /* thousandths of the sharing that stays on a chip */
 };
+/* A thread's load from now on is the part of a CPU it has wanted since the last time this was done, a while ago. */
+void sharing_measure_loads(struct sharing_process *p, uint64_t now_ns);
 /* Moves the threads of a process: by the clusters of the detection, or, with d NULL, by the groups they have stated.  -ENOMEM. */
 int sharing_place(struct sharing_process *p, const struct detection *d, struct sharing_placement *out);
 

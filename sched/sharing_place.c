@@ -5,6 +5,8 @@
 #include "mm/mm.h"
 #include "sched/sharing.h"
 
+#define MEASURE_NS (1 * NS_PER_MS) /* a load measured for less says little: the one before is kept */
+
 struct work {
     unsigned threads;
     uint32_t *tid; /* in order of the list, as thread[] */
@@ -167,6 +169,24 @@ static void apply(struct work *w, struct sharing_process *p, const struct detect
     spin_unlock(&sharing_lock, irq);
 }
 
+void sharing_measure_loads(struct sharing_process *p, uint64_t now_ns)
+{
+    uint64_t elapsed_ns = now_ns - p->measured_ns;
+
+    if (elapsed_ns < MEASURE_NS)
+        return;
+    bool irq = spin_lock(&sharing_lock);
+    list_for_each (it, &p->members) {
+        struct thread *t = container_of(it, struct thread, sharing.link);
+        uint64_t wanted_ns = sched_wanted_ns(t);
+        uint64_t load = (wanted_ns - t->sharing.wanted_ns) * PLACE_LOAD_FULL / elapsed_ns;
+        t->sharing.load = (uint32_t)MIN(load, (uint64_t)PLACE_LOAD_FULL);
+        t->sharing.wanted_ns = wanted_ns;
+    }
+    spin_unlock(&sharing_lock, irq);
+    p->measured_ns = now_ns;
+}
+
 int sharing_place(struct sharing_process *p, const struct detection *d, struct sharing_placement *out)
 {
     /* Room for the detection's clusters too: most of its threads may have ended since. */
@@ -175,6 +195,7 @@ int sharing_place(struct sharing_process *p, const struct detection *d, struct s
 
     if (!w)
         return -ENOMEM;
+    sharing_measure_loads(p, arch_clock_ns());
     *out = (struct sharing_placement){.verdict = PLACE_NO_CLUSTERS};
     collect(w, p, d);
     if (w->threads) {

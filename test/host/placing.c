@@ -99,6 +99,21 @@ bool placing_is_whole(const struct placing *f, int cluster)
     return true;
 }
 
+unsigned placing_cores_of(const struct placing *f, int cluster)
+{
+    bool used[PLACING_CPUS] = {0};
+    unsigned cores = 0;
+
+    for (unsigned t = 0; t < f->in.threads; t++) {
+        bool *core = &used[f->cpu[f->placement.choice[t].cpu].core];
+        if (f->thread[t].cluster == cluster && !*core) {
+            *core = true;
+            cores++;
+        }
+    }
+    return cores;
+}
+
 void placing_assert_even(const struct placing *f)
 {
     unsigned core[PLACING_CPUS] = {0}, cpu[PLACING_CPUS] = {0};

@@ -35,5 +35,7 @@ unsigned placing_chip_of(const struct placing *f, unsigned t);
 unsigned placing_on_chip(const struct placing *f, unsigned chip);
 /* Are all of the cluster's threads on one chip? */
 bool placing_is_whole(const struct placing *f, int cluster);
+/* How many cores have a thread of the cluster. */
+unsigned placing_cores_of(const struct placing *f, int cluster);
 /* Within a chip no core, and within a core no CPU, has more than a thread above another. */
 void placing_assert_even(const struct placing *f);

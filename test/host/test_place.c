@@ -279,6 +279,59 @@ static void within_a_chip_cores_come_before_hardware_threads(void **state)
     placing_assert_even(f);
 }
 
+static void within_a_chip_clusters_keep_to_cores(void **state)
+{
+    struct placing *f = *state;
+
+    placing_plant(f, "abcdabcdabcdabcd", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7});
+    placing_run(f, &place_cluster);
+    for (int c = 0; c < 4; c++)
+        assert_int_equal(placing_cores_of(f, c), 1);
+    placing_assert_even(f);
+}
+
+static void a_cluster_larger_than_a_core_takes_all_of_one_and_leaves_the_rest(void **state)
+{
+    struct placing *f = *state;
+
+    placing_plant(f, "ccbbaaaaacccccbc", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7});
+    placing_run(f, &place_cluster);
+    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    for (int c = 0; c < 3; c++) {
+        assert_true(placing_is_whole(f, c));
+        assert_int_equal(placing_cores_of(f, c), ((const unsigned[]){2, 1, 2})[c]);
+    }
+    placing_assert_even(f);
+}
+
+static void a_thread_that_shares_with_nobody_keeps_its_core(void **state)
+{
+    struct placing *f = *state;
+
+    placing_plant(f, "abab.", (const unsigned[]){0, 4, 4, 0, 3});
+    placing_run(f, &place_cluster);
+    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    assert_int_equal(f->placement.choice[4].cpu, 3);
+    placing_assert_even(f);
+}
+
+/* The first thread started the others and waits for them. */
+static void a_thread_that_hardly_runs_takes_no_room(void **state)
+{
+    struct placing *f = *state;
+
+    placing_plant(f, "-abbcabacba-ccabc",
+                  (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 2, 3, 4, 5, 6, 7});
+    f->thread[0].load = 20;
+    placing_run(f, &place_cluster);
+    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    unsigned on_core[4] = {0};
+    for (unsigned t = 1; t < f->in.threads; t++)
+        on_core[f->cpu[f->placement.choice[t].cpu].core]++;
+    for (unsigned core = 0; core < 4; core++)
+        assert_int_equal(on_core[core], 4);
+}
+
 static void sixteen_groups_find_eight_chips(void **state)
 {
     struct placing *f = *state;
@@ -366,6 +419,10 @@ int main(void)
         TEST(new_partners_are_brought_together_anew),
         TEST(a_pinned_thread_stays_and_draws_its_group),
         TEST(within_a_chip_cores_come_before_hardware_threads),
+        TEST(within_a_chip_clusters_keep_to_cores),
+        TEST(a_cluster_larger_than_a_core_takes_all_of_one_and_leaves_the_rest),
+        TEST(a_thread_that_shares_with_nobody_keeps_its_core),
+        TEST(a_thread_that_hardly_runs_takes_no_room),
         TEST(sixteen_groups_find_eight_chips),
         TEST(round_robin_goes_by_creation_and_respects_affinity),
         TEST(hand_placement_goes_by_what_the_application_states),

@@ -47,7 +47,7 @@ static void equal_groups_move_hardly_more_than_they_must(void **state)
         placing_plant(f, text, cpus);
         placing_run(f, &place_cluster);
         for (int c = 0; c < 8; c++)
-            assert_true(placing_is_whole(f, c));
+            assert_true(placing_is_whole(f, c) && placing_cores_of(f, c) == 1);
         unsigned best = fewest_migrations(f, 8, 0, room);
         assert_true(f->placement.migrations >= best);
         assert_true(f->placement.migrations <= best + 4);

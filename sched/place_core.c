@@ -1,0 +1,231 @@
+/*
+ * CPUs within chips: threads of a cluster share a core and its first-level cache, as far as cores and CPUs stay even.
+ *
+ * Every core gets its part of the chip's threads, and some cores of a chip one more where that does not divide.  Threads that
+ * may not use all of their chip choose first.  Clusters follow, from the largest to the smallest, each the core that holds
+ * all of it, that more of it is on already, and that is left with the least room.  All others keep their core if they can.
+ * Those of them that hardly run take no room.
+ */
+#include "sched/place_unit.h"
+
+#define NO_CORE UINT32_MAX
+#define NO_CPU  UINT32_MAX
+
+#define IDLE_LOAD (PLACE_LOAD_FULL / 16) /* a thread with less hardly runs */
+
+static bool takes_room(const struct placement *p, const struct place_input *in, unsigned t)
+{
+    return p->unit[p->unit_of[t]].kind == UNIT_CLUSTER || in->thread[t].load >= IDLE_LOAD;
+}
+
+/* ---- cores ---- */
+
+static unsigned core_now(const struct place_input *in, unsigned t)
+{
+    return in->topology->cpu[in->thread[t].cpu].core;
+}
+
+/* Threads that a core of the chip gets in any case. */
+static unsigned part_of(const struct placement *p, unsigned core, unsigned chip)
+{
+    return p->count[chip] * p->core_cpus[core] / p->chip_cpus[chip];
+}
+
+static unsigned room(const struct placement *p, unsigned core, unsigned chip)
+{
+    unsigned limit = part_of(p, core, chip) + (p->extra[chip] > 0);
+
+    return limit > p->core_threads[core] ? limit - p->core_threads[core] : 0;
+}
+
+static void take_core(struct placement *p, const struct place_input *in, unsigned t, unsigned core)
+{
+    unsigned chip = p->chip_of[t];
+
+    p->core_of[t] = core;
+    if (takes_room(p, in, t) && p->core_threads[core]++ >= part_of(p, core, chip) && p->extra[chip])
+        p->extra[chip]--;
+}
+
+static bool emptier(const struct placement *p, unsigned a, unsigned b)
+{
+    return (uint64_t)p->core_threads[a] * p->core_cpus[b] < (uint64_t)p->core_threads[b] * p->core_cpus[a];
+}
+
+/* Of the chip's cores that the thread may use the emptiest; of equal ones its own. */
+static unsigned emptiest_core(const struct placement *p, const struct place_input *in, unsigned t)
+{
+    const struct place_topology *top = in->topology;
+    unsigned best = place_chip_now(in, t) == p->chip_of[t] && place_may_use(&in->thread[t], in->thread[t].cpu)
+                        ? core_now(in, t)
+                        : NO_CORE;
+
+    for (unsigned cpu = 0; cpu < top->cpus; cpu++) {
+        if (top->cpu[cpu].chip == p->chip_of[t] && place_may_use(&in->thread[t], cpu) &&
+            (best == NO_CORE || emptier(p, top->cpu[cpu].core, best)))
+            best = top->cpu[cpu].core;
+    }
+    return best == NO_CORE ? core_now(in, t) : best; /* no CPU allowed: the scheduler's own trouble */
+}
+
+static bool may_use_whole_chip(const struct placement *p, const struct place_input *in, unsigned t)
+{
+    for (unsigned cpu = 0; in->thread[t].allowed && cpu < in->topology->cpus; cpu++) {
+        if (in->topology->cpu[cpu].chip == p->chip_of[t] && !place_may_use(&in->thread[t], cpu))
+            return false;
+    }
+    return true;
+}
+
+static bool waits(const struct placement *p, unsigned t, unsigned u, unsigned chip)
+{
+    return p->unit_of[t] == u && p->chip_of[t] == chip && p->core_of[t] == NO_CORE;
+}
+
+/* Is core a better one than b for so many threads of a unit, of which p->mates are on each core already? */
+static bool better_core(const struct placement *p, unsigned chip, unsigned threads, unsigned a, unsigned b)
+{
+    unsigned room_a = room(p, a, chip), room_b = room(p, b, chip);
+
+    if (MIN(room_a, threads) != MIN(room_b, threads))
+        return room_a > room_b;
+    return p->mates[a] != p->mates[b] ? p->mates[a] > p->mates[b] : room_a < room_b;
+}
+
+static unsigned core_for(const struct placement *p, const struct place_input *in, unsigned chip,
+                         unsigned threads)
+{
+    unsigned best = NO_CORE;
+
+    for (unsigned core = 0; core < in->topology->cores; core++) {
+        if (p->core_chip[core] == chip && room(p, core, chip) &&
+            (best == NO_CORE || better_core(p, chip, threads, core, best)))
+            best = core;
+    }
+    ASSERT(best != NO_CORE); /* parts and extra together are the chip's threads */
+    return best;
+}
+
+/* A cluster's threads on one chip, core by core: who is there already stays first. */
+static void place_cluster_on_chip(struct placement *p, const struct place_input *in, unsigned u,
+                                  unsigned chip)
+{
+    unsigned left = 0;
+
+    memset(p->mates, 0, in->topology->cores * sizeof *p->mates);
+    for (unsigned t = 0; t < in->threads; t++) {
+        if (waits(p, t, u, chip)) {
+            left++;
+            p->mates[core_now(in, t)]++;
+        }
+    }
+    while (left) {
+        unsigned core = core_for(p, in, chip, left), free = room(p, core, chip);
+        for (unsigned coming = 0; coming < 2; coming++) {
+            for (unsigned t = 0; t < in->threads && free; t++) {
+                if (waits(p, t, u, chip) && (coming || core_now(in, t) == core)) {
+                    take_core(p, in, t, core);
+                    free--;
+                    left--;
+                }
+            }
+        }
+    }
+}
+
+static bool can_keep_core(const struct placement *p, const struct place_input *in, unsigned t, bool surely)
+{
+    unsigned core = core_now(in, t), chip = p->chip_of[t];
+
+    if (chip != place_chip_now(in, t) || p->core_of[t] != NO_CORE)
+        return false;
+    return !takes_room(p, in, t) ||
+           (surely ? p->core_threads[core] < part_of(p, core, chip) : room(p, core, chip) > 0);
+}
+
+/* Who surely can keep a core does, then who perhaps can, then the others choose. */
+static void place_others(struct placement *p, const struct place_input *in)
+{
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (unsigned t = 0; t < in->threads; t++) {
+            if (can_keep_core(p, in, t, pass == 0))
+                take_core(p, in, t, core_now(in, t));
+        }
+    }
+    for (unsigned t = 0; t < in->threads; t++) {
+        if (p->core_of[t] == NO_CORE)
+            take_core(p, in, t, emptiest_core(p, in, t));
+    }
+}
+
+static void choose_cores(struct placement *p, const struct place_input *in, unsigned units)
+{
+    const struct place_topology *top = in->topology;
+
+    memset(p->count, 0, top->chips * sizeof *p->count);
+    memset(p->core_threads, 0, top->cores * sizeof *p->core_threads);
+    for (unsigned t = 0; t < in->threads; t++) {
+        p->count[p->chip_of[t]] += takes_room(p, in, t);
+        p->core_of[t] = NO_CORE;
+    }
+    memcpy(p->extra, p->count, top->chips * sizeof *p->extra);
+    for (unsigned core = 0; core < top->cores; core++)
+        p->extra[p->core_chip[core]] -= part_of(p, core, p->core_chip[core]);
+    for (unsigned t = 0; t < in->threads; t++) {
+        if (!may_use_whole_chip(p, in, t))
+            take_core(p, in, t, emptiest_core(p, in, t));
+    }
+    for (unsigned i = 0; i < units && p->unit[p->order[i]].kind == UNIT_CLUSTER; i++) {
+        for (unsigned chip = 0; chip < top->chips; chip++)
+            place_cluster_on_chip(p, in, p->order[i], chip);
+    }
+    place_others(p, in);
+}
+
+/* ---- CPUs ---- */
+
+static void take_cpu(struct placement *p, const struct place_input *in, unsigned t, unsigned cpu)
+{
+    p->choice[t].cpu = cpu;
+    p->cpu_threads[cpu] += takes_room(p, in, t);
+}
+
+/* The CPU of the thread's core with the fewest threads; of equal ones its own. */
+static unsigned emptiest_cpu(const struct placement *p, const struct place_input *in, unsigned t)
+{
+    const struct place_thread *thread = &in->thread[t];
+    unsigned best = thread->cpu;
+    bool found = core_now(in, t) == p->core_of[t] && place_may_use(thread, best);
+
+    for (unsigned cpu = 0; cpu < in->topology->cpus; cpu++) {
+        if (in->topology->cpu[cpu].core == p->core_of[t] && place_may_use(thread, cpu) &&
+            (!found || p->cpu_threads[cpu] < p->cpu_threads[best])) {
+            best = cpu;
+            found = true;
+        }
+    }
+    return best;
+}
+
+/* Who surely can keep a CPU does. */
+static void choose_cpus(struct placement *p, const struct place_input *in)
+{
+    memset(p->cpu_threads, 0, in->topology->cpus * sizeof *p->cpu_threads);
+    for (unsigned t = 0; t < in->threads; t++) {
+        unsigned cpu = in->thread[t].cpu, core = p->core_of[t];
+        p->choice[t].cpu = NO_CPU;
+        if (core == core_now(in, t) && place_may_use(&in->thread[t], cpu) &&
+            p->cpu_threads[cpu] < MAX(p->core_threads[core] / p->core_cpus[core], 1u))
+            take_cpu(p, in, t, cpu);
+    }
+    for (unsigned t = 0; t < in->threads; t++) {
+        if (p->choice[t].cpu == NO_CPU)
+            take_cpu(p, in, t, emptiest_cpu(p, in, t));
+    }
+}
+
+void place_on_cpus(struct placement *p, const struct place_input *in, unsigned units)
+{
+    choose_cores(p, in, units);
+    choose_cpus(p, in);
+}
