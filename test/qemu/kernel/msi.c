@@ -263,7 +263,10 @@ static bool is_refused(struct cpu *cpu)
         return false;
     }
     CHECK(err == -ERANGE);
-    CHECK(!arch_msi_alloc(REQUESTER, &cpus[0], note, &seen, &id));
+    err = arch_msi_alloc(REQUESTER, &cpus[0], note, &seen, &id);
+    CHECK(!err);
+    if (err)
+        return true;
     CHECK(arch_msi_move(id, cpu) == -ERANGE);
     arch_msi_raise(id);
     wait_for(&seen, 1, false);
