@@ -134,6 +134,33 @@ static void the_madt_lists_cpus_of_either_kind(void **state)
     expect_cpus_of_madt();
 }
 
+/* Every bit of an x2APIC id is kept, and of ACPI's number of the CPU. */
+static void x2apic_ids_are_of_32_bits(void **state)
+{
+    static const uint32_t ids[] = {0, 254, 255, 256, 257, 0x1ff, 0x10000, 0x12345678, 0x80000000, 0xfffffffe};
+    struct acpi_cpu cpu;
+    uint32_t pos = 0;
+
+    for (unsigned i = 0; i < ARRAY_SIZE(ids); i++) {
+        paddr_t entry = MADT_AT + 44 + 16 * i;
+        put(entry, 9, 1);
+        put(entry + 1, 16, 1);
+        put(entry + 4, ids[i], 4);
+        put(entry + 8, i % 2, 4);
+        put(entry + 12, ~ids[i], 4);
+    }
+    table(MADT_AT, "APIC", 44 + 16 * ARRAY_SIZE(ids));
+    struct acpi_table madt = found("APIC");
+    for (unsigned i = 0; i < ARRAY_SIZE(ids); i++) {
+        assert_true(acpi_madt_next_cpu(&madt, &pos, &cpu));
+        assert_int_equal(cpu.hwid, ids[i]);
+        assert_int_equal(cpu.uid, ~ids[i]);
+        assert_int_equal(cpu.enabled, i % 2);
+    }
+    assert_false(acpi_madt_next_cpu(&madt, &pos, &cpu));
+    good_tables(state);
+}
+
 static void an_old_rsdp_leads_through_the_rsdt(void **state)
 {
     (void)state;
@@ -265,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(the_madt_lists_cpus_of_either_kind, good_tables),
+        cmocka_unit_test_setup(x2apic_ids_are_of_32_bits, good_tables),
         cmocka_unit_test_setup(an_old_rsdp_leads_through_the_rsdt, good_tables),
         cmocka_unit_test_setup(a_broken_extended_checksum_falls_back_to_the_rsdt, good_tables),
         cmocka_unit_test_setup(the_mcfg_gives_buses_and_base, good_tables),

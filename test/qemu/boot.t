@@ -1,12 +1,16 @@
 #!/bin/sh
-# Starts on plain QEMU: 1, 2 and 8 CPUs, little and much memory, several CPU models.
+# Starts on plain QEMU: 1 to 64 CPUs, little and much memory, several CPU models.
 . "${0%/*}/lib.sh"
 
-for smp in 1 2 8; do
+for smp in 1 2 8 64; do
 	boot smp=$smp -- -- hello world
 	status_is 0 "$smp CPUs: runs a program and switches off"
 	says "Hello from process [0-9]+, on $smp CPU" "$smp CPUs: the program sees them"
 done
+
+boot smp=66 -- -- hello
+says '^cpus: 2 CPUs beyond the first 64 are left alone$' "66 CPUs: two too many are left alone"
+status_is 0 "66 CPUs: and the others run"
 
 # shellcheck disable=SC2086
 boot smp=2 mem=64M $no_pmu -- -- hello status=7
@@ -18,6 +22,16 @@ for model in $models; do
 	boot smp=8 $model -- -- hello
 	status_is 0 "$model"
 done
+
+# A second chip whose APIC id needs more than 8 bits.
+if [ "$arch" = x86_64 ]; then
+	status=0
+	tools/qemu.sh kernel="$kernel" smp=2 timeout=120 append='-- hello' -- -smp sockets=2,cores=130,threads=1,maxcpus=260 \
+		-device max-x86_64-cpu,socket-id=1,core-id=0,thread-id=0 </dev/null >"$console" 2>"$work/stderr" || status=$?
+	status_is 0 "APIC id 256"
+	says 'on 3 CPU' "... is a CPU that runs"
+	says '^  chip 1  \| 2' "... on the second chip"
+fi
 
 boot smp=4 -- -- hello one ';' hello status=3 two '&' hello three
 status_is 3 "the first failing program's status is the machine's"

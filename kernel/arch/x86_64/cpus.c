@@ -38,6 +38,7 @@ static void read_madt(struct cpus_list *list)
 {
     struct acpi_table madt;
     struct acpi_cpu found;
+    unsigned unreached = 0;
 
     int err = acpi_table_get("APIC", &madt);
     if (err) {
@@ -45,9 +46,15 @@ static void read_madt(struct cpus_list *list)
         return;
     }
     for (uint32_t pos = 0; acpi_madt_next_cpu(&madt, &pos, &found);) {
-        if (found.enabled)
+        if (!found.enabled)
+            continue;
+        if (lapic_reaches(found.hwid))
             cpus_add(list, found.hwid);
+        else
+            unreached++;
     }
+    if (unreached)
+        kprintf("cpus: %u CPUs have APIC ids that only x2APIC reaches: they are left alone\n", unreached);
 }
 
 static void place_by_cpuid(struct cpus_list *list)

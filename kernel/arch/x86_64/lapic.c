@@ -43,6 +43,9 @@ enum {
 #define ICR_ASSERT  BIT(14)
 #define ICR_PENDING BIT(12)
 
+#define ALL_XAPIC  UINT8_MAX
+#define ALL_X2APIC UINT32_MAX
+
 #define SPINS_MAX 1000000
 
 static volatile uint32_t *registers; /* NULL: x2APIC */
@@ -108,6 +111,11 @@ uint32_t lapic_id(void)
     uint32_t id = reg_read(REG_ID);
 
     return registers ? id >> 24 : id;
+}
+
+bool lapic_reaches(uint64_t apic_id)
+{
+    return apic_id < (registers ? ALL_XAPIC : ALL_X2APIC);
 }
 
 void lapic_eoi(void)

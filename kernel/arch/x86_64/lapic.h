@@ -6,6 +6,8 @@ int lapic_init(void);      /* boot CPU: picks the mode, maps the registers; 0 or
 void lapic_init_cpu(void); /* each CPU: enables its own; interrupts off */
 const char *lapic_mode(void);
 uint32_t lapic_id(void);
+/* Ids are of 8 bits without x2APIC, of 32 with it; the largest means all CPUs. */
+bool lapic_reaches(uint64_t apic_id);
 void lapic_eoi(void);
 void lapic_error(void);      /* the error interrupt: says what happened */
 void lapic_pmu_unmask(void); /* the entry masks itself at each counter interrupt */
