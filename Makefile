@@ -369,7 +369,7 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_cpu_place test_devtree test_elf \
-	test_estimate test_fixed test_format test_frame test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling test_its_layout \
+	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling test_its_layout \
 	test_mux test_mux_turns test_numa test_pci test_pci_msi test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen test_smbios test_sync
@@ -398,6 +398,7 @@ PLACING            := test/host/placing.c sched/place.c sched/place_core.c sched
 test_place_SRC     := $(PLACING)
 test_place_random_SRC := $(PLACING)
 test_frame_SRC     := mm/buddy.c mm/bootmem.c
+test_frame_high_SRC := mm/frame.c mm/buddy.c mm/bootmem.c kernel/boot/boot_info.c
 test_space_SRC     := mm/regions.c
 test_elf_SRC       := kernel/proc/elf.c
 test_bundle_SRC    := kernel/proc/bundle.c
@@ -489,7 +490,7 @@ fuzz: $(addprefix $(H)/,$(FUZZERS))
 
 # ---- Tests in the booted kernel --------------------------------------------------------------------------------------
 QEMU_TESTS := \
-	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/framebuffer.t test/qemu/hpm.t test/qemu/libc.t \
+	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/framebuffer.t test/qemu/highmem.t test/qemu/hpm.t test/qemu/libc.t \
 	test/qemu/memory.t test/qemu/msi.t test/qemu/numa.t test/qemu/pmu.t test/qemu/sched.t test/qemu/selftest.t test/qemu/sharing.t test/qemu/stress.t \
 	test/qemu/truth.t test/qemu/uefi.t
 test-qemu: $(foreach i,vigil vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil.efi $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test

@@ -28,14 +28,14 @@
 #define EXIT_SELFTEST        3
 #define STATUS_MAX           127 /* the largest exit status of a run */
 #define SECONDARY_STACK_SIZE KSTACK_SIZE
-#define EARLY_LIMIT          (4 * GIB) /* memory the start-up tables map */
 #define MEM_LIMIT_MIN        (32 * MIB)
+#define MEM_UNLIMITED        (4 * GIB)
 
-static uint64_t cpus_limit = CPU_MAX, mem_limit = EARLY_LIMIT, console_wanted = CONSOLE_AUTO;
+static uint64_t cpus_limit = CPU_MAX, mem_limit = MEM_UNLIMITED, console_wanted = CONSOLE_AUTO;
 
 static const struct arg kernel_args[] = {
     {"cpus", ARG_U64, &cpus_limit, 1, CPU_MAX, NULL, false, "use at most this many CPUs"},
-    {"mem.limit", ARG_BYTES, &mem_limit, MEM_LIMIT_MIN, EARLY_LIMIT, NULL, false,
+    {"mem.limit", ARG_BYTES, &mem_limit, MEM_LIMIT_MIN, MEM_UNLIMITED, NULL, false,
      "use no memory above this address; the largest value: no limit"},
     {"mem.space_ids", ARG_U64, &arch_space_ids_max, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL, false,
      "where the TLB tells address spaces apart by identifiers (AArch64), use fewer than so many"},
@@ -135,10 +135,10 @@ static void obey_arguments(int err)
 
 static void start_memory(const struct boot_info *info)
 {
-    frame_init(info, mem_limit);
+    frame_init(info, mem_limit == MEM_UNLIMITED ? boot_early_end(info) : mem_limit);
     arch_init_memory(info, &frame_page_tables);
     console_mapped();
-    if (mem_limit == EARLY_LIMIT)
+    if (mem_limit == MEM_UNLIMITED)
         frame_init_rest();
 }
 

@@ -66,3 +66,12 @@ bool bootmem_next(const struct boot_info *info, paddr_t *cursor, struct bootmem_
     *cursor = PHYS_END;
     return false;
 }
+
+paddr_t bootmem_first(const struct boot_info *info)
+{
+    struct bootmem_range r = {PHYS_END, PHYS_END};
+    paddr_t cursor = 0;
+
+    bootmem_next(info, &cursor, &r);
+    return r.base;
+}

@@ -11,6 +11,8 @@ struct bootmem_range {
     paddr_t base, end; /* whole pages, end exclusive */
 };
 
+/* Where the first usable page lies, below 2^52; 2^52: there is none. */
+paddr_t bootmem_first(const struct boot_info *info);
 /* The next run of usable pages that starts at or after *cursor (0 at first), below 2^52; false when there is
  * none. */
 bool bootmem_next(const struct boot_info *info, paddr_t *cursor, struct bootmem_range *out);

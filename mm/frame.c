@@ -10,6 +10,7 @@
 
 #define CACHE_PAGES 32
 #define CACHE_BATCH 16
+#define BLOCK_MAX   (PAGE_SIZE << FRAME_ORDER_MAX)
 
 /* Touched by its own CPU with interrupts off; frame_stats only peeks at count. */
 struct frame_cache {
@@ -19,20 +20,33 @@ struct frame_cache {
 
 static struct spinlock lock = SPINLOCK(LOCK_FRAME, "frames");
 static struct buddy buddy; /* lock */
+static paddr_t origin;     /* of page number 0, which is never used: memory may begin far up */
 static struct frame_cache caches[CPU_MAX];
 static const struct boot_info *boot;
 static paddr_t added_below; /* boot: memory below this is in the buddy system */
 static struct bootmem_range descriptors;
 
+static uint32_t number_of(paddr_t pa)
+{
+    uint64_t number = (pa - origin) >> PAGE_SHIFT;
+
+    ASSERT(number < buddy.count);
+    return (uint32_t)number;
+}
+
+static paddr_t address_of(uint32_t number)
+{
+    return origin + ((paddr_t)number << PAGE_SHIFT);
+}
+
 struct page *frame_page(paddr_t pa)
 {
-    ASSERT(pa >> PAGE_SHIFT < buddy.count);
-    return &buddy.pages[pa >> PAGE_SHIFT];
+    return &buddy.pages[number_of(pa)];
 }
 
 paddr_t frame_address(const struct page *page)
 {
-    return (paddr_t)frame_number(page) << PAGE_SHIFT;
+    return address_of(frame_number(page));
 }
 
 struct page *frame_page_number(uint32_t number)
@@ -94,17 +108,21 @@ static void each_run(paddr_t low, paddr_t high, void (*run)(paddr_t base, paddr_
 
 static void add_run(paddr_t base, paddr_t end, UNUSED void *arg)
 {
-    buddy_add(&buddy, base >> PAGE_SHIFT, (end - base) >> PAGE_SHIFT);
+    buddy_add(&buddy, number_of(base), (uint32_t)((end - base) >> PAGE_SHIFT));
 }
 
 void frame_init(const struct boot_info *info, paddr_t limit)
 {
-    paddr_t end = usable_end(info);
+    paddr_t first = bootmem_first(info), end = usable_end(info);
 
-    if (end >> PAGE_SHIFT >= UINT32_MAX)
-        panic("frame: physical memory up to %#llx is more than 16 TB", (unsigned long long)end);
+    /* Blocks are aligned by number and by address alike, and the first page is not number 0. */
+    origin = ALIGN_DOWN(first - 1, BLOCK_MAX);
+    end = MAX(end, origin);
+    if ((end - origin) >> PAGE_SHIFT >= UINT32_MAX)
+        panic("frame: physical memory from %#llx to %#llx is more than 16 TB", (unsigned long long)origin,
+              (unsigned long long)end);
     boot = info;
-    place_descriptors(info, limit, end >> PAGE_SHIFT);
+    place_descriptors(info, limit, (uint32_t)((end - origin) >> PAGE_SHIFT));
     each_run(0, limit, add_run, NULL);
     added_below = limit;
 }
@@ -156,7 +174,7 @@ static int cache_take(paddr_t *out)
     uint32_t page = c->pages[--c->count];
     ASSERT(buddy.pages[page].state == PAGE_CACHED);
     buddy.pages[page].state = PAGE_USED;
-    *out = (paddr_t)page << PAGE_SHIFT;
+    *out = address_of(page);
     return 0;
 }
 
@@ -170,7 +188,7 @@ static void cache_give(paddr_t pa)
     page->state = PAGE_CACHED;
     if (c->count == CACHE_PAGES)
         cache_drain(c);
-    c->pages[c->count++] = pa >> PAGE_SHIFT;
+    c->pages[c->count++] = number_of(pa);
 }
 
 /* ---- The public face ---- */
@@ -187,7 +205,7 @@ int frame_alloc(unsigned order, paddr_t *out)
     bool irq = spin_lock(&lock);
     uint32_t page = buddy_alloc(&buddy, order);
     spin_unlock(&lock, irq);
-    *out = (paddr_t)page << PAGE_SHIFT;
+    *out = page ? address_of(page) : 0;
     return page ? 0 : -ENOMEM;
 }
 
@@ -210,7 +228,7 @@ void frame_free(paddr_t pa, unsigned order)
         return;
     }
     bool irq = spin_lock(&lock);
-    buddy_free(&buddy, pa >> PAGE_SHIFT, order);
+    buddy_free(&buddy, number_of(pa), order);
     spin_unlock(&lock, irq);
 }
 

@@ -103,7 +103,7 @@ void arch_attach(const struct arch_handlers *handlers);
 /* ---- Start ---- */
 /*
  * The ISA's entry code calls, on the boot CPU, interrupts off, on the boot stack, with the image mapped at KERNEL_BASE
- * and at least the first 4 GB of RAM at DIRECT_BASE, and a framebuffer at FRAMEBUFFER_BASE, slow as it may be:
+ * and at DIRECT_BASE it, too, and the memory below boot_early_end(), and a framebuffer at FRAMEBUFFER_BASE, slow as it may be:
  * kernel_main(info).  It lives in kernel/main.c.
  */
 NORETURN void kernel_main(const struct boot_info *info);
@@ -113,7 +113,7 @@ NORETURN void kernel_secondary_main(struct cpu *cpu);
 /* First call of kernel_main: descriptor tables, control registers (NX, SMEP, SMAP, WP), per-CPU register of the boot CPU. */
 void arch_init_early(struct cpu *boot_cpu);
 /*
- * Frames are available, all of them in the first 4 GB until this returns: builds the final kernel page tables (W^X, direct
+ * Frames are available, all of them below boot_early_end() until this returns: builds the final kernel page tables (W^X, direct
  * map of all RAM, guard page below the boot stack, framebuffer) and switches to them.  The frames serve the kernel's tables from now on.
  */
 struct arch_frames;

@@ -30,6 +30,19 @@ enum boot_mem_type boot_mem_type_of(const struct boot_info *info, paddr_t pa)
     return found ? type : BOOT_MEM_RESERVED;
 }
 
+#define EARLY_SPAN (4 * GIB)
+#define WORTH      (32 * MIB)
+
+paddr_t boot_early_end(const struct boot_info *info)
+{
+    for (size_t i = 0; i < info->mem_count; i++) {
+        const struct boot_mem *m = &info->mem[i];
+        if (m->type == BOOT_MEM_USABLE && m->size >= WORTH)
+            return m->base < EARLY_SPAN ? EARLY_SPAN : ALIGN_DOWN(m->base, GIB) + EARLY_SPAN;
+    }
+    return EARLY_SPAN;
+}
+
 bool boot_framebuffer_in_memory(const struct boot_info *info)
 {
     paddr_t base = info->fb.base, end = base + boot_framebuffer_size(&info->fb);

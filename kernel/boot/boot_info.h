@@ -53,6 +53,9 @@ struct boot_info {
 int boot_mem_add(struct boot_info *info, paddr_t base, uint64_t size, enum boot_mem_type type);
 /* Type of the page that holds pa; memory that nothing mentions is reserved. */
 enum boot_mem_type boot_mem_type_of(const struct boot_info *info, paddr_t pa);
+/* Of usable memory, what lies below is mapped at DIRECT_BASE from the start on: the first 4 GB of addresses, or where there is
+ * no memory worth having, the 4 GB from the first that is. */
+paddr_t boot_early_end(const struct boot_info *info);
 /* Bytes from the first to the last pixel. */
 static inline uint64_t boot_framebuffer_size(const struct boot_framebuffer *fb)
 {

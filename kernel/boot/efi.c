@@ -59,12 +59,23 @@ static const struct elf_segment *kernel_segments(unsigned *n)
     return s;
 }
 
+/* Below 4 GB, or where the machine has no memory there, anywhere, if the kernel reaches that. */
+static EFI_STATUS allocate(UINTN pages, EFI_PHYSICAL_ADDRESS *at)
+{
+    *at = MAX_BELOW_4GB;
+    EFI_STATUS status = BS->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages, at);
+
+    if (EFI_ERROR(status) && efi_arch_reaches_all)
+        status = BS->AllocatePages(AllocateAnyPages, EfiLoaderData, pages, at);
+    return status;
+}
+
 /* A block of pages at a multiple of 2 MB; what was taken to get it there goes back. */
 static EFI_STATUS allocate_aligned(uint64_t size, uint64_t *base)
 {
     UINTN pages = size / PAGE_SIZE, spare = KERNEL_ALIGN / PAGE_SIZE;
-    EFI_PHYSICAL_ADDRESS at = MAX_BELOW_4GB;
-    EFI_STATUS status = BS->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages + spare, &at);
+    EFI_PHYSICAL_ADDRESS at;
+    EFI_STATUS status = allocate(pages + spare, &at);
 
     if (EFI_ERROR(status))
         return status;
@@ -94,7 +105,7 @@ static EFI_STATUS load_kernel(struct boot_info *info, struct efi_entry *entry)
     info->kernel_size = ALIGN_UP(end - first, PAGE_SIZE);
     EFI_STATUS status = allocate_aligned(info->kernel_size, &info->kernel_base);
     if (EFI_ERROR(status))
-        return fail(status, L"no memory below 4 GB for the kernel");
+        return fail(status, L"no memory for the kernel where it can be");
     memset((void *)info->kernel_base, 0, info->kernel_size);
     *entry = (struct efi_entry){.va = ((const struct elf_header *)kernel_file)->entry};
     for (unsigned i = 0; i < n; i++) {
@@ -308,14 +319,13 @@ static EFI_STATUS leave_boot_services(EFI_HANDLE image, struct boot_info *info)
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
 {
-    EFI_PHYSICAL_ADDRESS at = MAX_BELOW_4GB;
+    EFI_PHYSICAL_ADDRESS at;
     struct efi_entry entry;
 
     InitializeLib(image, table);
-    EFI_STATUS status = BS->AllocatePages(AllocateMaxAddress, EfiLoaderData,
-                                          ALIGN_UP(sizeof(struct boot_info), PAGE_SIZE) / PAGE_SIZE, &at);
+    EFI_STATUS status = allocate(ALIGN_UP(sizeof(struct boot_info), PAGE_SIZE) / PAGE_SIZE, &at);
     if (EFI_ERROR(status))
-        return fail(status, L"no memory below 4 GB");
+        return fail(status, L"no memory where the kernel can read it");
     struct boot_info *info = (struct boot_info *)at;
     memset(info, 0, sizeof(*info));
     memcpy(info->protocol, "uefi", sizeof("uefi"));

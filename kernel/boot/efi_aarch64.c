@@ -11,6 +11,7 @@
 #define EL2        (2 << 2)
 
 const unsigned short efi_arch_elf_machine = EM_AARCH64;
+const bool efi_arch_reaches_all = true;
 
 EFI_STATUS efi_arch_prepare(UNUSED struct boot_info *info)
 {

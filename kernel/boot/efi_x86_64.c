@@ -20,6 +20,7 @@
 #define CR4_LA57     ((uint64_t)1 << 12)
 
 const unsigned short efi_arch_elf_machine = EM_X86_64;
+const bool efi_arch_reaches_all = false;
 
 static uint64_t tables_pa;
 static uint64_t start_page_pa;

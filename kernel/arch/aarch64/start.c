@@ -11,7 +11,6 @@
 #include "kernel/dev/devtree.h"
 
 #define LARGE_PAGE (2 * MIB)
-#define EARLY_END  (4 * GIB)
 
 extern char image_start[], image_end[];
 
@@ -60,12 +59,17 @@ static void map_early(paddr_t from, paddr_t to)
     }
 }
 
-/* Firmware's tables wherever they are: they say where the console is. */
+/* Firmware's tables and the image wherever they are: those say where the console is, in it lie the kernel's first tables. */
 static void map_memory(const struct boot_info *info)
 {
+    const unsigned anywhere = 1u << BOOT_MEM_ACPI | 1u << BOOT_MEM_KERNEL;
+    paddr_t early_end = boot_early_end(info);
+
     for (size_t i = 0; i < info->mem_count; i++) {
         const struct boot_mem *m = &info->mem[i];
-        paddr_t end = m->type == BOOT_MEM_ACPI ? m->base + m->size : MIN(m->base + m->size, EARLY_END);
+        paddr_t end = m->base + m->size;
+        if (!(anywhere & 1u << m->type))
+            end = MIN(end, early_end);
         if (m->type != BOOT_MEM_RESERVED && m->base < end)
             map_early(m->base, end);
     }

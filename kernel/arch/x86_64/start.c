@@ -5,6 +5,9 @@
 #include "start.h"
 #include "x86.h"
 #include "kernel/cpu.h"
+#include "kernel/arch/start_fail.h"
+
+#define EARLY_END (4 * GIB) /* of what every way of starting maps at DIRECT_BASE */
 
 const char arch_name[] = "x86_64";
 
@@ -34,5 +37,7 @@ void x86_start(const struct boot_info *info)
     keep_start_page(&boot_info);
     cpus[0].arch.self = &cpus[0];
     wrmsr(MSR_GS_BASE, (uint64_t)&cpus[0]);
+    if (boot_early_end(&boot_info) > EARLY_END)
+        start_fail("too little memory below 4 GB");
     kernel_main(&boot_info);
 }
