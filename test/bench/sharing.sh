@@ -28,8 +28,8 @@ all='default roundrobin hand cluster'
 [ "$quick" = 0 ] || all='default hand cluster' only='scoreboard-4x4|warehouse-2x8|private'
 programs() {
 	cat <<-END
-		scoreboard-4x4|scoreboard groups=4 threads=4|100|$all|
-		warehouse-2x8|warehouse warehouses=2 threads=8|100|$all|
+		scoreboard-4x4|scoreboard groups=4 threads=4|150|$all|
+		warehouse-2x8|warehouse warehouses=2 threads=8|150|$all|
 		warehouse-4x4|warehouse warehouses=4 threads=4|200|$all|
 		private-16|private threads=16|50|default2 $all|
 		unequal-2356|scoreboard sizes=2,3,5,6|40|default hand cluster|
