@@ -3,8 +3,8 @@
 . "${0%/*}/lib.sh"
 
 use vigil-suites
-for smp in 1 2 8; do
-	boot smp=$smp mem=128M timeout=200 -- -- mm
+for smp in 1 2 8 64; do
+	boot smp=$smp mem=128M timeout=400 -- -- mm
 	status_is 0 "$smp CPUs: the suite ends"
 	guest_tap
 done

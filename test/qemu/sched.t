@@ -3,7 +3,7 @@
 . "${0%/*}/lib.sh"
 use vigil-suites
 
-for smp in 1 4; do
+for smp in 1 4 64; do
 	boot smp=$smp timeout=300 -- -- sched
 	status_is 0 "$smp CPUs: the suite ends"
 	guest_tap

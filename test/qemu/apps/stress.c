@@ -160,15 +160,15 @@ static void doze(struct worker *w)
 static void wander(struct worker *w)
 {
     struct sys_info info;
-    uint64_t mask;
+    uint64_t mask, all;
 
     syscall2(SYS_SYSINFO, &info, sizeof info);
+    all = UINT64_MAX >> (64 - info.cpus);
     mask = (uint64_t)1 << next_random(&w->state) % info.cpus;
     expect(syscall3(SYS_SET_AFFINITY, 0, &mask, sizeof mask) == 0);
     syscall0(SYS_YIELD);
     expect((mask >> syscall0(SYS_GETCPU) & 1) == 1);
-    mask = ((uint64_t)1 << info.cpus) - 1;
-    expect(syscall3(SYS_SET_AFFINITY, 0, &mask, sizeof mask) == 0);
+    expect(syscall3(SYS_SET_AFFINITY, 0, &all, sizeof all) == 0);
 }
 
 static void (*const deeds[])(struct worker *) = {count_under_lock, pass_token, churn_memory,

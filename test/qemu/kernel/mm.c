@@ -328,6 +328,7 @@ static void read_rounds(void)
             __atomic_add_fetch(&reads, 1, __ATOMIC_RELAXED);
         }
         sched_yield();
+        arch_cpu_relax(); /* where CPUs run in turns, one look a turn is enough */
     }
 }
 
@@ -376,6 +377,7 @@ static void unmap_parts(uint64_t state)
         vaddr_t va = USER_VA + next_random(&state) % SHARED_PAGES * PAGE_SIZE;
         CHECK(space_unmap(space, va, (1 + next_random(&state) % 8) * PAGE_SIZE) == 0);
         sched_yield();
+        arch_cpu_relax();
     }
 }
 
@@ -400,12 +402,14 @@ static void unmappings_that_overlap_account_for_each_page_once(void)
     drop_space();
 }
 
-/* Everybody asks everybody at the same time: those who wait must answer. */
+/* Everybody asks everybody at the same time: those who wait must answer.  So many together, as each concerns all CPUs. */
+#define SHOOTDOWNS 800
+
 static void shoot(void *arg)
 {
     uint64_t state = (uint64_t)arg + 5;
 
-    for (unsigned i = 0; i < 50; i++) {
+    for (unsigned i = 0; i < SHOOTDOWNS / (2 * cpu_count()); i++) {
         tlb_shootdown(space_arch(space), USER_VA, next_random(&state) % 40);
         if (i % 16 == 0)
             tlb_shootdown(NULL, VMAP_BASE, 1);

@@ -454,8 +454,10 @@ static void slices_go_round_among_equals(void)
 
 static void spin(UNUSED void *arg)
 {
-    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
         sched_point();
+        arch_cpu_relax();
+    }
     note_end();
 }
 
