@@ -118,6 +118,9 @@ void arch_init_early(struct cpu *boot_cpu);
  */
 struct arch_frames;
 void arch_init_memory(const struct boot_info *info, const struct arch_frames *frames);
+/* Physical addresses here have so many bits, at most 52: memory and registers beyond cannot be reached.  Boot CPU from
+ * kernel_main on, then anybody. */
+unsigned arch_physical_bits(void);
 /* After memory: interrupt controller, clock and timer calibration.  0, or -ENODEV with a line saying what is missing.
  * alloc: 1 << order frames in a row at a multiple of their size, contents undefined, for the controller's tables, now and
  * later; 0 or -ENOMEM; any context. */
@@ -138,7 +141,7 @@ unsigned arch_cpus_start(struct cpu *cpus, unsigned n);
 enum arch_serial { SERIAL_NONE, SERIAL_FOUND, SERIAL_NAMED };
 enum arch_serial arch_console_init(void);
 void arch_console_write(const char *s, size_t n); /* any context; no lock of its own */
-int arch_console_read(void);                      /* next byte typed, or -1          */
+int arch_console_read(void); /* next byte typed, or -1          */
 NORETURN void
 arch_poweroff(unsigned code); /* code 0..127 becomes the exit status of the machine where it has one */
 
@@ -231,7 +234,8 @@ bool arch_tlb_flush_everywhere(struct arch_space *space, vaddr_t va, size_t n);
 #define ARCH_SPACE_IDS_MIN 66 /* each CPU may keep one in use, besides one of nobody's and one to give away */
 #define ARCH_SPACE_IDS_MAX 65536
 extern uint64_t arch_space_ids_max;
-/* Maps device registers, uncached, for good; size is rounded to pages.  Thread context, at boot.  NULL when out of memory, and before arch_init_memory. */
+/* Maps device registers, uncached, for good; size is rounded to pages.  Thread context, at boot.  NULL before arch_init_memory;
+ * when out of memory, and for what the CPU cannot reach, with a line that says so. */
 void *arch_map_device(paddr_t pa, uint64_t size);
 
 /* ---- User memory ---- */

@@ -5,6 +5,7 @@
 #include "kernel/arch/memory.h"
 #include "kernel/arch/arch.h"
 #include "kernel/boot/boot_info.h"
+#include "kernel/printf.h"
 
 #define ROOT_HALF  (PT_ENTRIES / 2) /* below it user space, from it on the kernel's */
 #define LARGE_PAGE (2 * MIB)
@@ -24,8 +25,16 @@ paddr_t memory_kernel_root(void)
     return kernel_pt.root;
 }
 
+unsigned arch_physical_bits(void)
+{
+    return pte_format.physical_bits;
+}
+
 static void must(int err, const char *what)
 {
+    if (err == -ERANGE)
+        panic("memory: cannot map %s: beyond this CPU's %u-bit physical addresses", what,
+              arch_physical_bits());
     if (err)
         panic("memory: cannot map %s: error %d", what, -err);
 }
@@ -101,21 +110,39 @@ void arch_init_memory(const struct boot_info *info, const struct arch_frames *fr
     memory_load_kernel(&kernel_pt);
 }
 
+/* Whole pages, at an address congruent to the physical one, so that large pages fit. */
+static int map_device(paddr_t pa, uint64_t span, vaddr_t *out)
+{
+    vaddr_t va = device_next;
+
+    if (span >= LARGE_PAGE)
+        va = ALIGN_UP(va, LARGE_PAGE) + (pa & (LARGE_PAGE - 1));
+    if (span > TOP_SPAN - (va - DEVICE_BASE))
+        return -ENOMEM;
+    int err = pt_map(&kernel_pt, va, pa, span, PROT_R | PROT_W | PROT_DEVICE);
+    if (err)
+        return err;
+    device_next = va + span + PAGE_SIZE;
+    *out = va;
+    return 0;
+}
+
 void *arch_map_device(paddr_t pa, uint64_t size)
 {
     uint64_t offset = pa & PAGE_MASK;
-    uint64_t span = ALIGN_UP(size + offset, PAGE_SIZE);
-    vaddr_t va = span >= LARGE_PAGE ? ALIGN_UP(device_next, LARGE_PAGE) : device_next;
+    vaddr_t va;
 
-    /* Congruent to the physical address, so that large pages fit. */
-    if (span >= LARGE_PAGE)
-        va += (pa - offset) & (LARGE_PAGE - 1);
-    if (!kernel_pt.root || !size || span > TOP_SPAN - (va - DEVICE_BASE))
+    if (!kernel_pt.root || !size)
         return NULL;
-    if (pt_map(&kernel_pt, va, pa - offset, span, PROT_R | PROT_W | PROT_DEVICE))
-        return NULL;
-    device_next = va + span + PAGE_SIZE;
-    return (void *)(va + offset);
+    /* What wraps around is beyond, too. */
+    bool wraps = pa + size < pa || ALIGN_UP(pa + size, PAGE_SIZE) < pa;
+    int err = wraps ? -ERANGE : map_device(pa - offset, ALIGN_UP(offset + size, PAGE_SIZE), &va);
+    if (!err)
+        return (void *)(va + offset);
+    kprintf(err == -ERANGE ? "memory: registers at %#llx are beyond this CPU's %u-bit physical addresses\n"
+                           : "memory: no room to map the registers at %#llx\n",
+            (unsigned long long)pa, arch_physical_bits());
+    return NULL;
 }
 
 static struct pt *pt_of(struct arch_space *space)

@@ -65,7 +65,11 @@ static int map_leaf(struct pt *pt, vaddr_t va, paddr_t pa, uint64_t size, unsign
 
 int pt_map(struct pt *pt, vaddr_t va, paddr_t pa, uint64_t size, unsigned prot)
 {
+    paddr_t end = (paddr_t)1 << pt->format->physical_bits;
+
     ASSERT(IS_ALIGNED(va | pa | size, PAGE_SIZE));
+    if (pa > end || size > end - pa)
+        return -ERANGE;
     while (size) {
         uint64_t span;
         int err = map_leaf(pt, va, pa, size, prot, &span);

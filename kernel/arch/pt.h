@@ -19,7 +19,8 @@ struct pt_level {
 
 /* Entry format of one ISA.  All functions are pure but for store. */
 struct pt_format {
-    unsigned levels; /* depth; level 0 is the root, the last one maps pages */
+    unsigned levels;        /* depth; level 0 is the root, the last one maps pages */
+    unsigned physical_bits; /* of the addresses that can be mapped, at most 52 */
     struct pt_level level[PT_LEVELS_MAX];
     uint64_t (*leaf)(paddr_t pa, unsigned prot, unsigned level); /* maps memory               */
     uint64_t (*table)(paddr_t table, unsigned prot);             /* refers to a lower table   */
@@ -36,8 +37,8 @@ struct pt {
     paddr_t root;
 };
 
-/* Maps [va, va + size) to pa on, all multiples of 4 KB, by the largest pages that fit.  0; -ENOMEM or
- * -EEXIST, and then the part before the failure stays mapped. */
+/* Maps [va, va + size) to pa on, all multiples of 4 KB, by the largest pages that fit.  0; -ERANGE:
+ * [pa, pa + size) has more bits than can be mapped; -ENOMEM or -EEXIST, and then the part before the failure stays mapped. */
 int pt_map(struct pt *pt, vaddr_t va, paddr_t pa, uint64_t size, unsigned prot);
 /* One 4 KB page; larger leaves are refused with -EINVAL.  0 and the page that was there, or -ENOENT. */
 int pt_unmap(struct pt *pt, vaddr_t va, paddr_t *pa);

@@ -37,37 +37,49 @@ static bool checksum_right(const uint8_t *p, uint64_t size)
     return !sum;
 }
 
+static int look(const struct acpi_memory *memory, paddr_t pa, uint64_t size, const uint8_t **out)
+{
+    if (pa >= memory->end || size > memory->end - pa)
+        return -ERANGE;
+    *out = memory->map(memory->ctx, pa, size);
+    return *out ? 0 : -EINVAL;
+}
+
 static int open_table(const struct acpi_memory *memory, paddr_t pa, struct acpi_table *out)
 {
-    const uint8_t *p = memory->map(memory->ctx, pa, HEADER_SIZE);
+    const uint8_t *p;
+    int err = look(memory, pa, HEADER_SIZE, &p);
 
-    if (!p)
-        return -EINVAL;
+    if (err)
+        return err;
     uint64_t size = acpi_number(p + 4, 4);
     if (size < HEADER_SIZE || size > TABLE_MAX)
         return -EINVAL;
-    p = memory->map(memory->ctx, pa, size);
-    if (!p || !checksum_right(p, size))
-        return -EINVAL;
+    err = look(memory, pa, size, &p);
+    if (err)
+        return err;
     *out = (struct acpi_table){.data = p, .size = (uint32_t)size};
-    return 0;
+    return checksum_right(p, size) ? 0 : -EINVAL;
 }
 
 /* The RSDT or XSDT, and how wide the addresses in it are. */
 static int open_root(const struct acpi_memory *memory, paddr_t rsdp, struct acpi_table *root, unsigned *width)
 {
-    const uint8_t *p = rsdp ? memory->map(memory->ctx, rsdp, RSDP_V1_SIZE) : NULL;
+    const uint8_t *p;
+    int err = rsdp ? look(memory, rsdp, RSDP_V1_SIZE, &p) : -EINVAL;
 
-    if (!p || memcmp(p, "RSD PTR ", 8) || !checksum_right(p, RSDP_V1_SIZE))
+    if (err)
+        return err;
+    if (memcmp(p, "RSD PTR ", 8) || !checksum_right(p, RSDP_V1_SIZE))
         return -EINVAL;
     if (p[15] >= 2) {
-        p = memory->map(memory->ctx, rsdp, RSDP_V2_SIZE);
-        if (p && checksum_right(p, RSDP_V2_SIZE) && acpi_number(p + 24, 8)) {
+        err = look(memory, rsdp, RSDP_V2_SIZE, &p);
+        if (err)
+            return err;
+        if (checksum_right(p, RSDP_V2_SIZE) && acpi_number(p + 24, 8)) {
             *width = 8;
             return open_table(memory, acpi_number(p + 24, 8), root);
         }
-        if (!p)
-            return -EINVAL;
     }
     *width = 4;
     return open_table(memory, acpi_number(p + 16, 4), root);
@@ -88,6 +100,7 @@ int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signatu
 {
     struct acpi_table root;
     unsigned width;
+    bool beyond = false;
     int err = open_root(memory, rsdp, &root, &width);
 
     if (err)
@@ -96,11 +109,13 @@ int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signatu
         return find_dsdt(memory, rsdp, out);
     for (uint32_t at = HEADER_SIZE; at + width <= root.size; at += width) {
         paddr_t pa = acpi_field(&root, at, width);
-        const uint8_t *p = memory->map(memory->ctx, pa, HEADER_SIZE);
-        if (p && !memcmp(p, signature, 4))
+        const uint8_t *p;
+        err = look(memory, pa, HEADER_SIZE, &p);
+        if (!err && !memcmp(p, signature, 4))
             return open_table(memory, pa, out);
+        beyond |= err == -ERANGE;
     }
-    return -ENOENT;
+    return beyond ? -ERANGE : -ENOENT;
 }
 
 /* Entries that begin with their type and size, the first of them standing at first. */
@@ -138,9 +153,10 @@ int acpi_name(const struct acpi_memory *memory, paddr_t rsdp, unsigned n, struct
     uint64_t at = HEADER_SIZE + (uint64_t)n * width;
     if (at + width > root.size)
         return -ENOENT;
-    const uint8_t *p = memory->map(memory->ctx, acpi_field(&root, (uint32_t)at, width), HEADER_SIZE);
-    if (!p)
-        return -EINVAL;
+    const uint8_t *p;
+    err = look(memory, acpi_field(&root, (uint32_t)at, width), HEADER_SIZE, &p);
+    if (err)
+        return err;
     copy_name(out->signature, p, 4);
     copy_name(out->oem, p + OEM, 6);
     copy_name(out->table, p + OEM_TABLE, 8);

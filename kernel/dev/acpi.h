@@ -9,6 +9,7 @@
 struct acpi_memory {
     const void *(*map)(void *ctx, paddr_t pa, uint64_t size);
     void *ctx;
+    paddr_t end; /* the first address the CPU cannot reach */
 };
 
 struct acpi_table {
@@ -21,7 +22,8 @@ uint64_t acpi_number(const uint8_t *p, unsigned bytes);
 /* A field of a table; 0 where the table is too short to have it. */
 uint64_t acpi_field(const struct acpi_table *t, uint32_t at, unsigned bytes);
 
-/* 0, -ENOENT when there is no such table, -EINVAL when what leads to it is broken. */
+/* 0, -ENOENT when there is no such table, -EINVAL when what leads to it is broken, -ERANGE when it, or what may be it, lies
+ * where the CPU cannot reach. */
 int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signature[4],
               struct acpi_table *out);
 
@@ -29,7 +31,7 @@ int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signatu
 typedef int acpi_get_fn(const char signature[4], struct acpi_table *out);
 
 /* Signature of table n, in the order of the root, and of its maker: what it calls its table, 8 characters, and 6 of itself.
- * As they stand there, but printable.  0; -ENOENT: there are no more; -EINVAL as above, or that table cannot be read. */
+ * As they stand there, but printable.  0; -ENOENT: there are no more; -EINVAL, -ERANGE as above, or that table cannot be read. */
 struct acpi_name {
     char signature[5], oem[7], table[9];
 };
@@ -72,5 +74,5 @@ int acpi_soft_off(const struct acpi_table *fadt, const struct acpi_table *dsdt, 
 /* ---- The machine's own tables (acpi_tables.c) ---- */
 struct boot_info;
 void acpi_init(const struct boot_info *info); /* after arch_init_memory */
-extern const struct acpi_memory acpi_memory;  /* after acpi_init; for what else firmware leaves in memory */
+extern struct acpi_memory acpi_memory;        /* after acpi_init; for what else firmware leaves in memory */
 int acpi_table_get(const char signature[4], struct acpi_table *out);

@@ -2,6 +2,7 @@
 #include "acpi.h"
 #include "kernel/arch/arch.h"
 #include "kernel/boot/boot_info.h"
+#include "kernel/printf.h"
 
 static const struct boot_info *boot;
 
@@ -17,14 +18,20 @@ static const void *map(UNUSED void *ctx, paddr_t pa, uint64_t size)
     return direct ? phys_to_virt(pa) : arch_map_device(pa, size);
 }
 
-const struct acpi_memory acpi_memory = {.map = map};
+struct acpi_memory acpi_memory = {.map = map};
 
 void acpi_init(const struct boot_info *info)
 {
     boot = info;
+    acpi_memory.end = (paddr_t)1 << arch_physical_bits();
 }
 
 int acpi_table_get(const char signature[4], struct acpi_table *out)
 {
-    return boot ? acpi_find(&acpi_memory, boot->acpi_rsdp, signature, out) : -ENOENT;
+    int err = boot ? acpi_find(&acpi_memory, boot->acpi_rsdp, signature, out) : -ENOENT;
+
+    if (err == -ERANGE)
+        kprintf("acpi: %.4s: a table beyond this CPU's %u-bit physical addresses is refused\n", signature,
+                arch_physical_bits());
+    return err;
 }

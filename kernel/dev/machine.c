@@ -35,7 +35,7 @@ static int take(paddr_t base)
     volatile struct machine_id *id = arch_map_device(base, MACHINE_BYTES);
 
     if (!id) {
-        kprintf("machine: no memory to map the simulated machine's registers\n");
+        kprintf("machine: the simulated machine's registers cannot be mapped\n");
         return -ENODEV;
     }
     if (id->version != MACHINE_VERSION || !id->cpus || id->cpus > MACHINE_CPUS) {

@@ -39,7 +39,7 @@ static const void *map(void *ctx, paddr_t pa, uint64_t size)
     return p;
 }
 
-static const struct acpi_memory memory = {.map = map};
+static const struct acpi_memory memory = {.map = map, .end = (paddr_t)1 << 40};
 
 #define COPIES_MAX 16
 static uint8_t *copies[COPIES_MAX];

@@ -22,7 +22,7 @@ static const void *map(void *ctx, paddr_t pa, uint64_t size)
     return memory + (pa - MEMORY_BASE);
 }
 
-static const struct acpi_memory window = {.map = map};
+static struct acpi_memory window = {.map = map, .end = (paddr_t)1 << 40};
 
 static uint8_t *at(paddr_t pa)
 {
@@ -86,6 +86,7 @@ static void make_roots(void)
 static int good_tables(void **state)
 {
     (void)state;
+    window.end = (paddr_t)1 << 40;
     memset(memory, 0, sizeof(memory));
     make_madt();
     put(MCFG_AT + 44, 0xb0000000, 8);
@@ -223,9 +224,12 @@ static void tables_and_their_makers_have_names(void **state)
     }
     assert_int_equal(acpi_name(&window, RSDP_AT, ARRAY_SIZE(want), &name), -ENOENT);
     assert_int_equal(acpi_name(&window, RSDP_AT, UINT32_MAX, &name), -ENOENT);
-    put(XSDT_AT + 36, 0xfffffffffffffff0, 8);
+    put(XSDT_AT + 36, 0xffffff0000, 8);
     seal(XSDT_AT, 36 + 32, 9);
     assert_int_equal(acpi_name(&window, RSDP_AT, 0, &name), -EINVAL);
+    put(XSDT_AT + 36, (paddr_t)1 << 40, 8);
+    seal(XSDT_AT, 36 + 32, 9);
+    assert_int_equal(acpi_name(&window, RSDP_AT, 0, &name), -ERANGE);
     at(RSDP_AT)[9]++;
     assert_int_equal(acpi_name(&window, RSDP_AT, 0, &name), -EINVAL);
     good_tables(state);
@@ -257,10 +261,37 @@ static void a_table_beyond_memory_is_refused(void **state)
     (void)state;
     put(MADT_AT + 4, 0x1000, 4);
     assert_int_equal(acpi_find(&window, RSDP_AT, "APIC", &t), -EINVAL);
-    put(XSDT_AT + 36, 0xfffffffffffffff0, 8);
+    put(XSDT_AT + 36, 0xffffff0000, 8);
     seal(XSDT_AT, 36 + 32, 9);
     assert_int_equal(acpi_find(&window, RSDP_AT, "APIC", &t), -ENOENT);
     assert_int_equal(acpi_find(&window, 0, "APIC", &t), -EINVAL);
+}
+
+static void a_table_the_cpu_cannot_reach_is_refused_as_such(void **state)
+{
+    static const paddr_t far[] = {(paddr_t)1 << 40, ((paddr_t)1 << 40) - 19, 0xfffffffffffffff0,
+                                  (paddr_t)1 << 63};
+    struct acpi_table t;
+
+    for (unsigned i = 0; i < ARRAY_SIZE(far); i++) {
+        good_tables(state);
+        put(XSDT_AT + 36, far[i], 8);
+        seal(XSDT_AT, 36 + 32, 9);
+        assert_int_equal(acpi_find(&window, RSDP_AT, "APIC", &t), -ERANGE);
+        assert_int_equal(acpi_find(&window, RSDP_AT, "MCFG", &t), 0); /* the others are there */
+        put(RSDP_AT + 24, far[i], 8);
+        seal(RSDP_AT, 36, 32);
+        assert_int_equal(acpi_find(&window, RSDP_AT, "MCFG", &t), -ERANGE);
+        assert_int_equal(acpi_find(&window, far[i], "MCFG", &t), -ERANGE);
+        good_tables(state);
+        put(FADT_AT + 4, 148, 4);
+        put(FADT_AT + 140, far[i], 8);
+        seal(FADT_AT, 148, 9);
+        assert_int_equal(acpi_find(&window, RSDP_AT, "DSDT", &t), -ERANGE);
+    }
+    good_tables(state);
+    window.end = MADT_AT + 40; /* its header is in reach, its end is not */
+    assert_int_equal(acpi_find(&window, RSDP_AT, "APIC", &t), -ERANGE);
 }
 
 static void a_table_shorter_than_its_header_is_refused(void **state)
@@ -301,6 +332,7 @@ int main(void)
         cmocka_unit_test_setup(a_table_that_is_not_there_is_said_so, good_tables),
         cmocka_unit_test_setup(a_wrong_checksum_is_refused, good_tables),
         cmocka_unit_test_setup(a_table_beyond_memory_is_refused, good_tables),
+        cmocka_unit_test_setup(a_table_the_cpu_cannot_reach_is_refused_as_such, good_tables),
         cmocka_unit_test_setup(a_table_shorter_than_its_header_is_refused, good_tables),
         cmocka_unit_test_setup(madt_entries_of_no_length_or_too_much_end_the_list, good_tables),
     };

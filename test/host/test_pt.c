@@ -78,6 +78,7 @@ static void store(uint64_t *slot, uint64_t e)
 
 static const struct pt_format format = {
     .levels = 4,
+    .physical_bits = 40,
     .level = {{39, false}, {30, false}, {21, true}, {12, true}},
     .leaf = leaf,
     .table = table,
@@ -242,6 +243,26 @@ static void random_changes_agree_with_a_list(void **state)
     }
 }
 
+static void what_has_too_many_bits_is_refused_as_a_whole(void **state)
+{
+    static const struct {
+        paddr_t pa;
+        uint64_t size;
+    } beyond[] = {
+        {(paddr_t)1 << 40, PAGE_SIZE},        {((paddr_t)1 << 40) - PAGE_SIZE, 2 * PAGE_SIZE},
+        {0, ((uint64_t)1 << 40) + PAGE_SIZE}, {-PAGE_SIZE, PAGE_SIZE},
+        {-PAGE_SIZE, 2 * PAGE_SIZE},          {(paddr_t)1 << 63, (uint64_t)1 << 63},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(beyond); i++) {
+        assert_int_equal(pt_map(&pt, LARGE, beyond[i].pa, beyond[i].size, PROT_R), -ERANGE);
+        expect_nothing(LARGE);
+    }
+    assert_int_equal(pt_map(&pt, LARGE, ((paddr_t)1 << 40) - PAGE_SIZE, PAGE_SIZE, PROT_R), 0);
+    expect_page(LARGE, ((paddr_t)1 << 40) - PAGE_SIZE, PROT_R);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +276,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(copies_of_a_prepared_root_share_what_comes_later, fresh,
                                         no_frame_is_lost),
         cmocka_unit_test_setup_teardown(random_changes_agree_with_a_list, fresh, no_frame_is_lost),
+        cmocka_unit_test_setup_teardown(what_has_too_many_bits_is_refused_as_a_whole, fresh,
+                                        no_frame_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static const void *map(void *ctx, paddr_t pa, uint64_t size)
                ? NULL
                : memory + (pa - BASE);
 }
-static const struct acpi_memory window = {.map = map};
+static const struct acpi_memory window = {.map = map, .end = (paddr_t)1 << 40};
 
 static uint8_t *at(paddr_t pa)
 {

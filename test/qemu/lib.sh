@@ -1,7 +1,7 @@
 # What every suite in this folder starts with: boots images and checks their console, as TAP for prove.
 #   use NAME          boot starts that one: vigil-test if not given
 #   $models           machines other than QEMU's best: a word of tools/qemu.sh arguments each
-#   boot [tools/qemu.sh arguments] -- boot arguments
+#   boot [tools/qemu.sh arguments] -- boot arguments;   $more: further options for QEMU itself
 #   $no_pmu           how plain QEMU has no performance counters
 #   status_is N WHAT;  says REGEX WHAT;  says_not REGEX WHAT;  guest_tap;  done_testing
 #   skip_all WHY      instead of all of it
@@ -24,7 +24,7 @@ use vigil-test
 work=$(mktemp -d "${TMPDIR:-/tmp}/vigil-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 console=$work/console
-count=0 failed=0 status=
+count=0 failed=0 status= more=
 
 # Boots the test image; leaves its exit code in $status and its console in $console.
 boot() {
@@ -38,7 +38,7 @@ boot() {
 	booted="$set_args -- $*"
 	status=0
 	# shellcheck disable=SC2086
-	tools/qemu.sh $start $set_args out="$work" append="$*" </dev/null >"$console" 2>"$work/stderr" || status=$?
+	tools/qemu.sh $start $set_args out="$work" append="$*" ${more:+-- $more} </dev/null >"$console" 2>"$work/stderr" || status=$?
 	sed -i -e "/warning: TCG doesn.t support/d" -e '/warning: CPU-[0-9]* and CPU-.*associated with node/d' -e '/warning: nic .* has no peer/d' "$work/stderr"
 	[ ! -s "$work/stderr" ] || status=125 # the launcher or QEMU itself complained
 	tr -d '\r' <"$console" >"$work/plain" && mv "$work/plain" "$console"

@@ -33,7 +33,7 @@ enum arch_serial arch_console_init(void)
 {
     const struct platform_uart *uart = uart_find(start_info());
 
-    if (regs || uart->kind != UART_PL011)
+    if (regs || uart->kind != UART_PL011 || uart->base >> arch_physical_bits())
         return regs ? SERIAL_NAMED : SERIAL_NONE;
     base = ALIGN_DOWN(uart->base, PAGE_SIZE);
     regs = (char *)CONSOLE_VA + (uart->base & PAGE_MASK);

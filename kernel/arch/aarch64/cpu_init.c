@@ -2,12 +2,14 @@
 #include "cpu_init.h"
 #include "sysreg.h"
 #include "kernel/cpu.h"
+#include "kernel/arch/memory.h"
 
-/* ID_AA64MMFR1_EL1, ID_AA64ISAR0_EL1, ID_AA64DFR0_EL1. */
-#define MMFR1_PAN    20
-#define ISAR0_ATOMIC 20
-#define DFR0_PMUVER  8
-#define PMUVER_NONE  15
+/* ID_AA64MMFR0_EL1, ID_AA64MMFR1_EL1, ID_AA64ISAR0_EL1, ID_AA64DFR0_EL1. */
+#define MMFR0_PARANGE 0
+#define MMFR1_PAN     20
+#define ISAR0_ATOMIC  20
+#define DFR0_PMUVER   8
+#define PMUVER_NONE   15
 
 /* Emergency stacks lie in slots like other stacks, for entry.S looks at their addresses, too. */
 #define EMERGENCY_SIZE     8192
@@ -28,8 +30,18 @@ bool aarch64_pan;
 /* Asked by the compiler's out-of-line atomics (libgcc): are there single instructions for them (FEAT_LSE)? */
 bool __aarch64_have_lse_atomics;
 
+/* ID_AA64MMFR0_EL1.PARange.  48 bits are what the 4 KB granule reaches without FEAT_LPA2, whatever the processor has. */
+static unsigned physical_bits(void)
+{
+    static const uint8_t bits[] = {32, 36, 40, 42, 44, 48};
+    unsigned range = id_field(sysreg_read(id_aa64mmfr0_el1), MMFR0_PARANGE);
+
+    return bits[MIN(range, (unsigned)TCR_IPS_MAX)];
+}
+
 static void find_features(void)
 {
+    pte_format.physical_bits = physical_bits();
     aarch64_pan = id_field(sysreg_read(id_aa64mmfr1_el1), MMFR1_PAN);
     __aarch64_have_lse_atomics = id_field(sysreg_read(id_aa64isar0_el1), ISAR0_ATOMIC);
 }

@@ -137,7 +137,7 @@ int gic_init(const struct platform_gic *description)
         err = gic->probe(description);
     }
     if (err) {
-        kprintf(err == -ENOMEM ? "irq: no memory to map the interrupt controller\n"
+        kprintf(err == -ENOMEM ? "irq: the interrupt controller cannot be mapped\n"
                                : "irq: firmware describes no GICv2 or GICv3\n");
         return -ENODEV;
     }

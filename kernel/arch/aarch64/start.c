@@ -54,6 +54,8 @@ static void map_early(paddr_t from, paddr_t to)
 {
     for (paddr_t pa = ALIGN_DOWN(from, LARGE_PAGE); pa < to; pa += LARGE_PAGE) {
         int err = pt_map(&tables, DIRECT_BASE + pa, pa, LARGE_PAGE, PROT_R | PROT_W);
+        if (err == -ERANGE)
+            start_fail("firmware has memory beyond this CPU's physical addresses");
         if (err && err != -EEXIST)
             start_fail("no room for the first page tables");
     }
@@ -79,10 +81,14 @@ static void map_framebuffer(const struct boot_framebuffer *fb)
 {
     paddr_t from = ALIGN_DOWN(fb->base, PAGE_SIZE);
 
-    if (fb->base && pt_map(&tables, (vaddr_t)framebuffer_at(from), from,
-                           ALIGN_UP(fb->base + boot_framebuffer_size(fb), PAGE_SIZE) - from,
-                           PROT_R | PROT_W | PROT_GATHER))
-        start_fail("no room for the first page tables");
+    if (!fb->base)
+        return;
+    int err = pt_map(&tables, (vaddr_t)framebuffer_at(from), from,
+                     ALIGN_UP(fb->base + boot_framebuffer_size(fb), PAGE_SIZE) - from,
+                     PROT_R | PROT_W | PROT_GATHER);
+    if (err)
+        start_fail(err == -ERANGE ? "firmware's framebuffer lies beyond this CPU's physical addresses"
+                                  : "no room for the first page tables");
 }
 
 static void take_info(paddr_t at)

@@ -128,6 +128,15 @@ void cpu_load_tables(struct cpu *cpu, const vaddr_t tops[IST_COUNT])
     wrmsr(MSR_FS_BASE, 0);
 }
 
+/* Linear/Physical Address Size leaf (SDM vol. 2A, CPUID). */
+static unsigned physical_bits(uint32_t max_extended)
+{
+    enum { WITHOUT_LEAF = 36, PAGE_TABLES = 52 };
+    unsigned bits = max_extended >= 0x80000008 ? cpuid(0x80000008, 0).eax & 0xff : WITHOUT_LEAF;
+
+    return MIN(bits, (unsigned)PAGE_TABLES);
+}
+
 void cpu_features_find(void)
 {
     struct x86_features *f = &x86_features;
@@ -150,6 +159,7 @@ void cpu_features_find(void)
     f->max_extended = cpuid(0x80000000, 0).eax;
     f->pdpe1gb = f->max_extended >= 0x80000001 && (cpuid(0x80000001, 0).edx & BIT(26));
     pte_format.level[1].leaf = f->pdpe1gb;
+    pte_format.physical_bits = physical_bits(f->max_extended);
     f->tsc_invariant = f->max_extended >= 0x80000007 && (cpuid(0x80000007, 0).edx & BIT(8));
 }
 

@@ -75,7 +75,7 @@ int lapic_init(void)
         return 0;
     registers = arch_map_device(base & APIC_BASE_MASK, PAGE_SIZE);
     if (!registers) {
-        kprintf("irq: no memory to map the local APIC\n");
+        kprintf("irq: the local APIC cannot be mapped\n");
         return -ENODEV;
     }
     return 0;

@@ -109,6 +109,25 @@ static void user_copies_go_through_pages_of_a_space(void)
     arch_space_destroy(&space);
 }
 
+static void registers_beyond_the_cpus_reach_are_refused(void)
+{
+    const paddr_t end = (paddr_t)1 << arch_physical_bits();
+    paddr_t pa;
+    unsigned prot;
+
+    CHECK(arch_physical_bits() >= 32 && arch_physical_bits() <= 52);
+    CHECK(!arch_map_device(end, 1));
+    CHECK(!arch_map_device(end - PAGE_SIZE, PAGE_SIZE + 1));
+    CHECK(!arch_map_device(end - 2 * MIB, 4 * MIB));
+    CHECK(!arch_map_device(-PAGE_SIZE, PAGE_SIZE));
+    CHECK(!arch_map_device(-1, 2));
+    CHECK(!arch_map_device(PAGE_SIZE, UINT64_MAX));
+    /* Nobody looks at what is there. */
+    void *last = arch_map_device(end - 1, 1);
+    CHECK(last && !arch_space_query(NULL, (vaddr_t)last, &pa, &prot));
+    CHECK(last && pa == end - PAGE_SIZE && prot == (PROT_R | PROT_W | PROT_DEVICE));
+}
+
 static uint64_t latest_ns;
 static unsigned backwards, ended;
 
@@ -224,6 +243,7 @@ static const struct suite_test tests[] = {
     {"the direct map and stacks are not executable", direct_map_and_stacks_are_not_executable},
     {"user copies refuse every bad address", user_copies_refuse_every_bad_address},
     {"user copies go through the pages of a space", user_copies_go_through_pages_of_a_space},
+    {"registers beyond the CPU's reach are refused", registers_beyond_the_cpus_reach_are_refused},
     {"the clock never runs backwards between CPUs", clock_never_runs_backwards_between_cpus},
     {"sleeps are never short", sleeps_are_never_short},
     {"backtraces name their callers", backtraces_name_their_callers},
