@@ -81,8 +81,8 @@ ARCH_SRC_aarch64 := \
 KERNEL_SRC := \
 	kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/msi.c \
 	kernel/arch/place.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/sync.c kernel/arch/usercopy.c \
-	kernel/call.c kernel/cmdline.c kernel/console.c kernel/cpu.c kernel/end.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
-	kernel/panic.c kernel/printf.c kernel/quirks.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
+	kernel/call.c kernel/cmdline.c kernel/cpu.c kernel/end.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
+	kernel/outputs.c kernel/panic.c kernel/printf.c kernel/quirks.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
 	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/pci_msi.c kernel/dev/screen.c kernel/proc/bundle.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/stdio.c kernel/proc/syscall.c \
 	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/hpm.c \

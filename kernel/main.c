@@ -6,13 +6,13 @@
 #include "kernel/boot/boot_info.h"
 #include "kernel/call.h"
 #include "kernel/cmdline.h"
-#include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/dev/machine_find.h"
 #include "kernel/dev/numa.h"
 #include "kernel/dev/pci.h"
 #include "kernel/end.h"
 #include "kernel/monitor.h"
+#include "kernel/outputs.h"
 #include "kernel/panic.h"
 #include "kernel/printf.h"
 #include "kernel/proc/process.h"
@@ -31,7 +31,7 @@
 #define MEM_LIMIT_MIN        (32 * MIB)
 #define MEM_UNLIMITED        (4 * GIB)
 
-static uint64_t cpus_limit = CPU_MAX, mem_limit = MEM_UNLIMITED, console_wanted = CONSOLE_AUTO;
+static uint64_t cpus_limit = CPU_MAX, mem_limit = MEM_UNLIMITED, console_wanted = OUTPUTS_AUTO;
 
 static const struct arg kernel_args[] = {
     {"cpus", ARG_U64, &cpus_limit, 1, CPU_MAX, NULL, false, "use at most this many CPUs"},
@@ -39,7 +39,7 @@ static const struct arg kernel_args[] = {
      "use no memory above this address; the largest value: no limit"},
     {"mem.space_ids", ARG_U64, &arch_space_ids_max, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL, false,
      "where the TLB tells address spaces apart by identifiers (AArch64), use fewer than so many"},
-    {"console", ARG_CHOICE, &console_wanted, 0, 0, console_choices, false,
+    {"console", ARG_CHOICE, &console_wanted, 0, 0, outputs_choices, false,
      "where text goes; auto: the serial port that firmware names, or else the framebuffer and any serial "
      "port"},
     {"end", ARG_CHOICE, &end_wanted, 0, 0, end_choices, false,
@@ -137,7 +137,7 @@ static void start_memory(const struct boot_info *info)
 {
     frame_init(info, mem_limit == MEM_UNLIMITED ? boot_early_end(info) : mem_limit);
     arch_init_memory(info, &frame_page_tables);
-    console_mapped();
+    outputs_mapped();
     if (mem_limit == MEM_UNLIMITED)
         frame_init_rest();
 }
@@ -230,7 +230,7 @@ static void init(void *arg)
     const struct boot_info *info = arg;
     unsigned status = 0;
 
-    console_thread_start();
+    outputs_thread_start();
     start_cpus();
     if (!selftest_wanted) /* whose report has them */
         quirks_print("");
@@ -254,9 +254,9 @@ NORETURN void kernel_main(const struct boot_info *info)
     enum arch_serial serial = arch_console_init();
     arch_init_early(&cpus[0]);
     int err = read_arguments(info);
-    console_init(info, serial, err ? CONSOLE_BOTH : (enum console_choice)console_wanted);
+    outputs_init(info, serial, err ? OUTPUTS_BOTH : (enum outputs_choice)console_wanted);
     kprintf("\nVigil " VERSION " %s, started by %s\n", arch_name, info->protocol);
-    console_report();
+    outputs_report();
     obey_arguments(err);
     start_memory(info);
     print_memory();

@@ -4,8 +4,8 @@
  * panic ends at once.
  */
 #include "kernel/panic.h"
-#include "kernel/console.h"
 #include "kernel/end.h"
+#include "kernel/outputs.h"
 #include "kernel/printf.h"
 #include "kernel/cpu.h"
 
@@ -112,7 +112,7 @@ static void become_owner(void)
         if (twice)
             arch_poweroff(EXIT_CODE_PANIC);
         twice = true;
-        console_write(again, sizeof(again) - 1);
+        outputs_write(again, sizeof(again) - 1);
         kdraw();
         end_run(EXIT_CODE_PANIC);
     }
@@ -146,7 +146,7 @@ static NORETURN void panic_all(const struct arch_frame *frame, const char *fmt, 
             let_print(cpu);
     }
     /* On a display it may have gone out at the top. */
-    if (console_on_display()) {
+    if (outputs_on_display()) {
         print_reason(fmt, again);
         panic_backtrace(frame);
     }

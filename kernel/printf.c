@@ -2,7 +2,7 @@
 #include "kernel/printf.h"
 #include "kernel/format.h"
 #include "kernel/lock.h"
-#include "kernel/console.h"
+#include "kernel/outputs.h"
 #include "kernel/dev/screen.h"
 #include "kernel/arch/arch.h"
 
@@ -17,7 +17,7 @@ struct line {
 
 static void line_flush(struct line *line)
 {
-    console_write(line->text, line->n);
+    outputs_write(line->text, line->n);
     line->n = 0;
 }
 
@@ -55,7 +55,7 @@ void kdraw(void)
 
     for (unsigned i = 0; more && i < SCREEN_ROWS_MAX; i++) {
         bool irq = console_take();
-        more = console_draw();
+        more = outputs_draw();
         console_release(irq);
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* out of the buffers that gather writes */
@@ -64,7 +64,7 @@ void kdraw(void)
 /* irq: could the printer be interrupted? */
 static void draw_printed(bool irq)
 {
-    if (irq || !console_has_thread() || __atomic_load_n(&lockless, __ATOMIC_RELAXED))
+    if (irq || !outputs_has_thread() || __atomic_load_n(&lockless, __ATOMIC_RELAXED))
         kdraw();
 }
 

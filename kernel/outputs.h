@@ -7,22 +7,22 @@
 #include "kernel/base.h"
 #include "kernel/arch/arch.h"
 
-enum console_choice { CONSOLE_AUTO, CONSOLE_SERIAL, CONSOLE_FRAMEBUFFER, CONSOLE_BOTH };
-extern const char *const console_choices[]; /* by that number, for the boot argument; NULL-terminated */
+enum outputs_choice { OUTPUTS_AUTO, OUTPUTS_SERIAL, OUTPUTS_FRAMEBUFFER, OUTPUTS_BOTH };
+extern const char *const outputs_choices[]; /* by that number, for the boot argument; NULL-terminated */
 
-/* Boot CPU, before anything is printed: keeps to the choice as far as there are such things.  CONSOLE_AUTO: the serial port
+/* Boot CPU, before anything is printed: keeps to the choice as far as there are such things.  OUTPUTS_AUTO: the serial port
  * where firmware names one as its console; else the display, and a serial port, too, if one was found. */
-void console_init(const struct boot_info *info, enum arch_serial serial, enum console_choice choice);
+void outputs_init(const struct boot_info *info, enum arch_serial serial, enum outputs_choice choice);
 /* Says what the display is, if it is a console, and what was asked for and is not there. */
-void console_report(void);
+void outputs_report(void);
 /* After arch_init_memory: drawing is fast now, so all of the display is painted. */
-void console_mapped(void);
-bool console_on_display(void);
+void outputs_mapped(void);
+bool outputs_on_display(void);
 /* Threads run: starts the one that draws.  Thread context. */
-void console_thread_start(void);
+void outputs_thread_start(void);
 
 /* ---- For printf.c, under the console's lock or in a panic ---- */
-void console_write(const char *s, size_t n);
-bool console_draw(void); /* a row; false: none needs it */
+void outputs_write(const char *s, size_t n);
+bool outputs_draw(void); /* a row; false: none needs it */
 /* May what is printed with interrupts off be left undrawn? */
-bool console_has_thread(void);
+bool outputs_has_thread(void);

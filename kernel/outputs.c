@@ -1,5 +1,5 @@
-/* See console.h. */
-#include "kernel/console.h"
+/* See outputs.h. */
+#include "kernel/outputs.h"
 #include "kernel/printf.h"
 #include "kernel/boot/boot_info.h"
 #include "kernel/dev/screen.h"
@@ -7,17 +7,17 @@
 
 #define DRAW_PERIOD_NS (30 * NS_PER_MS)
 
-const char *const console_choices[] = {"auto", "serial", "framebuffer", "both", NULL};
+const char *const outputs_choices[] = {"auto", "serial", "framebuffer", "both", NULL};
 
 struct outputs {
     bool serial, display;
 };
 static const struct outputs wanted_by_choice[] = {
-    [CONSOLE_SERIAL] = {.serial = true},
-    [CONSOLE_FRAMEBUFFER] = {.display = true},
-    [CONSOLE_BOTH] = {.serial = true, .display = true},
+    [OUTPUTS_SERIAL] = {.serial = true},
+    [OUTPUTS_FRAMEBUFFER] = {.display = true},
+    [OUTPUTS_BOTH] = {.serial = true, .display = true},
 };
-/* CONSOLE_AUTO, by what serial port there is. */
+/* OUTPUTS_AUTO, by what serial port there is. */
 static const struct outputs wanted_by_itself[] = {
     [SERIAL_NONE] = {.display = true},
     [SERIAL_FOUND] = {.serial = true, .display = true},
@@ -41,13 +41,13 @@ static int open_display(const struct boot_info *info)
     return screen_init(&screen, fb, framebuffer_at(fb->base), &console_font) ? -E2BIG : 0;
 }
 
-void console_init(const struct boot_info *info, enum arch_serial serial, enum console_choice choice)
+void outputs_init(const struct boot_info *info, enum arch_serial serial, enum outputs_choice choice)
 {
     display_error = open_display(info);
     present = (struct outputs){.serial = serial != SERIAL_NONE, .display = !display_error};
-    if (choice != CONSOLE_AUTO)
+    if (choice != OUTPUTS_AUTO)
         asked = wanted_by_choice[choice];
-    const struct outputs *wanted = choice == CONSOLE_AUTO ? &wanted_by_itself[serial] : &asked;
+    const struct outputs *wanted = choice == OUTPUTS_AUTO ? &wanted_by_itself[serial] : &asked;
     used.serial = present.serial && (wanted->serial || !present.display);
     used.display = present.display && (wanted->display || !present.serial);
 }
@@ -70,7 +70,7 @@ static const char *display_missing(void)
     }
 }
 
-void console_report(void)
+void outputs_report(void)
 {
     const struct boot_framebuffer *fb = &screen.fb;
 
@@ -83,7 +83,7 @@ void console_report(void)
                 fb->pixel_bytes * 8, screen.columns, screen.rows, used.serial ? ", and the serial port" : "");
 }
 
-void console_mapped(void)
+void outputs_mapped(void)
 {
     if (!used.display)
         return;
@@ -91,12 +91,12 @@ void console_mapped(void)
     kdraw();
 }
 
-bool console_on_display(void)
+bool outputs_on_display(void)
 {
     return used.display;
 }
 
-void console_write(const char *s, size_t n)
+void outputs_write(const char *s, size_t n)
 {
     if (used.serial)
         arch_console_write(s, n);
@@ -104,14 +104,14 @@ void console_write(const char *s, size_t n)
         screen_put(&screen, s, n);
 }
 
-bool console_draw(void)
+bool outputs_draw(void)
 {
     return used.display && screen_draw(&screen);
 }
 
 /* ---- The thread that draws what was printed with interrupts off ---- */
 
-bool console_has_thread(void)
+bool outputs_has_thread(void)
 {
     return thread_runs;
 }
@@ -124,7 +124,7 @@ static void draw_for_ever(UNUSED void *arg)
     }
 }
 
-void console_thread_start(void)
+void outputs_thread_start(void)
 {
     const struct thread_params params = {
         .name = "console", .entry = draw_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
