@@ -1,5 +1,6 @@
 /* See end.h. */
 #include "kernel/end.h"
+#include "kernel/console.h"
 #include "kernel/outputs.h"
 #include "kernel/printf.h"
 
@@ -11,9 +12,9 @@ void end_run(unsigned code)
 {
     if (end_wanted == END_HOLD || (end_wanted == END_AUTO && outputs_on_display())) {
         kprintf("end: status %u; the machine stays on\n", code);
-        kdraw();
+        console_draw();
         arch_stop();
     }
-    kdraw();
+    console_draw();
     arch_poweroff(code);
 }

@@ -6,6 +6,7 @@
 #include "kernel/boot/boot_info.h"
 #include "kernel/call.h"
 #include "kernel/cmdline.h"
+#include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/dev/machine_find.h"
 #include "kernel/dev/numa.h"
@@ -138,6 +139,7 @@ static void start_memory(const struct boot_info *info)
     frame_init(info, mem_limit == MEM_UNLIMITED ? boot_early_end(info) : mem_limit);
     arch_init_memory(info, &frame_page_tables);
     outputs_mapped();
+    console_draw();
     if (mem_limit == MEM_UNLIMITED)
         frame_init_rest();
 }
@@ -230,7 +232,7 @@ static void init(void *arg)
     const struct boot_info *info = arg;
     unsigned status = 0;
 
-    outputs_thread_start();
+    console_thread_start();
     start_cpus();
     if (!selftest_wanted) /* whose report has them */
         quirks_print("");

@@ -3,9 +3,6 @@
 #include "kernel/printf.h"
 #include "kernel/boot/boot_info.h"
 #include "kernel/dev/screen.h"
-#include "sched/sched.h"
-
-#define DRAW_PERIOD_NS (30 * NS_PER_MS)
 
 const char *const outputs_choices[] = {"auto", "serial", "framebuffer", "both", NULL};
 
@@ -25,10 +22,10 @@ static const struct outputs wanted_by_itself[] = {
 };
 
 static struct screen screen;
-static struct outputs asked, present, used;
+static struct outputs asked, present;
+static struct outputs used = {.serial = true}; /* before anybody looks: whatever serial port there is */
 static int
     display_error; /* why there is none: as boot_framebuffer's; -EEXIST it overlaps memory, -E2BIG a character does */
-static bool thread_runs;
 
 static int open_display(const struct boot_info *info)
 {
@@ -85,10 +82,8 @@ void outputs_report(void)
 
 void outputs_mapped(void)
 {
-    if (!used.display)
-        return;
-    screen_clear(&screen);
-    kdraw();
+    if (used.display)
+        screen_clear(&screen);
 }
 
 bool outputs_on_display(void)
@@ -96,47 +91,23 @@ bool outputs_on_display(void)
     return used.display;
 }
 
-void outputs_write(const char *s, size_t n)
+size_t outputs_send(const char *s, size_t n)
 {
-    if (used.serial)
-        arch_console_write(s, n);
+    return used.serial ? arch_console_write(s, n) : n;
+}
+
+void outputs_show(const char *s, size_t n)
+{
     if (used.display)
         screen_put(&screen, s, n);
+}
+
+unsigned outputs_draws(void)
+{
+    return used.display ? screen_draws(&screen) : 0;
 }
 
 bool outputs_draw(void)
 {
     return used.display && screen_draw(&screen);
-}
-
-/* ---- The thread that draws what was printed with interrupts off ---- */
-
-bool outputs_has_thread(void)
-{
-    return thread_runs;
-}
-
-static void draw_for_ever(UNUSED void *arg)
-{
-    for (;;) {
-        sched_sleep_until(arch_clock_ns() + DRAW_PERIOD_NS);
-        kdraw();
-    }
-}
-
-void outputs_thread_start(void)
-{
-    const struct thread_params params = {
-        .name = "console", .entry = draw_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
-    struct thread *t;
-
-    if (!used.display)
-        return;
-    if (thread_create(&params, &t)) {
-        kprintf("console: no memory for the thread that draws\n");
-        return;
-    }
-    thread_start(t);
-    thread_put(t);
-    thread_runs = true;
 }

@@ -4,10 +4,11 @@
  * panic ends at once.
  */
 #include "kernel/panic.h"
+#include "kernel/console.h"
+#include "kernel/cpu.h"
 #include "kernel/end.h"
 #include "kernel/outputs.h"
 #include "kernel/printf.h"
-#include "kernel/cpu.h"
 
 #define EXIT_CODE_PANIC 101
 #define STOP_WAIT_NS    (2 * NS_PER_S)
@@ -112,8 +113,7 @@ static void become_owner(void)
         if (twice)
             arch_poweroff(EXIT_CODE_PANIC);
         twice = true;
-        outputs_write(again, sizeof(again) - 1);
-        kdraw();
+        console_force(again, sizeof(again) - 1);
         end_run(EXIT_CODE_PANIC);
     }
     panic_stopped();
@@ -132,7 +132,7 @@ static NORETURN void panic_all(const struct arch_frame *frame, const char *fmt, 
 
     va_copy(again, args);
     become_owner();
-    kprintf_panic_mode();
+    console_panic_mode();
     cpu_for_each (cpu) {
         if (cpu != this_cpu())
             arch_ipi_send(cpu, IPI_STOP);

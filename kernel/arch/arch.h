@@ -140,7 +140,9 @@ unsigned arch_cpus_start(struct cpu *cpus, unsigned n);
  * which does not say that anybody listens. */
 enum arch_serial { SERIAL_NONE, SERIAL_FOUND, SERIAL_NAMED };
 enum arch_serial arch_console_init(void);
-void arch_console_write(const char *s, size_t n); /* any context; no lock of its own */
+/* Hands over what the transmitter takes at once, and returns how much that is: all of it where there is no console.  Any
+ * context; no lock of its own. */
+size_t arch_console_write(const char *s, size_t n);
 int arch_console_read(void); /* next byte typed, or -1          */
 NORETURN void
 arch_poweroff(unsigned code); /* code 0..127 becomes the exit status of the machine where it has one */

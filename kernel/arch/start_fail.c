@@ -1,5 +1,6 @@
 /* See start_fail.h.  Nothing is attached yet, so this prints by hand. */
 #include "kernel/arch/start_fail.h"
+#include "kernel/console.h"
 #include "kernel/arch/arch.h"
 
 void start_fail(const char *reason)
@@ -10,8 +11,8 @@ void start_fail(const char *reason)
     while (reason[n])
         n++;
     arch_console_init();
-    arch_console_write(prefix, sizeof(prefix) - 1);
-    arch_console_write(reason, n);
-    arch_console_write("\n", 1);
+    console_force(prefix, sizeof(prefix) - 1);
+    console_force(reason, n);
+    console_force("\n", 1);
     arch_poweroff(1);
 }

@@ -28,6 +28,8 @@ int screen_init(struct screen *s, const struct boot_framebuffer *fb, void *pixel
     s->ink = channel_level(fb->red, INK_LEVEL) | channel_level(fb->green, INK_LEVEL) |
              channel_level(fb->blue, INK_LEVEL);
     memset(s->text, ' ', sizeof(s->text));
+    unsigned glyph_bytes = font->width * font->height * s->scale * s->scale * fb->pixel_bytes;
+    s->at_once = MAX(SCREEN_DRAW_BYTES / glyph_bytes, 1u);
     return 0;
 }
 
@@ -108,14 +110,15 @@ static uint8_t *store(uint8_t *at, uint32_t pixel, unsigned bytes)
     return at + bytes;
 }
 
-/* The characters that change, one line of the framebuffer; y counts from the row's top. */
-static void draw_line(struct screen *s, unsigned row, unsigned y, const char *want, const char *shown)
+/* Those of some characters that change, one line of the framebuffer; y counts from the row's top. */
+static void draw_line(struct screen *s, unsigned row, unsigned y, unsigned from, unsigned to)
 {
     const struct font *f = s->font;
+    const char *want = text_row(s, row), *shown = s->shown[row];
     unsigned glyph_bytes = f->width * s->scale * s->fb.pixel_bytes;
     uint8_t *line = s->pixels + ((uint64_t)row * f->height * s->scale + y) * s->fb.pitch;
 
-    for (unsigned column = 0; column < s->columns; column++) {
+    for (unsigned column = from; column < to; column++) {
         uint8_t *at = line + column * glyph_bytes;
         if (want[column] == shown[column])
             continue;
@@ -125,29 +128,48 @@ static void draw_line(struct screen *s, unsigned row, unsigned y, const char *wa
     }
 }
 
-static void draw_row(struct screen *s, unsigned row)
+static unsigned next_change(struct screen *s, unsigned row, unsigned column)
 {
-    const char *want = text_row(s, row);
+    const char *want = text_row(s, row), *shown = s->shown[row];
 
-    if (!memcmp(want, s->shown[row], s->columns))
-        return;
-    for (unsigned y = 0; y < s->font->height * s->scale; y++)
-        draw_line(s, row, y, want, s->shown[row]);
-    memcpy(s->shown[row], want, s->columns);
+    while (column < s->columns && want[column] == shown[column])
+        column++;
+    return column;
 }
 
+/* A part of a row; where in the row the next one begins. */
+static unsigned draw_part(struct screen *s, unsigned row, unsigned column)
+{
+    unsigned from = next_change(s, row, column), to = MIN(from + s->at_once, s->columns);
+
+    for (unsigned y = 0; from < to && y < s->font->height * s->scale; y++)
+        draw_line(s, row, y, from, to);
+    memcpy(s->shown[row] + from, text_row(s, row) + from, to - from);
+    return next_change(s, row, to);
+}
+
+/* Around the display and on from where the last call was: no row and no end of a row waits for ever. */
 bool screen_draw(struct screen *s)
 {
     for (unsigned i = 0; i < s->rows; i++) {
         unsigned row = (s->next + i) % s->rows;
         if (!s->stale[row])
             continue;
-        draw_row(s, row);
-        s->stale[row] = false; /* and not before: who draws may be stopped for good */
-        s->next = (row + 1) % s->rows;
+        unsigned column = draw_part(s, row, i ? 0 : s->next_column);
+        bool whole = column == s->columns;
+        if (whole) /* and not before: who draws may be stopped for good */
+            s->stale[row] = next_change(s, row, 0) < s->columns;
+        s->next = whole ? (row + 1) % s->rows : row;
+        s->next_column = whole ? 0 : column;
         return true;
     }
     return false;
+}
+
+unsigned screen_draws(const struct screen *s)
+{
+    return s->rows * ((s->columns + s->at_once - 1) / s->at_once) +
+           1; /* one row may be drawn in two halves */
 }
 
 void screen_clear(struct screen *s)

@@ -8,40 +8,74 @@
 
 #define POLL_NS (10 * NS_PER_MS)
 
+/* A line on its way out, copied, so that no lock is held while it goes. */
+struct outgoing {
+    size_t n;
+    char text[PROCESS_LINE_MAX + 1];
+};
+
+static void take_line_locked(struct process *p, struct outgoing *out)
+{
+    memcpy(out->text, p->line, out->n = p->line_length);
+    p->line_length = 0;
+}
+
+/* Gathers text up to the end of a line, which is then in out; how much was taken. */
+static size_t gather(struct process *p, const char *text, size_t n, struct outgoing *out)
+{
+    bool irq = spin_lock(&p->line_lock), whole = false;
+    size_t i = 0;
+
+    out->n = 0;
+    while (i < n && !whole) {
+        char c = p->line[p->line_length++] = text[i++];
+        whole = c == '\n' || c == '\r' || p->line_length == sizeof(p->line);
+    }
+    if (whole)
+        take_line_locked(p, out);
+    spin_unlock(&p->line_lock, irq);
+    return i;
+}
+
 void stdio_put(struct process *p, const char *text, size_t n)
+{
+    struct outgoing out;
+
+    for (size_t at = 0; at < n;) {
+        at += gather(p, text + at, n - at, &out);
+        if (out.n)
+            kwrite(out.text, out.n);
+    }
+}
+
+/* What has no end of line yet. */
+static void take_rest(struct process *p, struct outgoing *out)
 {
     bool irq = spin_lock(&p->line_lock);
 
-    for (size_t i = 0; i < n; i++) {
-        p->line[p->line_length++] = text[i];
-        if (text[i] == '\n' || text[i] == '\r' || p->line_length == sizeof(p->line)) {
-            kwrite(p->line, p->line_length);
-            p->line_length = 0;
-        }
-    }
+    take_line_locked(p, out);
     spin_unlock(&p->line_lock, irq);
 }
 
 /* Ends the line if it is none, so that what comes next starts at the left. */
 void stdio_flush(struct process *p)
 {
-    bool irq = spin_lock(&p->line_lock);
+    struct outgoing out;
 
-    if (p->line_length) {
-        kwrite(p->line, p->line_length);
-        kwrite("\n", 1);
-    }
-    p->line_length = 0;
-    spin_unlock(&p->line_lock, irq);
+    take_rest(p, &out);
+    if (!out.n)
+        return;
+    out.text[out.n++] = '\n';
+    kwrite(out.text, out.n);
 }
 
 static void prompt(struct process *p)
 {
-    bool irq = spin_lock(&p->line_lock);
+    struct outgoing out;
 
-    kwrite(p->line, p->line_length);
-    p->line_length = 0;
-    spin_unlock(&p->line_lock, irq);
+    take_rest(p, &out);
+    if (out.n)
+        kwrite(out.text, out.n);
 }
 
 /* The line being typed or read; belongs to whoever has set reader. */

@@ -336,6 +336,66 @@ static void only_rows_that_changed_are_drawn(void **state)
     assert_int_equal(draw(), 8);
 }
 
+static size_t bytes_written(void)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < size; i++)
+        n += block[GUARD + i] != GUARD_BYTE;
+    return n;
+}
+
+/* All characters change.  On the last of the displays one is larger than what is to be written at once. */
+static void little_is_written_at_once(void **state)
+{
+    static const struct {
+        unsigned format, width, height, scale;
+    } cases[] = {{0, 1600, 48, 1}, {4, 2048, 32, 1}, {6, 264, 64, 1},
+                 {0, 2056, 64, 2}, {0, 6160, 96, 3}, {0, 12296, 96, 6}};
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct format *f = &formats[cases[i].format];
+        open_with(f, cases[i].width, cases[i].height, cases[i].width);
+        assert_int_equal(screen.scale, cases[i].scale);
+        size_t glyph = 8 * 16 * cases[i].scale * cases[i].scale * f->bytes,
+               limit = MAX(glyph, (size_t)SCREEN_DRAW_BYTES);
+        for (unsigned n = 0; n < screen.columns * screen.rows; n++)
+            put("#");
+        for (unsigned calls = 0; calls < 20; calls++) {
+            memset(block + GUARD, GUARD_BYTE, size);
+            bool more = screen_draw(&screen);
+            assert_in_range(bytes_written(), more ? glyph : 0, more ? limit : 0);
+        }
+        put("\r*");
+        unsigned calls = draw();
+        assert_in_range(calls, 1, screen_draws(&screen));
+        expect_guards();
+    }
+}
+
+/* ... and a row that changes while it is drawn is drawn to its end first. */
+static void what_changes_behind_the_drawing_is_drawn_later(void **state)
+{
+    char text[101] = {0};
+
+    (void)state;
+    open_plain(100, 2);
+    draw();
+    put(memset(text, 'a', 100));
+    assert_true(screen_draw(&screen));
+    put("\rbc");
+    assert_true(screen_draw(&screen));
+    assert_int_equal(seen(0, 0), 'a');
+    while (seen(99, 0) != 'a')
+        assert_true(screen_draw(&screen));
+    assert_int_equal(seen(0, 0), 'a');
+    draw();
+    text[0] = 'b';
+    text[1] = 'c';
+    expect_row(0, text);
+}
+
 /* One who always draws one row and one who always prints: every row gets its turn. */
 static void no_row_waits_for_ever(void **state)
 {
@@ -384,6 +444,8 @@ int main(void)
         cmocka_unit_test(text_scrolls_and_the_latest_is_seen),
         cmocka_unit_test(nothing_is_ever_read_from_the_framebuffer),
         cmocka_unit_test(only_rows_that_changed_are_drawn),
+        cmocka_unit_test(little_is_written_at_once),
+        cmocka_unit_test(what_changes_behind_the_drawing_is_drawn_later),
         cmocka_unit_test(no_row_waits_for_ever),
         cmocka_unit_test(text_is_drawn_over_a_display_that_was_not_cleared),
     };

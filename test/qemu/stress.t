@@ -11,4 +11,15 @@ for smp in 1 2 8 64; do
 	guest_tap
 done
 
+use vigil-suites
+for smp in 2 8; do
+	boot smp=$smp thread=multi timeout=120 -- -- console
+	status_is 0 "$smp CPUs: all write on the console at once"
+	whole=$(grep -Ec '^#line [0-9]+ [0-9]+ ([a-z])\1{59}$' "$console") all=$(grep -c '#line ' "$console")
+	r=0
+	grep -qx "#lines $whole" "$console" && [ "$all" -eq "$whole" ] || r=1
+	result $r "$smp CPUs: no line is lost, none is mixed with another ($whole of $all)"
+	grep -v '#line ' "$console" | grep -E '^(not )?ok' >"$work/own" && mv "$work/own" "$console"
+	guest_tap
+done
 done_testing

@@ -17,9 +17,6 @@ enum { UARTDR = 0x00, UARTFR = 0x18, UARTCR = 0x30, UARTIMSC = 0x38 };
 #define CR_ON    0x301 /* receiver, transmitter, UART */
 #define DR_ERROR 0xf00 /* overrun, break, parity, framing */
 
-/* A transmitter that is stuck must not hang the kernel: one byte takes 87 us at 115200 baud. */
-#define SPINS_MAX 1000000
-
 static paddr_t base; /* page of the registers */
 static char *regs;   /* NULL: there are none */
 
@@ -43,16 +40,15 @@ enum arch_serial arch_console_init(void)
     return SERIAL_NAMED;
 }
 
-void arch_console_write(const char *s, size_t n)
+size_t arch_console_write(const char *s, size_t n)
 {
-    for (size_t i = 0; regs && i < n; i++) {
-        for (unsigned spins = 0; arch_io_read32(regs + UARTFR) & FR_TXFF; spins++) {
-            if (spins == SPINS_MAX)
-                return;
-            arch_cpu_relax();
-        }
+    size_t i = 0;
+
+    if (!regs)
+        return n;
+    for (; i < n && !(arch_io_read32(regs + UARTFR) & FR_TXFF); i++)
         arch_io_write32(regs + UARTDR, (uint8_t)s[i]);
-    }
+    return i;
 }
 
 int arch_console_read(void)

@@ -10,9 +10,6 @@ enum { THR = 0, RBR = 0, DLL = 0, IER = 1, DLM = 1, FCR = 2, LCR = 3, MCR = 4, L
 #define LSR_DR    0x01
 #define LSR_THRE  0x20
 #define FIFO_SIZE 16
-/* A transmitter that is stuck must not hang the kernel: the FIFO drains in 1.4 ms, a read takes about 1 us.
- */
-#define SPINS_MAX 100000
 
 static bool present;
 
@@ -38,21 +35,17 @@ enum arch_serial arch_console_init(void)
     return SERIAL_FOUND;
 }
 
-void arch_console_write(const char *s, size_t n)
+/* The FIFO says only when it is empty. */
+size_t arch_console_write(const char *s, size_t n)
 {
-    unsigned room = 0;
-
-    for (size_t i = 0; present && i < n; i++) {
-        for (unsigned spins = 0; !room && !(inb(COM1 + LSR) & LSR_THRE); spins++) {
-            if (spins == SPINS_MAX)
-                return;
-            arch_cpu_relax();
-        }
-        if (!room)
-            room = FIFO_SIZE;
+    if (!present)
+        return n;
+    if (!(inb(COM1 + LSR) & LSR_THRE))
+        return 0;
+    n = MIN(n, (size_t)FIFO_SIZE);
+    for (size_t i = 0; i < n; i++)
         outb(COM1 + THR, (uint8_t)s[i]);
-        room--;
-    }
+    return n;
 }
 
 int arch_console_read(void)

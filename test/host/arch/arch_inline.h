@@ -8,6 +8,8 @@ struct cpu;
 extern bool host_irqs_on;
 extern struct cpu *host_cpu; /* the CPU that executes   */
 extern uint64_t host_ticks;  /* the free-running clock  */
+/* Where a test has one: called whenever interrupts are let in. */
+void host_interrupt(void) __attribute__((weak));
 /* A device sees every access to its registers. */
 void host_io_written(volatile void *reg);
 void host_io_read(const volatile void *reg);
@@ -25,6 +27,8 @@ static inline bool arch_irq_save(void)
 static inline void arch_irq_restore(bool on)
 {
     host_irqs_on = on;
+    if (on && host_interrupt)
+        host_interrupt();
 }
 static inline void arch_cpu_relax(void)
 {
