@@ -84,7 +84,7 @@ KERNEL_SRC := \
 	kernel/call.c kernel/cmdline.c kernel/console.c kernel/console_thread.c kernel/cpu.c kernel/end.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
 	kernel/outputs.c kernel/panic.c kernel/printf.c kernel/quirks.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
 	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/pci_msi.c kernel/dev/screen.c kernel/proc/bundle.c kernel/proc/elf.c \
-	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/stdio.c kernel/proc/syscall.c \
+	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall.c \
 	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/hpm.c \
 	hpm/report.c hpm/sampling.c hpm/pmu/backends.c hpm/pmu/model.c sched/balance.c sched/migrate.c sched/policies.c \
 	sched/runqueue.c sched/sched.c sched/sharing.c sched/sharing_args.c sched/sharing_detect.c sched/sharing_place.c \
@@ -305,7 +305,7 @@ $(O)/bin/no-program: README.md
 $(eval $(call image_rule,vigil-test,debug,$(ALL_APPS) $(TEST_APPS) $(BROKEN_APPS),$(call kernel_objects,debug)))
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC := \
-	test/qemu/kernel/arch.c test/qemu/kernel/console.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/msi.c test/qemu/kernel/panics.c \
+	test/qemu/kernel/arch.c test/qemu/kernel/console.c test/qemu/kernel/futex.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/msi.c test/qemu/kernel/panics.c \
 	test/qemu/kernel/pmu.c test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/suite.c \
 	test/qemu/apps/$(ARCH)/known_loop.S
 suite_objects = $(addprefix $(O)/debug/,$(addsuffix .o,$(basename $(SUITE_SRC))))
@@ -371,7 +371,7 @@ HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_console test_cpu_place test_devtree test_elf \
 	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling test_its_layout \
 	test_mux test_mux_turns test_numa test_pci test_pci_msi test_place test_place_random \
-	test_plan test_pt test_sampling_period test_shmap test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
+	test_plan test_pt test_sampling_period test_shmap test_sleepers test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen test_smbios test_sync
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_console_SRC   := kernel/console.c kernel/printf.c kernel/format.c kernel/lock.c
@@ -401,7 +401,7 @@ test_place_random_SRC := $(PLACING)
 test_frame_SRC     := mm/buddy.c mm/bootmem.c
 test_frame_high_SRC := mm/frame.c mm/buddy.c mm/bootmem.c kernel/boot/boot_info.c
 test_space_SRC     := mm/regions.c
-test_sleepers_SRC  :=
+test_sleepers_SRC  := kernel/proc/sleepers.c
 test_elf_SRC       := kernel/proc/elf.c
 test_bundle_SRC    := kernel/proc/bundle.c
 test_args_SRC      := apps/common/args.c

@@ -1,43 +1,39 @@
 /*
- * See futex.h.  Sleepers hang in hash buckets; a bucket's lock makes "look at the word, then sleep" one step
- * as seen by futex_wake.  The word is read under that lock without faulting; if its page is not there, the
- * lock is let go, the page fetched, and everything starts again.
+ * See futex.h.  Sleepers are found by the name of their word, in the bucket of that name; a bucket's lock makes "look at the
+ * word, then sleep" one step as seen by futex_wake.  The word is read under that lock without faulting; if its page is not
+ * there, the lock is let go, the page fetched, and everything starts again.
  */
 #include "kernel/proc/futex.h"
+#include "kernel/proc/sleepers.h"
 #include "kernel/arch/arch.h"
 #include "sched/sched.h"
 
-#define BUCKETS_LOG2 8
+#define BATCH 16 /* woken in one stretch with interrupts off */
 
 struct bucket {
     struct spinlock lock;
-    struct list sleepers; /* lock: struct sleeper, in order of arrival */
+    struct sleepers sleepers; /* lock */
+    uint64_t arrivals;        /* lock: sleepers so far */
 } ALIGNED(CACHE_LINE);
 
 /* Lives on the sleeper's stack. */
-struct sleeper {
-    struct list link;
-    const struct space *space;
-    vaddr_t va;
+struct waiter {
+    struct sleeper sleeper;
+    uint64_t arrival;
     struct wait_queue queue;
 };
 
-static struct bucket buckets[1 << BUCKETS_LOG2];
+static struct bucket buckets[FUTEX_BUCKETS];
 
 void futex_init(void)
 {
-    for (unsigned i = 0; i < ARRAY_SIZE(buckets); i++) {
+    for (unsigned i = 0; i < ARRAY_SIZE(buckets); i++)
         spin_init(&buckets[i].lock, LOCK_FUTEX, "futex");
-        list_init(&buckets[i].sleepers);
-    }
 }
 
-/* Fibonacci hashing (Knuth, TAOCP vol. 3, 6.4). */
-static struct bucket *bucket_of(const struct space *space, vaddr_t va)
+static struct bucket *bucket_of(struct word_name name)
 {
-    uint64_t key = (vaddr_t)space ^ va >> 2;
-
-    return &buckets[key * 0x9e3779b97f4a7c15 >> (64 - BUCKETS_LOG2)];
+    return &buckets[futex_bucket(name)];
 }
 
 static int check_address(vaddr_t va)
@@ -67,8 +63,8 @@ static int lock_if_equal(struct bucket *b, vaddr_t va, uint32_t expected, bool *
 
 int futex_wait(struct space *space, vaddr_t va, uint32_t expected, uint64_t deadline_ns)
 {
-    struct bucket *b = bucket_of(space, va);
-    struct sleeper s = {.space = space, .va = va};
+    struct waiter w = {.sleeper.name = word_name(space, va)};
+    struct bucket *b = bucket_of(w.sleeper.name);
     bool irq;
     int err = check_address(va);
 
@@ -76,34 +72,52 @@ int futex_wait(struct space *space, vaddr_t va, uint32_t expected, uint64_t dead
         err = lock_if_equal(b, va, expected, &irq);
     if (err)
         return err;
-    wait_init(&s.queue);
-    list_push_back(&b->sleepers, &s.link);
-    err = wait_sleep(&s.queue, &b->lock, &irq, deadline_ns);
-    bool woken = list_empty(&s.link);
-    list_remove(&s.link);
+    wait_init(&w.queue);
+    w.arrival = b->arrivals++;
+    sleepers_add(&b->sleepers, &w.sleeper);
+    err = wait_sleep(&w.queue, &b->lock, &irq, deadline_ns);
+    bool woken = !w.sleeper.asleep;
+    if (!woken)
+        sleepers_remove(&b->sleepers, &w.sleeper);
     spin_unlock(&b->lock, irq);
     return woken ? 0 : err ? err : -EAGAIN;
 }
 
+/* Up to max of those that arrived before the given one. */
+static uint32_t wake_some_locked(struct bucket *b, struct word_name name, uint32_t max, uint64_t before)
+{
+    uint32_t woken = 0;
+
+    while (woken < max) {
+        struct sleeper *s = sleepers_first(&b->sleepers, name);
+        struct waiter *w = s ? container_of(s, struct waiter, sleeper) : NULL;
+        if (!w || w->arrival >= before)
+            break;
+        sleepers_remove(&b->sleepers, s);
+        wait_wake(&w->queue, 1);
+        woken++;
+    }
+    return woken;
+}
+
 int futex_wake(struct space *space, vaddr_t va, uint32_t max)
 {
-    struct bucket *b = bucket_of(space, va);
-    uint32_t woken = 0;
+    struct word_name name = word_name(space, va);
+    struct bucket *b = bucket_of(name);
+    uint32_t woken = 0, some, want;
+    uint64_t before = UINT64_MAX;
     int err = check_address(va);
 
     if (err)
         return err;
-    bool irq = spin_lock(&b->lock);
-    list_for_each_safe (it, next, &b->sleepers) {
-        struct sleeper *s = container_of(it, struct sleeper, link);
-        if (woken == max)
-            break;
-        if (s->space != space || s->va != va)
-            continue;
-        list_remove(&s->link);
-        wait_wake(&s->queue, 1);
-        woken++;
-    }
-    spin_unlock(&b->lock, irq);
-    return (int)MIN(woken, (uint32_t)INT32_MAX);
+    max = MIN(max, (uint32_t)INT32_MAX);
+    do {
+        bool irq = spin_lock(&b->lock);
+        before = MIN(before, b->arrivals);
+        want = MIN(max - woken, (uint32_t)BATCH);
+        some = wake_some_locked(b, name, want, before);
+        spin_unlock(&b->lock, irq);
+        woken += some;
+    } while (some && some == want && woken < max);
+    return (int)woken;
 }

@@ -12,6 +12,6 @@ void futex_init(void);
 /* Sleeps while the word holds expected, until woken.  0; -EAGAIN it holds something else; -ETIMEDOUT; -EINTR
  * the process is ending; -EFAULT; -EINVAL misaligned.  deadline_ns as in arch_clock_ns; UINT64_MAX: none. */
 int futex_wait(struct space *space, vaddr_t va, uint32_t expected, uint64_t deadline_ns);
-/* Wakes up to max sleepers, the longest waiting first.  Their number; -EINVAL misaligned; -EFAULT outside
+/* Wakes up to max of those that sleep now, the longest waiting first.  Their number; -EINVAL misaligned; -EFAULT outside
  * user space. */
 int futex_wake(struct space *space, vaddr_t va, uint32_t max);

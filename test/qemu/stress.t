@@ -12,6 +12,12 @@ for smp in 1 2 8 64; do
 done
 
 use vigil-suites
+for smp in 1 8; do
+	boot smp=$smp timeout=300 -- -- futex
+	status_is 0 "$smp CPUs: a thousand sleepers on futexes"
+	guest_tap
+done
+
 for smp in 2 8; do
 	boot smp=$smp thread=multi timeout=120 -- -- console
 	status_is 0 "$smp CPUs: all write on the console at once"

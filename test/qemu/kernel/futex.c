@@ -1,0 +1,194 @@
+/* Futexes by the thousand, from inside: words that share a bucket, sleepers that share a word, deadlines that race. */
+#include "kernel/cpu.h"
+#include "kernel/proc/futex.h"
+#include "kernel/proc/sleepers.h"
+#include "mm/mm.h"
+#include "sched/sched.h"
+#include "test/qemu/kernel/suite.h"
+
+#define THREADS 1024
+#define USER_VA ((vaddr_t)0x10000000)
+#define AREA    (4 * MIB) /* one word in FUTEX_BUCKETS is of the bucket wanted */
+
+static struct space *space;
+static vaddr_t words[THREADS]; /* resident, all 0 */
+static uint32_t ended, woken, timed_out, wrong, sent;
+static bool is_awake[THREADS], over;
+
+static void nap(uint64_t ns)
+{
+    sched_sleep_until(arch_clock_ns() + ns);
+}
+
+/* Words of one bucket, in a space of their own. */
+static void begin(void)
+{
+    const uint32_t zero = 0;
+    unsigned n = 0;
+    vaddr_t va;
+
+    ended = woken = timed_out = wrong = sent = 0;
+    over = false;
+    memset(is_awake, 0, sizeof(is_awake));
+    if (space_create(&space) || space_map(space, USER_VA, AREA, PROT_R | PROT_W, REGION_ANON, "words", &va))
+        panic("no memory for a test's space");
+    for (; n < THREADS && va < USER_VA + AREA; va += sizeof(zero)) {
+        if (futex_bucket(word_name(space, va)) != futex_bucket(word_name(space, USER_VA)))
+            continue;
+        if (space_fill(space, va, &zero, sizeof(zero)))
+            panic("no memory for a test's words");
+        words[n++] = va;
+    }
+    CHECK(n == THREADS);
+}
+
+static void spawn(void (*entry)(void *), uint64_t arg)
+{
+    struct thread_params params = {.name = "futex",
+                                   .entry = entry,
+                                   .arg = (void *)arg,
+                                   .space = space_arch(space),
+                                   .prio = PRIO_NORMAL,
+                                   .group = GROUP_NONE};
+    struct thread *t;
+
+    if (thread_create(&params, &t))
+        panic("no memory for a test's thread");
+    thread_start(t);
+    thread_put(t);
+}
+
+static void note_end(void)
+{
+    thread_leave_space();
+    __atomic_add_fetch(&ended, 1, __ATOMIC_RELEASE);
+}
+
+static void finish(unsigned threads)
+{
+    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < threads)
+        nap(NS_PER_MS);
+    space_destroy(space);
+}
+
+static void sleep_on(uint64_t thread, vaddr_t word)
+{
+    if (futex_wait(space, word, 0, UINT64_MAX))
+        __atomic_add_fetch(&wrong, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&is_awake[thread], true, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&woken, 1, __ATOMIC_RELEASE);
+    note_end();
+}
+
+static void sleep_on_own_word(void *arg)
+{
+    sleep_on((uint64_t)arg, words[(uint64_t)arg]);
+}
+
+/* In an order of no kind; 1237 and 1024 have no common divisor. */
+static void of_a_thousand_words_in_one_bucket_each_wakes_its_own_sleeper(void)
+{
+    begin();
+    for (unsigned i = 0; i < THREADS; i++)
+        spawn(sleep_on_own_word, i);
+    for (unsigned i = 0; i < THREADS; i++) {
+        unsigned which = i * 1237 % THREADS;
+        while (!futex_wake(space, words[which], 1)) /* it is not asleep yet */
+            nap(100 * NS_PER_US);
+        while (!__atomic_load_n(&is_awake[which], __ATOMIC_ACQUIRE))
+            nap(20 * NS_PER_US);
+        CHECK(__atomic_load_n(&woken, __ATOMIC_ACQUIRE) == i + 1);
+        CHECK(futex_wake(space, words[which], 1) == 0);
+    }
+    CHECK(!wrong);
+    finish(THREADS);
+}
+
+static void sleep_on_first_word(void *arg)
+{
+    sleep_on((uint64_t)arg, words[0]);
+}
+
+/* Until all are asleep nobody can be sure of any number. */
+static unsigned wake_all(uint32_t max, unsigned wanted)
+{
+    unsigned got = 0;
+
+    while (got < wanted) {
+        int n = futex_wake(space, words[0], MIN(max, wanted - got));
+        CHECK(n >= 0);
+        got += n > 0 ? (unsigned)n : 0;
+        if (got < wanted)
+            nap(100 * NS_PER_US);
+    }
+    return got;
+}
+
+static void as_many_sleepers_of_one_word_wake_as_were_asked_for(void)
+{
+    begin();
+    for (unsigned i = 0; i < THREADS; i++)
+        spawn(sleep_on_first_word, i);
+    CHECK(wake_all(100, 100) == 100);
+    CHECK(wake_all(1, 101) == 101);
+    nap(20 * NS_PER_MS);
+    CHECK(__atomic_load_n(&woken, __ATOMIC_ACQUIRE) == 201);
+    CHECK(wake_all(UINT32_MAX, THREADS - 201) == THREADS - 201);
+    CHECK(futex_wake(space, words[0], UINT32_MAX) == 0);
+    CHECK(!wrong);
+    finish(THREADS);
+}
+
+#define DOZERS 48
+#define DOZES  40
+#define SHARED 5 /* words among them */
+
+static void doze(void *arg)
+{
+    uint64_t seed = (uint64_t)arg * 0x9e3779b97f4a7c15 + 1;
+
+    for (unsigned i = 0; i < DOZES; i++) {
+        seed = seed * 6364136223846793005 + 1442695040888963407;
+        int err = futex_wait(space, words[(seed >> 33) % SHARED], 0,
+                             arch_clock_ns() + (seed >> 40) % (100 * NS_PER_US));
+        __atomic_add_fetch(err == 0 ? &woken : err == -ETIMEDOUT ? &timed_out : &wrong, 1, __ATOMIC_RELAXED);
+    }
+    note_end();
+}
+
+static void wake_others(UNUSED void *arg)
+{
+    for (unsigned i = 0; !__atomic_load_n(&over, __ATOMIC_RELAXED); i++) {
+        int n = futex_wake(space, words[i % SHARED], 1 + i % 3);
+        __atomic_add_fetch(n < 0 ? &wrong : &sent, n < 0 ? 1 : (uint32_t)n, __ATOMIC_RELAXED);
+        nap(10 * NS_PER_US);
+    }
+    note_end();
+}
+
+static void every_wake_up_reaches_one_sleeper_though_deadlines_race(void)
+{
+    begin();
+    for (unsigned i = 0; i < DOZERS; i++)
+        spawn(doze, i);
+    spawn(wake_others, 0);
+    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < DOZERS)
+        nap(NS_PER_MS);
+    __atomic_store_n(&over, true, __ATOMIC_RELAXED);
+    finish(DOZERS + 1);
+    CHECK(woken == sent);
+    CHECK(woken + timed_out == DOZERS * DOZES);
+    CHECK(woken && timed_out && !wrong);
+}
+
+static const struct suite_test tests[] = {
+    {"of a thousand words in one bucket each wakes its own sleeper",
+     of_a_thousand_words_in_one_bucket_each_wakes_its_own_sleeper},
+    {"as many sleepers of one word wake as were asked for",
+     as_many_sleepers_of_one_word_wake_as_were_asked_for},
+    {"every wake-up reaches one sleeper though deadlines race",
+     every_wake_up_reaches_one_sleeper_though_deadlines_race},
+    {0},
+};
+
+const struct suite futex_suite = {"futex", tests};
