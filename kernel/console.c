@@ -28,7 +28,10 @@ static unsigned refusals; /* in a row */
 
 static bool take(void)
 {
-    return __atomic_load_n(&lockless, __ATOMIC_RELAXED) ? arch_irq_save() : spin_lock(&lock);
+    if (!__atomic_load_n(&lockless, __ATOMIC_RELAXED))
+        return spin_lock(&lock);
+    spin_stop_point();
+    return arch_irq_save();
 }
 
 /* The lock may have been taken before everything became lockless. */

@@ -19,6 +19,21 @@ bool spin_held(const struct spinlock *l)
     return __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == this_cpu()->index + 1;
 }
 
+static void (*panic_others)(void); /* NULL: all is well */
+
+void spin_panic_mode(void (*others)(void))
+{
+    __atomic_store_n(&panic_others, others, __ATOMIC_RELEASE);
+}
+
+void spin_stop_point(void)
+{
+    void (*others)(void) = __atomic_load_n(&panic_others, __ATOMIC_RELAXED);
+
+    if (__builtin_expect(others != NULL, false))
+        others();
+}
+
 #ifdef DEBUG
 #define HELD_MAX       8
 #define SPIN_TIMEOUT_S 10
@@ -119,6 +134,7 @@ static void wait_for(struct spinlock *l, uint64_t me)
         uint64_t waited_ns = arch_clock_ns() - since_ns;
         if (waited_ns >= PATIENCE_NS)
             claim_turn(l, me);
+        spin_stop_point();
         check_timeout(l, waited_ns);
         arch_cpu_relax();
     } while (!try_lock(l, me));
@@ -128,6 +144,7 @@ void spin_lock_irqoff(struct spinlock *l)
 {
     uint64_t me = this_cpu()->index + 1;
 
+    spin_stop_point();
     check_order(l);
     if (!try_lock(l, me))
         wait_for(l, me);

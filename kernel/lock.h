@@ -44,3 +44,7 @@ void spin_unlock(struct spinlock *l, bool irq);
 void spin_lock_irqoff(struct spinlock *l);
 void spin_unlock_irqoff(struct spinlock *l);
 bool spin_held(const struct spinlock *l); /* by this CPU */
+/* In a panic: who takes a lock, or waits for one, from now on calls others first, which returns only on CPUs that go on. */
+void spin_panic_mode(void (*others)(void));
+/* The same for what needs no lock any more: stops here, or goes on. */
+void spin_stop_point(void);

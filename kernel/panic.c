@@ -1,17 +1,19 @@
 /*
  * A readable end: message, registers, a backtrace with names on every CPU, and a run that fails.
- * The first CPU to panic owns the console; the others are stopped and print in turn.  A panic within the
- * panic ends at once.
+ * The first CPU to panic owns the console; the others are stopped and print in turn.  Most are stopped by an interrupt they
+ * cannot mask (NMI, FIQ).  Where there is none, a CPU with interrupts off stops when it next takes a lock or prints; one that
+ * does neither is named.  A panic within the panic ends at once.
  */
 #include "kernel/panic.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/end.h"
+#include "kernel/lock.h"
 #include "kernel/outputs.h"
 #include "kernel/printf.h"
 
 #define EXIT_CODE_PANIC 101
-#define STOP_WAIT_NS    (2 * NS_PER_S)
+#define STOP_WAIT_NS    (2 * NS_PER_S) /* for all of them to stop; then for each to print */
 /* For a panic before the clock is calibrated, when arch_clock_ns stands still. */
 #define STOP_SPINS_MAX 200000000u
 
@@ -21,8 +23,9 @@ extern const struct {
 } symbol_table[];
 extern const char symbol_names[], image_start[], text_end[];
 
-static unsigned owner; /* index + 1 of the CPU that panics   */
-static unsigned turn;  /* index + 1 of the CPU that may print */
+static unsigned owner;        /* index + 1 of the CPU that panics   */
+static unsigned turn;         /* index + 1 of the CPU that may print */
+static bool stopped[CPU_MAX]; /* each written by its own CPU */
 
 const char *panic_symbol(vaddr_t pc, uint64_t *offset)
 {
@@ -83,20 +86,68 @@ void panic_backtrace(const struct arch_frame *frame)
     print_again(&trace);
 }
 
-/* Gives a CPU that was told to stop its turn and waits until it hands it back; one that never answers is
- * named. */
-static void let_print(struct cpu *cpu)
+/* Waits until done(cpu) says so.  False: it took too long. */
+static bool wait_until(bool (*done)(const struct cpu *cpu), const struct cpu *cpu)
 {
     uint64_t since_ns = arch_clock_ns();
 
-    __atomic_store_n(&turn, cpu->index + 1, __ATOMIC_RELEASE);
-    for (unsigned spins = 0; __atomic_load_n(&turn, __ATOMIC_ACQUIRE); spins++) {
+    for (unsigned spins = 0; !done(cpu); spins++) {
+        if (spins == STOP_SPINS_MAX || arch_clock_ns() - since_ns > STOP_WAIT_NS)
+            return false;
         arch_cpu_relax();
-        if (spins == STOP_SPINS_MAX || arch_clock_ns() - since_ns > STOP_WAIT_NS) {
-            kprintf("  CPU %u does not answer\n", cpu->index);
-            return;
-        }
     }
+    return true;
+}
+
+static bool has_stopped(const struct cpu *cpu)
+{
+    return __atomic_load_n(&stopped[cpu->index], __ATOMIC_ACQUIRE);
+}
+
+static bool all_have_stopped(const struct cpu *self)
+{
+    cpu_for_each (cpu) {
+        if (cpu != self && !has_stopped(cpu))
+            return false;
+    }
+    return true;
+}
+
+static bool has_had_its_turn(UNUSED const struct cpu *cpu)
+{
+    return !__atomic_load_n(&turn, __ATOMIC_ACQUIRE);
+}
+
+static void let_print(const struct cpu *cpu)
+{
+    __atomic_store_n(&turn, cpu->index + 1, __ATOMIC_RELEASE);
+    if (!wait_until(has_had_its_turn, cpu))
+        kprintf("  CPU %u does not answer\n", cpu->index);
+}
+
+static void print_others(const struct cpu *self)
+{
+    bool all = wait_until(all_have_stopped, self);
+
+    cpu_for_each (cpu) {
+        if (cpu != self && has_stopped(cpu))
+            let_print(cpu);
+    }
+    if (all)
+        return;
+    cpu_for_each (cpu) {
+        if (cpu != self && !has_stopped(cpu))
+            kprintf("  CPU %u did not stop\n", cpu->index);
+    }
+}
+
+/* On a CPU that takes a lock or prints. */
+static void stop_unless_asked(void)
+{
+    unsigned me = this_cpu()->index + 1;
+
+    if (__atomic_load_n(&owner, __ATOMIC_ACQUIRE) != me && __atomic_load_n(&turn, __ATOMIC_ACQUIRE) != me)
+        panic_stopped();
 }
 
 /* Only one CPU gets past here; returns in it alone. */
@@ -133,6 +184,7 @@ static NORETURN void panic_all(const struct arch_frame *frame, const char *fmt, 
     va_copy(again, args);
     become_owner();
     console_panic_mode();
+    spin_panic_mode(stop_unless_asked);
     cpu_for_each (cpu) {
         if (cpu != this_cpu())
             arch_ipi_send(cpu, IPI_STOP);
@@ -141,10 +193,7 @@ static NORETURN void panic_all(const struct arch_frame *frame, const char *fmt, 
     if (frame)
         arch_frame_print(frame);
     panic_backtrace(frame);
-    cpu_for_each (cpu) {
-        if (cpu != this_cpu())
-            let_print(cpu);
-    }
+    print_others(this_cpu());
     /* On a display it may have gone out at the top. */
     if (outputs_on_display()) {
         print_reason(fmt, again);
@@ -174,6 +223,9 @@ void panic_stopped(void)
     unsigned me = this_cpu()->index + 1;
 
     arch_irq_save();
+    while (has_stopped(this_cpu())) /* and again: it panics where it prints */
+        arch_cpu_relax();
+    __atomic_store_n(&stopped[me - 1], true, __ATOMIC_RELEASE);
     while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != me)
         arch_cpu_relax();
     panic_backtrace(NULL);

@@ -9,7 +9,8 @@ struct arch_frame;
 /* As panic, for an exception in the kernel: its registers are shown, the backtrace starts there.  Interrupts
  * off. */
 NORETURN void panic_frame(const struct arch_frame *frame, const char *fmt, ...) PRINTF(2, 3);
-/* What IPI_STOP calls: prints this CPU's backtrace when its turn comes, then halts for good. */
+/* What IPI_STOP calls, and what becomes of a CPU it cannot reach when that takes a lock or prints: shows this CPU's backtrace
+ * when its turn comes, then spins for good. */
 NORETURN void panic_stopped(void);
 /* Name of the function that contains pc, and how far into it; NULL when it is none of the kernel's. */
 const char *panic_symbol(vaddr_t pc, uint64_t *offset);

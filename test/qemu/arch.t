@@ -9,14 +9,23 @@ for model in smp=1 smp=8 $models; do
 	guest_tap
 done
 
-# dies N REGEX: the Nth of the suite "panics" ends the run with the panic's exit code and says so, function by function.
+# dies N REGEX FUNCTION [tools/qemu.sh arguments]: the Nth of the suite "panics" ends the run with the panic's exit code and
+# says so, function by function.
+panics() { # N REGEX [tools/qemu.sh arguments]
+	n=$1 regex=$2
+	shift 2
+	boot smp=4 "$@" -- -- panics "$n"
+	status_is 101 "panic $n ends the run"
+	says "panic: CPU [0-9]+: .*$regex" "panic $n says: $regex"
+	says_not "panic within panic" "panic $n is the only one"
+}
 dies() {
-	boot smp=4 -- -- panics "$1"
-	status_is 101 "panic $1 ends the run"
-	says "panic: CPU [0-9]+: .*$2" "panic $1 says: $2"
-	says "[0-9a-f]{16} $3(\.[a-z.0-9]+)?\+0x" "panic $1: the backtrace names $3"
-	says_not "panic within panic" "panic $1 is the only one"
-	says "backtrace, CPU 3:" "panic $1: every CPU shows where it was"
+	n=$1 regex=$2 function=$3
+	shift 3
+	panics "$n" "$regex" "$@"
+	says "[0-9a-f]{16} $function(\.[a-z.0-9]+)?\+0x" "panic $n: the backtrace names $function"
+	says "backtrace, CPU 3:" "panic $n: every CPU shows where it was"
+	says_not "did not stop|goes on" "panic $n: ... and stops"
 }
 dies 1 "null pointer: write of 0x8" null_pointer
 dies 2 "stack overflow in guard page" recurse
@@ -25,8 +34,21 @@ dies 4 "data executed" data_executed
 dies 5 "user memory touched without access" user_memory_touched
 dies 6 "lock order: outer .* wanted while holding inner" locks_out_of_order
 dies 7 "lock twice: taken again" lock_taken_twice
-dies 8 "one CPU does not listen" spin_deaf
+dies 8 "one CPU does not listen" be_deaf
 dies 9 "wild pointer" wild_pointer
+dies 10 "one CPU does not listen" be_deaf
+dies 11 "one CPU does not listen" be_deaf
+if [ "$arch" = aarch64 ]; then
+	dies 8 "one CPU does not listen" be_deaf gic=2
+	# Groups that are not ours, hence no FIQs: a CPU with interrupts off stops when it takes a lock or prints, or is named.
+	for gic in 2 3; do
+		panics 8 "one CPU does not listen" gic=$gic board=secure=on
+		says "^  CPU 3 did not stop" "GICv$gic without FIQs: a CPU that cannot be stopped is named"
+		says "backtrace, CPU 2:" "GICv$gic without FIQs: ... and the others show where they were"
+		dies 10 "one CPU does not listen" lock_deaf gic=$gic board=secure=on
+		dies 11 "one CPU does not listen" print_deaf gic=$gic board=secure=on
+	done
+fi
 
 # Firmware that puts registers where the CPU cannot reach: they are refused by name, and the rest goes on.
 use vigil-test

@@ -1,21 +1,28 @@
 /*
- * GICv2 (Arm IHI 0048B): a distributor and, at one address for all, each CPU's own interface.  Groups stay as they are:
- * where the controller knows two worlds, the other one has made ours group 1, and bit 0 means that; where it does not,
- * all are group 0, and bit 0 means that (4.3.1, 4.4.1).
+ * GICv2 (Arm IHI 0048B): a distributor and, at one address for all, each CPU's own interface.  Where the controller knows two
+ * worlds, the other one has made our interrupts group 1, groups are not ours to choose, and bit 0 enables what is ours (4.3.1,
+ * 4.4.1).  Where there is but one world, groups are ours: all are group 1, delivered as IRQs, but for IPI_STOP, which is group
+ * 0 and an FIQ, and so reaches a CPU that spins with interrupts off.
  */
 #include "gic.h"
 #include "kernel/cpu.h"
 
-enum { GICD_ITARGETSR = 0x800, GICD_SGIR = 0xf00 };
+enum { GICD_IGROUPR = 0x80, GICD_ITARGETSR = 0x800, GICD_SGIR = 0xf00 };
 enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_BPR = 0x08, GICC_IAR = 0x0c, GICC_EOIR = 0x10 };
 
-#define ENABLE       1
-#define SGIR_TARGET  16
-#define IAR_INTID    0x3ff
-#define IAR_SENDER   10
-#define TOKEN_SENDER 24
+#define BIT32(n)      ((uint32_t)1 << (n))
+#define ENABLE        1
+#define ENABLE_GROUPS 0x3  /* distributor: both */
+#define ENABLE_FIQ    0xf  /* interface: both, either acknowledged by GICC_IAR, group 0 as FIQ */
+#define PRIORITY_STOP 0x20 /* above the others, for it may come in the midst of one */
+#define SGIR_GROUP1   BIT32(15)
+#define SGIR_TARGET   16
+#define IAR_INTID     0x3ff
+#define IAR_SENDER    10
+#define TOKEN_SENDER  24
 
 static char *distributor, *interface;
+static bool groups; /* ours to choose */
 static uint8_t
     target_of[CPU_MAX]; /* by index: the interface's bit; written by each CPU, read after it has arrived */
 
@@ -28,8 +35,12 @@ static int probe(const struct platform_gic *gic)
     if (!distributor || !interface)
         return -ENOMEM;
     arch_io_write32(distributor + GICD_CTLR, 0);
-    gic_reset_shared(distributor);
-    arch_io_write32(distributor + GICD_CTLR, ENABLE);
+    uint32_t lines = gic_reset_shared(distributor);
+    /* Whose they are not reads zeros (4.3.4). */
+    for (uint32_t irq = 0; irq < lines; irq += 32)
+        arch_io_write32(distributor + GICD_IGROUPR + irq / 8, UINT32_MAX);
+    groups = arch_io_read32(distributor + GICD_IGROUPR);
+    arch_io_write32(distributor + GICD_CTLR, groups ? ENABLE_GROUPS : ENABLE);
     return 0;
 }
 
@@ -56,9 +67,12 @@ static void init_cpu(UNUSED uint64_t hwid, unsigned index)
     target_of[index] = own_target();
     gic_bank_reset(distributor, 0, GIC_PRIVATE);
     gic_bank_enable_sgis(distributor);
+    if (groups)
+        arch_io_write32(distributor + GICD_IGROUPR, ~BIT32(IPI_STOP));
+    gic_bank_set_priority(distributor, IPI_STOP, PRIORITY_STOP);
     arch_io_write32(interface + GICC_PMR, GIC_PRIORITY_LOWEST);
     arch_io_write32(interface + GICC_BPR, 0);
-    arch_io_write32(interface + GICC_CTLR, ENABLE);
+    arch_io_write32(interface + GICC_CTLR, groups ? ENABLE_FIQ : ENABLE);
 }
 
 /* The end of an SGI names its sender again, which the token therefore keeps above the INTID (4.4.5). */
@@ -76,13 +90,14 @@ static void end(uint32_t token)
 
 static void send(const struct cpu *target, unsigned sgi)
 {
-    arch_io_write32(distributor + GICD_SGIR, (uint32_t)target_of[target->index] << SGIR_TARGET | sgi);
+    uint32_t group = groups && sgi != IPI_STOP ? SGIR_GROUP1 : 0;
+
+    arch_io_write32(distributor + GICD_SGIR, (uint32_t)target_of[target->index] << SGIR_TARGET | group | sgi);
 }
 
-/* All there is are IRQs. */
 static bool fiq_is_stop(void)
 {
-    return false;
+    return groups && (arch_io_read32(interface + GICC_IAR) & IAR_INTID) == IPI_STOP;
 }
 
 static char *bank(void)

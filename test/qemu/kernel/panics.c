@@ -1,6 +1,7 @@
 /* Ways to end the kernel, each in a boot of its own: `panics N` runs the Nth.  None of them returns. */
 #include "kernel/cpu.h"
 #include "kernel/lock.h"
+#include "kernel/printf.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
@@ -72,28 +73,77 @@ static void lock_taken_twice(void)
     spin_lock(&lock);
 }
 
-static bool spinning;
-static void spin_deaf(UNUSED void *arg)
+static bool spinning, panicking;
+
+/* Interrupts go off on the last CPU, which then does what deed does, again and again, while another one panics. */
+static void be_deaf(void *deed)
 {
     arch_irq_save();
     __atomic_store_n(&spinning, true, __ATOMIC_RELEASE);
-    for (;;)
+    for (;;) {
+        ((void (*)(void))deed)();
         arch_cpu_relax();
+    }
 }
 
-static void another_cpu_is_deaf(void)
+static void panic_beside(void (*deed)(void))
 {
     struct cpuset last = cpuset_one(cpu_count() - 1);
     struct thread *t;
-    struct thread_params p = {
-        .name = "deaf", .entry = spin_deaf, .affinity = &last, .prio = PRIO_NORMAL, .group = GROUP_NONE};
+    struct thread_params p = {.name = "deaf",
+                              .entry = be_deaf,
+                              .arg = (void *)(uintptr_t)deed,
+                              .affinity = &last,
+                              .prio = PRIO_NORMAL,
+                              .group = GROUP_NONE};
 
     if (thread_create(&p, &t))
         panic("no memory for a test's thread");
     thread_start(t);
     while (!__atomic_load_n(&spinning, __ATOMIC_ACQUIRE))
         sched_sleep_until(arch_clock_ns() + NS_PER_MS);
+    arch_irq_save();
+    __atomic_store_n(&panicking, true, __ATOMIC_RELEASE);
     panic("one CPU does not listen");
+}
+
+static void spin_deaf(void)
+{
+}
+
+static void another_cpu_is_deaf(void)
+{
+    panic_beside(spin_deaf);
+}
+
+/* Where no interrupt reaches it, this is where it stops. */
+static void lock_deaf(void)
+{
+    static struct spinlock lock = SPINLOCK(LOCK_PROC, "deaf");
+
+    spin_unlock(&lock, spin_lock(&lock));
+}
+
+static void another_cpu_is_deaf_and_takes_locks(void)
+{
+    panic_beside(lock_deaf);
+}
+
+/* Not before the panic has begun, and then not at all but for a moment's overlap. */
+static void print_deaf(void)
+{
+    static uint64_t since_ns;
+
+    if (!__atomic_load_n(&panicking, __ATOMIC_ACQUIRE))
+        return;
+    since_ns = since_ns ? since_ns : arch_clock_ns();
+    if (arch_clock_ns() - since_ns > 300 * NS_PER_MS)
+        kprintf("a CPU goes on printing in a panic\n");
+}
+
+static void another_cpu_is_deaf_and_prints(void)
+{
+    panic_beside(print_deaf);
 }
 
 static void wild_pointer(void)
@@ -111,6 +161,8 @@ static const struct suite_test tests[] = {
     {"lock taken twice", lock_taken_twice},
     {"another CPU is deaf", another_cpu_is_deaf},
     {"wild pointer", wild_pointer},
+    {"another CPU is deaf and takes locks", another_cpu_is_deaf_and_takes_locks},
+    {"another CPU is deaf and prints", another_cpu_is_deaf_and_prints},
     {0},
 };
 
