@@ -16,7 +16,8 @@
 bool console_begin(void);
 void console_put(const char *s, size_t n);
 /* Returns when the text is out.  Meanwhile interrupts are as they were before console_begin.  Where text goes to a display it
- * is drawn, too, a portion at a time; but if interrupts are off and a thread draws, it is left to that. */
+ * is drawn, too, a portion at a time; but once a thread draws, what is left where interrupts are off or others print is that
+ * thread's. */
 void console_end(bool irq);
 /* Draws what is put and not yet seen on a display, all there is when this is called.  Any context. */
 void console_draw(void);

@@ -140,6 +140,12 @@ static void wait_for(struct spinlock *l, uint64_t me)
     } while (!try_lock(l, me));
 }
 
+static void have_taken(struct spinlock *l)
+{
+    this_cpu()->spin_depth++;
+    note_taken(l);
+}
+
 void spin_lock_irqoff(struct spinlock *l)
 {
     uint64_t me = this_cpu()->index + 1;
@@ -148,8 +154,20 @@ void spin_lock_irqoff(struct spinlock *l)
     check_order(l);
     if (!try_lock(l, me))
         wait_for(l, me);
-    this_cpu()->spin_depth++;
-    note_taken(l);
+    have_taken(l);
+}
+
+bool spin_try_lock(struct spinlock *l, bool *irq)
+{
+    *irq = arch_irq_save();
+    spin_stop_point();
+    check_order(l);
+    if (try_lock(l, this_cpu()->index + 1)) {
+        have_taken(l);
+        return true;
+    }
+    arch_irq_restore(*irq);
+    return false;
 }
 
 void spin_unlock_irqoff(struct spinlock *l)

@@ -40,6 +40,8 @@ void spin_init(struct spinlock *l, enum lock_rank rank, const char *name);
 /* Interrupts go off; the returned state goes back to spin_unlock. */
 bool spin_lock(struct spinlock *l);
 void spin_unlock(struct spinlock *l, bool irq);
+/* Takes it only if that needs no waiting, and then interrupts go off. */
+bool spin_try_lock(struct spinlock *l, bool *irq);
 /* For use where interrupts are off already. */
 void spin_lock_irqoff(struct spinlock *l);
 void spin_unlock_irqoff(struct spinlock *l);
