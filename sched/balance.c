@@ -221,21 +221,17 @@ bool balance_pull_idle(struct runqueue *rq)
 static void offer(struct runqueue *rq, enum balance_level level)
 {
     struct cpuset span = domain(rq->cpu->index, level), online = cpuset_first(cpu_count());
-    struct balance_move m;
     struct snapshot s;
 
     span = cpuset_and(&span, &online);
     take_snapshot(&s, &span);
-    for (unsigned i = 0; i < s.view.cpus; i++) {
-        if (!cpuset_has(&s.mask, i) || s.cpu[i].running || !balance_find(&s.view, i, level, MARGIN_PCT, &m) ||
-            m.from != rq->cpu->index)
-            continue;
-        spin_lock_irqoff(&runqueues[i].lock);
-        runqueues[i].asked_to_pull = true;
-        rq_kick_locked(&runqueues[i]);
-        spin_unlock_irqoff(&runqueues[i].lock);
+    unsigned taker = balance_taker(&s.view, rq->cpu->index, level, MARGIN_PCT);
+    if (taker == BALANCE_NONE)
         return;
-    }
+    spin_lock_irqoff(&runqueues[taker].lock);
+    runqueues[taker].asked_to_pull = true;
+    rq_kick_locked(&runqueues[taker]);
+    spin_unlock_irqoff(&runqueues[taker].lock);
 }
 
 static uint64_t interval_ns(unsigned cpu, enum balance_level level)

@@ -140,38 +140,76 @@ static unsigned fullest_cpu(const struct balance_view *v, unsigned member, enum 
     return best;
 }
 
-bool balance_find(const struct balance_view *v, unsigned self, enum balance_level level, unsigned margin_pct,
-                  struct balance_move *out)
-{
+/* What a domain looks like to whoever in it has less to do than its busiest group. */
+struct look {
     struct groups groups;
+    unsigned busiest; /* a CPU of that group; BALANCE_NONE: the view has none of the domain */
+    unsigned from;    /* the one to take from */
+};
 
-    sum_groups(v, level, &groups);
-    struct group own = groups.sum[group_of(v, self, level)], busiest = own;
-    unsigned busiest_cpu = self;
+static struct group sum_of(const struct look *l, const struct balance_view *v, unsigned cpu,
+                           enum balance_level level)
+{
+    return l->groups.sum[group_of(v, cpu, level)];
+}
+
+static void look_around(const struct balance_view *v, unsigned cpu, enum balance_level level, struct look *l)
+{
+    sum_groups(v, level, &l->groups);
+    l->busiest = BALANCE_NONE;
+    for (unsigned i = 0; i < v->cpus; i++) {
+        if (!in_view(v, i) || !same_domain(v, i, cpu, level))
+            continue;
+        if (l->busiest == BALANCE_NONE ||
+            less_loaded(sum_of(l, v, l->busiest, level), sum_of(l, v, i, level)))
+            l->busiest = i;
+    }
+    if (l->busiest != BALANCE_NONE)
+        l->from = fullest_cpu(v, l->busiest, level);
+}
+
+static bool would_pull(const struct balance_view *v, const struct look *l, unsigned self,
+                       enum balance_level level, unsigned margin_pct, struct balance_move *out)
+{
     bool idle = v->cpu[self].running == 0;
 
-    for (unsigned i = 0; i < v->cpus; i++) {
-        if (!in_view(v, i) || !same_domain(v, i, self, level))
-            continue;
-        struct group g = groups.sum[group_of(v, i, level)];
-        if (less_loaded(busiest, g)) {
-            busiest = g;
-            busiest_cpu = i;
-        }
-    }
-    if (busiest_cpu == self)
+    if (l->busiest == BALANCE_NONE)
         return false;
-    if (!idle && busiest.running * own.cpus * 100 <= own.running * busiest.cpus * margin_pct)
+    struct group own = sum_of(l, v, self, level), busiest = sum_of(l, v, l->busiest, level);
+    if (!less_loaded(own, busiest) ||
+        (!idle && busiest.running * own.cpus * 100 <= own.running * busiest.cpus * margin_pct))
         return false;
     /* Moving this many makes both sides equal; rounded down, so the puller never becomes the fuller one. */
     unsigned surplus = (busiest.running * own.cpus - own.running * busiest.cpus) / (own.cpus + busiest.cpus);
     if (!surplus)
         return false;
-    unsigned from = fullest_cpu(v, busiest_cpu, level);
-    unsigned gap = v->cpu[from].running - MIN(v->cpu[from].running, v->cpu[self].running);
+    unsigned gap = v->cpu[l->from].running - MIN(v->cpu[l->from].running, v->cpu[self].running);
     bool running = gap < 2;
-    if (running && !(idle && v->cpu[from].running == 1))
+    if (running && !(idle && v->cpu[l->from].running == 1))
         return false;
-    *out = (struct balance_move){from, running ? 1 : MIN(surplus, gap / 2), running};
+    *out = (struct balance_move){l->from, running ? 1 : MIN(surplus, gap / 2), running};
     return true;
+}
+
+bool balance_find(const struct balance_view *v, unsigned self, enum balance_level level, unsigned margin_pct,
+                  struct balance_move *out)
+{
+    struct look l;
+
+    look_around(v, self, level, &l);
+    return would_pull(v, &l, self, level, margin_pct, out);
+}
+
+unsigned balance_taker(const struct balance_view *v, unsigned from, enum balance_level level,
+                       unsigned margin_pct)
+{
+    struct balance_move m;
+    struct look l;
+
+    look_around(v, from, level, &l);
+    for (unsigned i = 0; l.busiest != BALANCE_NONE && l.from == from && i < v->cpus; i++)
+        if (in_view(v, i) && same_domain(v, i, from, level) && !v->cpu[i].running &&
+            would_pull(v, &l, i, level, margin_pct, &m))
+            return i;
+    return BALANCE_NONE;
 }

@@ -51,3 +51,7 @@ struct balance_move {
  * fuller one. */
 bool balance_find(const struct balance_view *v, unsigned self, enum balance_level level, unsigned margin_pct,
                   struct balance_move *out);
+/* The first idle CPU in the view that would pull from that one at this level, or BALANCE_NONE.  In as many steps as there are
+ * CPUs. */
+unsigned balance_taker(const struct balance_view *v, unsigned from, enum balance_level level,
+                       unsigned margin_pct);

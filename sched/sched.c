@@ -238,7 +238,7 @@ struct thread *thread_current(void)
 
 /* ---- Timer ---- */
 
-void sched_program_timer(void)
+static void program_timer(uint64_t not_before_ns)
 {
     const struct runqueue *rq = rq_this();
     uint64_t at_ns = rq->next_wake_ns;
@@ -247,7 +247,12 @@ void sched_program_timer(void)
         at_ns = MIN(at_ns, rq->last_timer_ns + sched_slice_us * NS_PER_US);
     else if (rq->cpu->current != rq->cpu->idle)
         at_ns = MIN(at_ns, rq->cpu->current->slice_end_ns);
-    arch_timer_arm(at_ns);
+    arch_timer_arm(MAX(at_ns, not_before_ns));
+}
+
+void sched_program_timer(void)
+{
+    program_timer(0);
 }
 
 /* The end of a slice is also when a busy CPU rotates its counters and looks for imbalance. */
@@ -277,7 +282,9 @@ void sched_timer(void)
     timer_expire(rq, now_ns);
     slice_over(rq, now_ns);
     watchdog_tick(now_ns);
-    sched_program_timer();
+    /* However long this takes (a hypervisor may run others meanwhile): the thread below gets at least as long. */
+    uint64_t end_ns = arch_clock_ns();
+    program_timer(end_ns + (end_ns - now_ns));
 }
 
 /* ---- Idle ---- */

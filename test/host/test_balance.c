@@ -218,6 +218,41 @@ static void pulling_ends_and_levels_any_load(void **state)
     }
 }
 
+/* As if every idle CPU were asked whether it would pull from this one. */
+static unsigned ask_everybody(unsigned from, enum balance_level level)
+{
+    for (unsigned i = 0; i < CPUS; i++) {
+        struct balance_move m;
+        bool near = level == BALANCE_MACHINE || (level == BALANCE_CHIP && cpu[i].chip == cpu[from].chip) ||
+                    (level == BALANCE_CORE && cpu[i].core == cpu[from].core);
+        if (near && mask >> i & 1 && !cpu[i].running && balance_find(&view, i, level, 117, &m) &&
+            m.from == from)
+            return i;
+    }
+    return BALANCE_NONE;
+}
+
+static void who_would_take_is_found_without_asking_everybody(void **state)
+{
+    unsigned found = 0;
+
+    (void)state;
+    srand(11);
+    for (int round = 0; round < 20000; round++) {
+        mask = round % 4 ? 0xff : (uint64_t)rand() & 0xff;
+        for (unsigned i = 0; i < CPUS; i++)
+            cpu[i].running = rand() % 3 * (rand() % (1 + rand() % 4));
+        for (unsigned from = 0; from < CPUS; from++) {
+            for (int l = BALANCE_CORE; mask >> from & 1 && l < BALANCE_LEVELS; l++) {
+                unsigned taker = balance_taker(&view, from, l, 117);
+                assert_int_equal(taker, ask_everybody(from, l));
+                found += taker != BALANCE_NONE;
+            }
+        }
+    }
+    assert_true(found > 10000);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup(f, machine)
@@ -237,6 +272,7 @@ int main(void)
         TEST(chips_are_levelled_by_half_their_difference),
         TEST(a_busy_cpu_ignores_a_difference_within_the_margin),
         TEST(placing_without_any_cpu_is_a_broken_invariant),
+        TEST(who_would_take_is_found_without_asking_everybody),
         TEST(pulling_ends_and_levels_any_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
