@@ -50,6 +50,15 @@ shows() { # REGEX WHAT
 	[ $r -eq 0 ] || { echo "# missing on the display: $1" >&2; sed 's/^/#   /' "$screen" >&2; }
 }
 
+# What is on the display are the last lines that the serial port got.
+shows_the_last() { # WHAT
+	columns=$(sed -n 's/.* bits a pixel, \([0-9]*\) x .*/\1/p' "$console")
+	fold -w "${columns:-1}" "$console" | sed 's/ *$//' | tail -n "$(wc -l <"$screen")" >"$work/last"
+	cmp "$work/last" "$screen" >"$work/off" 2>&1 && r=0 || r=1
+	result $r "$1"
+	[ $r -eq 0 ] || { cat "$work/off"; diff "$work/last" "$screen" | head -n 20; } | sed 's/^/# /' >&2
+}
+
 # Without a serial port, or with one that is left alone.
 case $arch in
 aarch64) silent="" only='console=framebuffer ' ;;
@@ -64,16 +73,19 @@ shows 'Hello from process [0-9]+, on 4 CPUs, with 1 arguments: \[display\]' "a p
 shows '^end: status 3; the machine stays on' "... where it can be read when the run is over"
 says_not 'Vigil|Hello' "the serial port is silent"
 
-# As many lines as do not fit: what is on the display are the last ones that the serial port got.
+# As many lines as do not fit.
 tools/espimage.sh "${B:-build}/$arch/vigil-test.efi" "$disk" 'console=both help'
 show
 r=0; [ -s "$screen" ] && [ "$(wc -l <"$console")" -gt "$(wc -l <"$screen")" ] || r=1
 result $r "help does not fit on the display"
-columns=$(sed -n 's/.* bits a pixel, \([0-9]*\) x .*/\1/p' "$console")
-fold -w "${columns:-1}" "$console" | sed 's/ *$//' | tail -n "$(wc -l <"$screen")" >"$work/last"
-cmp "$work/last" "$screen" >"$work/off" 2>&1 && r=0 || r=1
-result $r "scrolled text is the serial port's, character by character"
-[ $r -eq 0 ] || { cat "$work/off"; diff "$work/last" "$screen" | head -n 20; } | sed 's/^/# /' >&2
+shows_the_last "scrolled text is the serial port's, character by character"
+
+tools/espimage.sh "${B:-build}/$arch/vigil-suites.efi" "$disk" 'console=both -- console'
+show smp=4 thread=multi
+whole=$(grep -Ec '^#line [0-9]+ [0-9]+ ([a-z])\1{59}$' "$console")
+r=0; grep -qx "#lines $whole" "$console" && [ "$(grep -c '#line ' "$console")" -eq "$whole" ] || r=1
+result $r "of lines that all CPUs write at once none is lost or mixed with another ($whole)"
+shows_the_last "... and the display has the same"
 
 tools/espimage.sh "${B:-build}/$arch/vigil-suites.efi" "$disk" 'console=framebuffer -- panics 1'
 show smp=4
