@@ -40,6 +40,8 @@ exception-return aarch64    illegal
 tlb-flush aarch64           privileged|illegal
 odd-jump aarch64            misaligned
 odd-atomic aarch64          misaligned
+debug-channel aarch64       privileged
+signature aarch64           illegal
 END
 awk -v isa="$arch" '$2 == "*" || $2 == isa' "$work/misdeeds" | split -l 12 - "$work/batch."
 for batch in "$work"/batch.*; do
@@ -55,6 +57,15 @@ for batch in "$work"/batch.*; do
 	says "Hello.*still.*here" "the next program runs"
 	says_not "panic|broken invariant" "the kernel did not panic"
 done
+
+# Entered at EL2, the kernel has left nothing there that would call on it.
+if [ "$arch" = aarch64 ]; then
+	boot smp=2 board=virtualization=on timeout=60 -- -- faults signature ';' faults hypervisor-call ';' faults debug-channel ';' hello
+	says "^process [0-9]+ faults, thread.*(illegal)" "entered at EL2: a misdeed is named"
+	r=0; [ "$(grep -c '^exit: faults 139' "$console")" -eq 3 ] || r=1
+	result $r "... and each ends its program"
+	says "^exit: hello 0" "... alone"
+fi
 
 boot smp=2 mem=128M timeout=120 -- -- oom ';' hello
 says "out of memory" "memory exhausted is said"

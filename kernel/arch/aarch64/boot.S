@@ -22,7 +22,9 @@
 #define PTE_RO     0x80
 #define PTE_PXN    0x0020000000000000
 
-#define HCR_RW     0x80000000 /* EL1 is AArch64 */
+/* EL1 is AArch64; pointer authentication (API, APK), which EL0 uses without asking, is not EL2's.  Bits of what is missing
+ * are ignored. */
+#define HCR_KERNEL 0x0000030080000000
 #define CPTR_RES1  0x33ff
 #define ICC_SRE_EL2 S3_4_C12_C9_5
 #define ICH_HCR_EL2 S3_4_C12_C11_0
@@ -193,7 +195,7 @@ enter_el1:
 	msr	sctlr_el1, x10
 	isb
 	ret
-1:	ldr	x9, =HCR_RW
+1:	ldr	x9, =HCR_KERNEL
 	msr	hcr_el2, x9
 	isb
 	msr	sctlr_el1, x10
@@ -240,7 +242,12 @@ enter_el1:
 	msr	S3_4_C3_C1_4, xzr	/* HDFGRTR_EL2 */
 	msr	S3_4_C3_C1_5, xzr	/* HDFGWTR_EL2 */
 
-4:	mov	x9, #SPSR_EL1H_MASKED
+4:	mrs	x9, id_aa64mmfr1_el1	/* what HCR_EL2 had no bits for */
+	ubfx	x9, x9, #40, #4
+	cbz	x9, 5f
+	msr	S3_4_C1_C2_2, xzr	/* HCRX_EL2 */
+
+5:	mov	x9, #SPSR_EL1H_MASKED
 	msr	spsr_el2, x9
 	msr	elr_el2, x30
 	eret

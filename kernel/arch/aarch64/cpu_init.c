@@ -63,7 +63,7 @@ void cpu_init(struct cpu *cpu)
     sysreg_write(tpidr_el1, cpu);
     sysreg_write(vbar_el1, vectors);
     sysreg_write(cpacr_el1, CPACR_FPEN);
-    sysreg_write(mdscr_el1, 0);
+    sysreg_write(mdscr_el1, MDSCR_TDCC);
     sysreg_write(tpidr_el0, 0);
     sysreg_write(tpidrro_el0, 0);
     if (pmuver && pmuver != PMUVER_NONE) {

@@ -69,6 +69,24 @@ static void odd_atomic(void)
     __asm__ volatile("ldxr %w0, [%1]" : "=r"(value) : "r"((char *)words + 14) : "memory");
 }
 
+/* The debugger's, through which a program could speak past the kernel. */
+static void debug_channel(void)
+{
+    uint64_t v;
+
+    __asm__ volatile("mrs %0, mdccsr_el0" : "=r"(v));
+}
+
+/* No misdeed where there is pointer authentication, but what is above EL1 must have allowed it; the misdeed follows. */
+static void signature(void)
+{
+    __asm__ volatile(".inst 0x9ac03000\n\t" /* pacga x0, x0, x0 */
+                     "udf #0"
+                     :
+                     :
+                     : "x0");
+}
+
 const struct misdeed isa_misdeeds[] = {
     {"interrupts-off", interrupts_off},
     {"halt", halt},
@@ -81,5 +99,7 @@ const struct misdeed isa_misdeeds[] = {
     {"breakpoint", breakpoint},
     {"odd-jump", odd_jump},
     {"odd-atomic", odd_atomic},
+    {"debug-channel", debug_channel},
+    {"signature", signature},
     {NULL, NULL},
 };
