@@ -25,6 +25,8 @@
 #   thread=multi   one host thread per CPU, or single: in turns (single when there are more CPUs than the host has, for then
 #                   multi is several times slower; a simulated machine is always single)
 #   serial=WHAT     what is at the serial port, in QEMU's words; none: nothing, on x86_64 not even a port  (stdio)
+#   ending=WHAT     status: the guest ends QEMU with its exit code; off: as on hardware it can only switch the machine off, and
+#                   the exit code is 0  (status)
 #   icount=N        every instruction takes 2^N ns of the guest's time, and an idle guest's time jumps to the next event: the same
 #                   run each time, and on aarch64 a PMU that counts instructions; not on a simulated machine, which has
 #                   its own time
@@ -37,14 +39,14 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
 
-kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio dtb= timeout=600 out=$top/build/out plugin= shape= thread= icount=
+kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio dtb= timeout=600 out=$top/build/out plugin= shape= thread= icount= ending=status
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
-	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | devices=* | board=* | thread=* | icount=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
+	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | devices=* | board=* | thread=* | ending=* | icount=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
-	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= devices= board= thread= icount= machine= smp= mem= nodes= cpu= serial= dtb= timeout= out= plugin=)" ;;
+	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= devices= board= thread= ending= icount= machine= smp= mem= nodes= cpu= serial= dtb= timeout= out= plugin=)" ;;
 	esac
 	shift
 done
@@ -56,12 +58,18 @@ trap 'exit 130' INT TERM
 # What the instruction sets differ in.  The guest ends QEMU with a status it can tell from QEMU's own; see below.
 case $arch in
 x86_64)
-	model=q35 simulated_cpu=max,vendor=GenuineIntel,-monitor ending='-device isa-debug-exit,iobase=0xf4,iosize=4'
+	model=q35 simulated_cpu=max,vendor=GenuineIntel,-monitor with_status='-device isa-debug-exit,iobase=0xf4,iosize=4'
 	code=/usr/share/OVMF/OVMF_CODE_4M.fd vars=/usr/share/OVMF/OVMF_VARS_4M.fd package=ovmf ;;
 aarch64)
-	model=virt,gic-version=$gic simulated_cpu=neoverse-n1 ending='-semihosting-config enable=on,target=native'
+	model=virt,gic-version=$gic simulated_cpu=neoverse-n1 with_status='-semihosting-config enable=on,target=native'
 	code=/usr/share/AAVMF/AAVMF_CODE.fd vars=/usr/share/AAVMF/AAVMF_VARS.fd package=qemu-efi-aarch64 ;;
 *) die "arch=$arch: expected x86_64 or aarch64" ;;
+esac
+
+case $ending in
+status) ;;
+off) with_status= ;;
+*) die "ending=$ending: expected status or off" ;;
 esac
 
 if [ "$machine" = qemu ]; then
@@ -121,7 +129,7 @@ fi
 
 status=0
 timeout --foreground -k 5 "$timeout" "qemu-system-$arch" -machine "$model${board:+,$board}" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "$smp$shape" -m "$mem" \
-	-nodefaults -display none -serial "$serial" -no-reboot $ending "$@" || status=$?
+	-nodefaults -display none -serial "$serial" -no-reboot $with_status "$@" || status=$?
 case $status in
 124 | 137) printf 'qemu.sh: ended after %s s\n' "$timeout" >&2; exit 124 ;;
 esac
@@ -130,6 +138,6 @@ esac
 if [ $((status & 1)) -eq 1 ] && [ $status -ne 1 ]; then
 	exit $((((status >> 1) - 16) & 127))
 fi
-[ $status -eq 0 ] && [ -n "$linux" ] && exit 0
+[ $status -eq 0 ] && { [ -n "$linux" ] || [ $ending = off ]; } && exit 0
 printf 'qemu.sh: QEMU ended with status %s, not by the guest\n' "$status" >&2
 exit 126

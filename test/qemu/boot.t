@@ -33,6 +33,11 @@ if [ "$arch" = x86_64 ]; then
 	says '^  chip 1  \| 2' "... on the second chip"
 fi
 
+# Hardware takes no exit code: ACPI's S5 or PSCI's SYSTEM_OFF is the end.
+boot smp=2 timeout=60 ending=off -- -- hello status=3
+status_is 0 "without an exit for the status the machine is switched off"
+says "^exit: hello 3" "... when the program has ended"
+
 boot smp=4 -- -- hello one ';' hello status=3 two '&' hello three
 status_is 3 "the first failing program's status is the machine's"
 says "hello.*three" "programs after a failing one run"

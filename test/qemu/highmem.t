@@ -3,14 +3,14 @@
 . "${0%/*}/lib.sh"
 
 use vigil
-boot smp=2 mem=6G -- selftest=on
-says '^memory: [56][0-9]{3} MB' "6 GB: all of it is there"
-says '^selftest: check=memory passed .* MB at 0x[1-9a-f][0-9a-f]{8} and on' "6 GB: what lies above 4 GB is used"
-says '^selftest: check=write-xor-execute passed' "6 GB: and mapped as the rest is"
-says '^selftest: check=program passed' "6 GB: a program runs"
+boot smp=2 mem=8G -- selftest=on
+says '^memory: [78][0-9]{3} MB' "8 GB: all of it is there"
+says '^selftest: check=memory passed .* MB at 0x[1-9a-f][0-9a-f]{8} and on' "8 GB: what lies above 4 GB is used"
+says '^selftest: check=write-xor-execute passed' "8 GB: and mapped as the rest is"
+says '^selftest: check=program passed' "8 GB: a program runs"
 use vigil-suites
-boot smp=2 mem=6G timeout=200 -- -- mm
-status_is 0 "6 GB: the kernel's own suite ends"
+boot smp=2 mem=8G timeout=200 -- -- mm
+status_is 0 "8 GB: the kernel's own suite ends"
 guest_tap
 
 [ "$arch" = aarch64 ] || { done_testing; exit; }

@@ -42,6 +42,14 @@ if [ "$arch" = aarch64 ]; then
 	says "started by uefi" "... and the kernel knows"
 	boot efi="$loader" smp=4 board=virtualization=on -- -- hello status=5
 	status_is 5 "started at EL2"
+	boot efi="$loader" smp=8 gic=2 cpu=cortex-a72 mem=128M -- -- hello
+	status_is 0 "GICv2, 128 MB"
+	says "^irq: GICv2\$" "... as ACPI says"
+	says "on 8 CPU" "... and all CPUs run"
+	boot efi="$loader" smp=64 cpu=neoverse-n1 mem=8G timeout=300 -- -- hello
+	status_is 0 "64 CPUs, 8 GB"
+	says "^memory: [78][0-9]{3} MB" "... all of it"
+	says "on 64 CPU" "... and all CPUs run"
 	boot efi="$loader" smp=4 board=acpi=off -- -- hello status=5
 	status_is 5 "with a device tree in place of ACPI"
 	says "on 4 CPU" "... whose CPUs all run"
