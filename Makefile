@@ -146,8 +146,7 @@ HOSTCC := gcc
 WARN   := -Wall -Wextra -Werror
 COMMON := -std=gnu11 -g -I. $(WARN) -MD -MP -fno-stack-protector -fno-pic -fno-pie -ffunction-sections
 ISA_x86_64        := -fcf-protection=none
-ISA_aarch64       := -mstrict-align -mno-outline-atomics
-APP_ISA_aarch64   := -moutline-atomics
+ISA_aarch64       := -mstrict-align -moutline-atomics
 KERNEL_ISA_aarch64 := $(ISA_aarch64) -mgeneral-regs-only
 KERNEL_ISA_x86_64 := $(ISA_x86_64) -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
 LIBFDT_INC    := -Ikernel/dev/libfdt -I$(LIBFDT)
@@ -155,7 +154,7 @@ KERNEL_CFLAGS := $(COMMON) -O2 -ffreestanding -fno-omit-frame-pointer -fno-optim
 	$(KERNEL_ISA_$(ARCH))
 APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -Iapps/libc/$(ARCH) -nostdinc \
 	-isystem "$$($(CC) -print-file-name=include)" -isystem $(NEWLIB)/include -D__DYNAMIC_REENT__ \
-	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_GNU_SOURCE $(ISA_$(ARCH)) $(APP_ISA_$(ARCH))
+	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_GNU_SOURCE $(ISA_$(ARCH))
 HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(WARN) -MMD -MP
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
@@ -272,7 +271,8 @@ $(GNUEFI)/usr/lib/libefi.a: tools/foreign.sh | deps-build
 # image_rule NAME FLAVOUR APPLICATIONS OBJECTS: $(O)/NAME.elf, with the applications inside as one ustar archive, and NAME.efi, the
 # UEFI loader with that image inside.  Linked twice: the symbol table of the first link becomes part of the second, for
 # backtraces with names.
-# $(1): output, $(2): objects.  libgcc has the compiler's out-of-line atomics.
+# $(1): output, $(2): objects.  libgcc has the functions by which atomics are single instructions on the CPUs that have them
+# (-moutline-atomics).
 link_kernel = $(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --no-warn-rwx-segments -T linker.ld -o $(1) $(2) \
 	$$($(CC) -print-libgcc-file-name)
 define image_rule

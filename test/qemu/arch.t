@@ -50,6 +50,21 @@ if [ "$arch" = aarch64 ]; then
 	done
 fi
 
+# Atomics are the CPU's own instructions where it has them (FEAT_LSE), exclusive accesses elsewhere.  QEMU lists what it came
+# to of the functions that know; the former by their encodings, DDI 0487, C4.1.94.
+atomics() { # MODEL KIND
+	range=$(aarch64-linux-gnu-nm "${kernel%.img}.elf" | awk '/ T __aarch64_/ { print "0x" $1 }' | sort | sed -n '1p;$p' | xargs)
+	more="-d in_asm -D $work/listing -dfilter ${range% *}..${range#* }" boot smp=2 cpu="$1" -- -- arch 1
+	awk '/ stl?xr / { print "exclusive" } $2 ~ /^([048c]8[abef]|[37bf]8[2367abef])/ { print "single" }' "$work/listing" |
+		sort -u | xargs >"$work/kinds"
+	r=0; [ "$(cat "$work/kinds")" = "$2" ] || r=1
+	result $r "$1: atomics are $2 instructions ($(cat "$work/kinds"))"
+}
+if [ "$arch" = aarch64 ]; then
+	atomics neoverse-n1 single
+	atomics cortex-a72 exclusive
+fi
+
 # Firmware that puts registers where the CPU cannot reach: they are refused by name, and the rest goes on.
 use vigil-test
 if [ "$arch" = x86_64 ]; then
