@@ -73,7 +73,7 @@ ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/boot.S kernel/arch/x86_64/entry.S kernel/arch/x86_64/trampoline.S \
 	kernel/arch/x86_64/usercopy_asm.S
 ARCH_SRC_aarch64 := \
-	kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c \
+	kernel/arch/aarch64/cache.c kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c \
 	kernel/arch/aarch64/frame.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/identity.c kernel/arch/aarch64/quirks.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci.c \
 	kernel/arch/aarch64/power.c kernel/arch/aarch64/pte.c kernel/arch/aarch64/start.c kernel/arch/aarch64/trap.c \
 	kernel/arch/aarch64/boot.S kernel/arch/aarch64/entry.S kernel/arch/aarch64/fpu.S \

@@ -78,14 +78,15 @@ int space_fault(struct space *s, vaddr_t va, enum fault_access access)
     return err;
 }
 
-/* The page at va, whatever the region's protection.  0, -EFAULT: nothing mapped there, -ENOMEM. */
-static int make_resident_locked(struct space *s, vaddr_t va, paddr_t *pa)
+/* The page at va, whatever the region's protection, and whether it is code.  0, -EFAULT: nothing mapped there, -ENOMEM. */
+static int make_resident_locked(struct space *s, vaddr_t va, paddr_t *pa, bool *code)
 {
     struct region *region = regions_find(&s->regions, va);
     unsigned prot;
 
     if (!region || region->dying)
         return -EFAULT;
+    *code = region->prot & PROT_X;
     if (arch_space_query(&s->arch, va, pa, &prot) == 0)
         return 0;
     int err = frame_alloc_zeroed(pa);
@@ -105,10 +106,12 @@ int space_fill(struct space *s, vaddr_t va, const void *src, size_t n)
         uint64_t offset = va & PAGE_MASK;
         size_t part = MIN(n, (size_t)(PAGE_SIZE - offset));
         paddr_t pa;
-        bool irq = spin_lock(&s->lock);
-        int err = make_resident_locked(s, va - offset, &pa);
+        bool code = false, irq = spin_lock(&s->lock);
+        int err = make_resident_locked(s, va - offset, &pa, &code);
         if (!err)
             memcpy((char *)phys_to_virt(pa) + offset, from, part);
+        if (!err && code)
+            arch_code_written(phys_to_virt(pa));
         spin_unlock(&s->lock, irq);
         if (err)
             return err;

@@ -240,6 +240,10 @@ extern uint64_t arch_space_ids_max;
  * when out of memory, and for what the CPU cannot reach, with a line that says so. */
 void *arch_map_device(paddr_t pa, uint64_t size);
 
+/* The frame at this address of the direct map has been stored to and is user code: any CPU that goes to user mode from now on
+ * executes what was stored.  Before it first does; any context. */
+void arch_code_written(const void *frame);
+
 /* ---- User memory ---- */
 /* Both: thread context, no spinlock held; may fault and sleep.  0 or -EFAULT (any address is allowed and checked). */
 int arch_copy_from_user(void *dst, vaddr_t src, size_t n);

@@ -3,6 +3,7 @@
  * Every pointer and every number is checked by the kernel; a bad one costs the caller an error, nobody else anything.
  * Convention: number and up to six arguments in the ISA's system-call registers (x86-64: rax; rdi rsi rdx r10 r8 r9;
  * result in rax; rcx and r11 are lost.  AArch64: x8; x0-x5; result in x0).
+ * Code that a program has written itself it hands to __builtin___clear_cache before it executes it.
  */
 #pragma once
 #include <stdint.h>

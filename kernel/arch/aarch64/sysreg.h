@@ -25,7 +25,7 @@
 #define SCTLR_MMU  (SCTLR_RES1 | SCTLR_M | SCTLR_C | SCTLR_SA | SCTLR_I | SCTLR_USER)
 
 #define CPACR_FPEN 0x300000 /* FP and SIMD do not trap */
-#define MDSCR_TDCC 0x1000   /* MDSCR_EL1: the debugger's channel is not EL0's; nothing is traced, nothing stepped */
+#define MDSCR_TDCC 0x1000   /* MDSCR_EL1: the debugger's channel is not EL0's */
 
 /* SPSR_EL1 (C5.2.18). */
 #define SPSR_MODE        0xf

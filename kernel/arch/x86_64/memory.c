@@ -68,6 +68,11 @@ void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n)
     }
 }
 
+/* Stores reach the instruction caches by themselves, and IRET and SYSRET do the rest (SDM vol. 3A, 11.6). */
+void arch_code_written(UNUSED const void *frame)
+{
+}
+
 bool arch_tlb_flush_everywhere(UNUSED struct arch_space *space, UNUSED vaddr_t va, UNUSED size_t n)
 {
     return false;
