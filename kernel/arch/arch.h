@@ -3,8 +3,13 @@
  * back.  Nothing above this line of the house mentions an architecture, and nothing here calls up: what the
  * architecture must report goes through the handlers that main attaches.
  *
+ * Words: "any context" is any CPU, thread or interrupt, interrupts on or off, locks held or not.  "Thread context" is a
+ * thread, interrupts on, no spinlock held.  "At boot" is the boot CPU, one call at a time, before other CPUs run.  What
+ * returns nothing cannot fail.
+ *
  * Small operations that must be inline are in "arch_inline.h", found in kernel/arch/<isa>/ by the include path:
  *
+ * Any context:
  *   bool  arch_irq_save(void)            interrupts off; true if they were on
  *   void  arch_irq_restore(bool on)
  *   bool  arch_irq_enabled(void)
@@ -92,8 +97,7 @@ struct arch_handlers {
     NORETURN void (*user_fault)(enum user_fault kind, vaddr_t pc, vaddr_t addr, struct arch_frame *);
     /* System call.  Interrupts on.  The result goes to the caller's result register. */
     int64_t (*syscall)(uint64_t number, const uint64_t args[6]);
-    /* Last thing before each return to user mode, interrupts off; may enable them, sleep, and disable them again.
-     * Also called when a spinlock-free kernel interrupt returns to kernel mode?  No: the kernel is not preempted. */
+    /* Last thing before each return to user mode, and to that only; may enable interrupts, sleep, and disable them again. */
     void (*user_return)(void);
 };
 
@@ -110,67 +114,76 @@ NORETURN void kernel_main(const struct boot_info *info);
 /* Each other CPU comes here once arch_cpus_start has brought it up: own stack, own per-CPU register, interrupts off. */
 NORETURN void kernel_secondary_main(struct cpu *cpu);
 
-/* First call of kernel_main: descriptor tables, control registers (NX, SMEP, SMAP, WP), per-CPU register of the boot CPU. */
+/* At boot, when nothing but arch_console_init was called, interrupts off: descriptor tables, control registers (NX, SMEP,
+ * SMAP, WP), per-CPU register of the boot CPU. */
 void arch_init_early(struct cpu *boot_cpu);
 /*
- * Frames are available, all of them below boot_early_end() until this returns: builds the final kernel page tables (W^X, direct
- * map of all RAM, guard page below the boot stack, framebuffer) and switches to them.  The frames serve the kernel's tables from now on.
+ * At boot, interrupts off.  Frames are available, all of them below boot_early_end() until this returns: builds the final
+ * kernel page tables (W^X, direct map of all RAM, guard page below the boot stack, framebuffer) and switches to them.  The
+ * frames serve the kernel's tables from now on.  Panics where they do not suffice.
  */
 struct arch_frames;
 void arch_init_memory(const struct boot_info *info, const struct arch_frames *frames);
-/* Physical addresses here have so many bits, at most 52: memory and registers beyond cannot be reached.  Boot CPU from
- * kernel_main on, then anybody. */
+/* Physical addresses here have so many bits, at most 52: memory and registers beyond cannot be reached.  Any context, from
+ * kernel_main on. */
 unsigned arch_physical_bits(void);
-/* After memory: interrupt controller, clock and timer calibration.  0, or -ENODEV with a line saying what is missing.
- * alloc: 1 << order frames in a row at a multiple of their size, contents undefined, for the controller's tables, now and
+/* At boot, interrupts off, after arch_attach: interrupt controller, clock and timer calibration.  0, or -ENODEV with a line
+ * saying what is missing.  alloc: 1 << order frames in a row at a multiple of their size, contents undefined, for the controller's tables, now and
  * later; 0 or -ENOMEM; any context. */
 typedef int arch_alloc_fn(unsigned order, paddr_t *out);
 int arch_init_irq(const struct boot_info *info, arch_alloc_fn *alloc);
-/* Finds the CPUs (ACPI MADT) and their place (CPUID; ACPI SRAT); fills cpus[i].hwid and .place, index order = hardware id
- * order with the boot CPU first; at most max.  Returns their number, at least 1. */
+/* At boot, interrupts off, after arch_init_irq.  Finds the CPUs and their places, as firmware and processor say; fills
+ * cpus[i].hwid and .place, index order = hardware id order with the boot CPU first; at most max.  Returns their number, at
+ * least 1. */
 unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned max);
-/* The memory nodes that .place.node numbers and which memory is whose; after arch_cpus_find.  At least one. */
+/* The memory nodes that .place.node numbers and which memory is whose; any context, after arch_cpus_find.  At least one. */
 struct numa; /* kernel/dev/numa.h */
 const struct numa *arch_numa(void);
-/* Starts cpus[1..n-1]; each gets the kernel stack in cpu->boot_stack_top.  Returns how many run; says which did not. */
+/* Once, in the first thread, on the boot CPU.  Starts cpus[1..n-1]; each gets the kernel stack in cpu->boot_stack_top.
+ * Returns how many run, this one included; says which did not. */
 unsigned arch_cpus_start(struct cpu *cpus, unsigned n);
 
 /* ---- Console, end of the run ---- */
-/* Callable before everything else: what serial port there is.  Firmware names one as its console, or one was merely found,
- * which does not say that anybody listens. */
+/* At boot, before everything else, interrupts off: what serial port there is.  Firmware names one as its console, or one was
+ * merely found, which does not say that anybody listens. */
 enum arch_serial { SERIAL_NONE, SERIAL_FOUND, SERIAL_NAMED };
 enum arch_serial arch_console_init(void);
 /* Hands over what the transmitter takes at once, and returns how much that is: all of it where there is no console.  Any
  * context; no lock of its own. */
 size_t arch_console_write(const char *s, size_t n);
-int arch_console_read(void); /* next byte typed, or -1          */
-NORETURN void
-arch_poweroff(unsigned code); /* code 0..127 becomes the exit status of the machine where it has one */
-
-NORETURN void arch_stop(void); /* this CPU does nothing any more */
+/* The next byte typed, or -1.  Any context, one call at a time. */
+int arch_console_read(void);
+/* Switches the machine off; code, 127 if it is larger, becomes its exit status where it has one.  Any context, also in the
+ * midst of a panic; where the machine stays on, this CPU stops. */
+NORETURN void arch_poweroff(unsigned code);
+/* This CPU does nothing any more.  Any context. */
+NORETURN void arch_stop(void);
 
 /* ---- Clock and timer ---- */
-uint64_t arch_clock_ns(void); /* since boot; any context; monotonic over all CPUs */
-uint64_t arch_ticks_hz(void); /* frequency of arch_ticks                          */
+/* Since boot, monotonic over all CPUs; 0 before arch_init_irq.  Any context. */
+uint64_t arch_clock_ns(void);
+/* Frequency of arch_ticks; any context, after arch_init_irq. */
+uint64_t arch_ticks_hz(void);
 /* The same, measured by another clock of the machine, for some ten milliseconds.  0, or -ENODEV: there is no other.  Thread
  * context, one at a time. */
 int arch_clock_check(const char **name, uint64_t *hz);
-uint64_t
-arch_clocks_differ(void); /* ticks: by at most so much did a CPU's differ from the boot CPU's at its start */
-bool arch_ticks_user(void); /* may user mode read the clock itself?             */
-void arch_timer_arm(
-    uint64_t
-        deadline_ns); /* this CPU, one shot; interrupts off; past deadlines fire at once; UINT64_MAX disarms */
+/* Ticks: by at most so much did a CPU's differ from the boot CPU's at its start.  Any context, after arch_cpus_start. */
+uint64_t arch_clocks_differ(void);
+/* May user mode read the clock itself?  Any context, after arch_init_irq. */
+bool arch_ticks_user(void);
+/* This CPU's timer, one shot; past deadlines fire at once; UINT64_MAX disarms.  Interrupts off, after arch_init_irq. */
+void arch_timer_arm(uint64_t deadline_ns);
 
 /* ---- Inter-processor ---- */
-void arch_ipi_send(struct cpu *target, enum arch_ipi kind); /* any context; not to oneself */
+/* To a CPU that runs, and not to oneself.  Any context. */
+void arch_ipi_send(struct cpu *target, enum arch_ipi kind);
 
 /* A message interrupt: what a device must write where. */
 struct arch_msi {
     paddr_t address;
     uint32_t data;
 };
-/* Message that raises the PMU interrupt on this CPU. */
+/* Message that raises the PMU interrupt on this CPU; panics where there is none.  Interrupts off, after arch_init_irq. */
 void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi);
 
 /* ---- Message interrupts of devices.  After arch_init_irq; any context but an interrupt. ---- */
@@ -182,6 +195,7 @@ void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi);
  */
 int arch_msi_alloc(uint32_t requester, struct cpu *target, void (*handler)(void *arg), void *arg,
                    unsigned *id);
+/* What the function is to be given. */
 void arch_msi_message(unsigned id, struct arch_msi *out);
 /* To another CPU from now on: arch_msi_message may say something else then.  0 or as above. */
 int arch_msi_move(unsigned id, struct cpu *target);
@@ -191,16 +205,18 @@ void arch_msi_raise(unsigned id);
 void arch_msi_free(unsigned id);
 
 /* ---- Threads ---- */
-/* Prepares ctx so that the first arch_switch to it calls entry(arg) on the given stack, interrupts off. */
+/* Prepares ctx so that the first arch_switch to it calls entry(arg) on the given stack, interrupts off; while ctx runs, traps
+ * from user mode begin at stack_top.  Any context; ctx does not run. */
 void arch_context_init(struct arch_context *ctx, void *stack_top, void (*entry)(void *), void *arg);
-/* Kernel stack top used by traps from user mode while ctx runs is stack_top given above. */
 /* Saves into out, resumes in; interrupts off; FP state, TLS register and trap stack included.  Returns when out runs again. */
 void arch_switch(struct arch_context *out, struct arch_context *in);
-/* Goes to user mode for the first time in this thread: registers zero but for the argument.  tls goes to the TLS register. */
+/* Goes to user mode for the first time in this thread: registers zero but for the argument.  tls goes to the TLS register.
+ * Thread context, in a space; pc below USER_MAX. */
 NORETURN void arch_user_enter(vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls);
-/* TLS register of the running thread. */
+/* TLS register of the running thread.  Thread context. */
 void arch_tls_set(vaddr_t tls);
-/* What the CPUs offer to user mode, in Linux's bits of AT_HWCAP; 0 where programs can ask the CPU themselves. */
+/* What the CPUs offer to user mode, in Linux's bits of AT_HWCAP; 0 where programs can ask the CPU themselves.  Any
+ * context. */
 uint64_t arch_user_hwcap(void);
 
 /* ---- Address spaces ---- */
@@ -214,22 +230,26 @@ struct arch_frames {
     void (*free)(paddr_t frame);
 };
 
-/* All: caller holds the space's lock; no TLB work is done here, the caller invalidates. */
-int arch_space_init(struct arch_space *space,
-                    const struct arch_frames *frames); /* upper half is the kernel's */
-void arch_space_destroy(struct arch_space *space);     /* frees tables, not pages     */
-/* Maps one 4 KB page; -ENOMEM, -EEXIST.  space NULL is the kernel's own. */
+/* Up to arch_space_query: caller holds the space's lock, if others know it; no TLB work is done here, the caller
+ * invalidates. */
+/* A space whose upper half is the kernel's.  0 or -ENOMEM. */
+int arch_space_init(struct arch_space *space, const struct arch_frames *frames);
+/* Frees tables, not pages; no CPU runs in it. */
+void arch_space_destroy(struct arch_space *space);
+/* Maps one 4 KB page; 0, -ENOMEM, -EEXIST, -ERANGE: beyond physical addresses.  space NULL is the kernel's own. */
 int arch_space_map(struct arch_space *space, vaddr_t va, paddr_t pa, unsigned prot);
-/* 0 and the page that was there, or -ENOENT. */
+/* 0 and the page that was there, -ENOENT, or -EINVAL: part of a larger one, which the kernel's own space has. */
 int arch_space_unmap(struct arch_space *space, vaddr_t va, paddr_t *pa);
-int arch_space_protect(struct arch_space *space, vaddr_t va, unsigned prot);             /* -ENOENT */
-int arch_space_query(struct arch_space *space, vaddr_t va, paddr_t *pa, unsigned *prot); /* -ENOENT */
+/* Gives the page other rights; 0 or as above. */
+int arch_space_protect(struct arch_space *space, vaddr_t va, unsigned prot);
+/* Where va is, and the rights to its page, whatever its size; 0 or -ENOENT. */
+int arch_space_query(struct arch_space *space, vaddr_t va, paddr_t *pa, unsigned *prot);
 /* This CPU runs in space from now on; NULL: kernel only.  Interrupts off. */
 void arch_space_switch(struct arch_space *space);
 /* This CPU, pages from va on; n == 0: everything of the space.  Interrupts off. */
 void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n);
 /* The same on all CPUs, whatever they run, before this returns.  False: this processor cannot, and nothing was done: each
- * CPU that runs in the space must be asked.  Not to be moved to another CPU meanwhile. */
+ * CPU that runs in the space must be asked.  Any context that stays on this CPU. */
 bool arch_tlb_flush_everywhere(struct arch_space *space, vaddr_t va, size_t n);
 /* Boot argument mem.space_ids: where the TLB tells spaces apart by identifiers, use fewer than so many.  Before
  * arch_init_memory. */
@@ -260,8 +280,8 @@ int arch_pci_host(const struct boot_info *info, struct pci_host *out);
 int arch_pci_read(unsigned bus, unsigned slot, unsigned function, unsigned reg, uint32_t *v);
 int arch_pci_write(unsigned bus, unsigned slot, unsigned function, unsigned reg, uint32_t v);
 
-/* ---- Looking back ---- */
-/* Calls step for each return address, innermost first, at most 64; frame NULL: from the caller on. */
+/* ---- Looking back.  Any context, panics included; a frame lasts as long as the handler that was given it. ---- */
+/* Calls step for each return address, innermost first, at most 64; frame NULL: from the caller on.  Broken stacks end it. */
 void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, void *arg), void *arg);
 void arch_frame_print(const struct arch_frame *frame); /* all registers, by name */
 vaddr_t arch_frame_pc(const struct arch_frame *frame);
@@ -277,8 +297,10 @@ struct arch_word {
     uint64_t value;
 };
 unsigned arch_identity(struct arch_word out[ARCH_WORDS_MAX]);
-void arch_cpu_name(char out[ARCH_CPU_NAME_MAX]); /* this CPU's model, for people */
-const char *arch_machine(void); /* what firmware calls the machine outside of SMBIOS, or NULL */
+/* This CPU's model, for people.  Any context. */
+void arch_cpu_name(char out[ARCH_CPU_NAME_MAX]);
+/* What firmware calls the machine outside of SMBIOS, or NULL.  Any context, after arch_init_irq. */
+const char *arch_machine(void);
 /* What is peculiar: is_so writes what, for people; false: it is not so.  Thread context, all CPUs started.  Ended by name
  * NULL. */
 struct arch_quirk {

@@ -69,6 +69,7 @@ void efi_arch_enter(const struct efi_entry *entry, const struct boot_info *info)
     clean(info->kernel_base, info->kernel_size);
     clean((uint64_t)info, sizeof(*info));
     clean((uint64_t)leave, PAGE_SIZE);
+    /* What was cleaned is in memory before instructions are fetched from there, and the instruction cache empty before. */
     __asm__ volatile("dsb sy\n\t"
                      "ic iallu\n\t"
                      "dsb sy\n\t"

@@ -34,7 +34,7 @@ static inline void arch_cpu_relax(void)
 }
 
 /* A masked interrupt ends WFI all the same (D1.7.2), so none can slip in before it.  DSB: what the CPU has written is
- * seen before it sleeps. */
+ * seen before it sleeps.  ISB: what is pending is taken there. */
 static inline void arch_halt(void)
 {
     __asm__ volatile("dsb sy\n\t"

@@ -97,12 +97,12 @@ boot_image:
 	lsl	x1, x2, x1
 	sub	x2, x1, #1
 	bic	x0, x0, x2
-	dsb	sy
+	dsb	sy		/* the stores are in memory before lines are dropped */
 4:	dc	ivac, x0
 	add	x0, x0, x1
 	cmp	x0, x26
 	b.lo	4b
-	dsb	sy
+	dsb	sy		/* all are, before caches and walks are on */
 
 	ldr	x0, =MAIR_KERNEL
 	ldr	x1, =TCR_KERNEL
@@ -150,7 +150,9 @@ secondary_entry:
 	mov	x0, x22
 	br	x23
 
-/* x0 MAIR, x1 TCR, x2 TTBR0, x3 TTBR1, x4 SCTLR.  The TLB may hold anything (D8.13.4). */
+/* x0 MAIR, x1 TCR, x2 TTBR0, x3 TTBR1, x4 SCTLR.  The TLB may hold anything (D8.13.4).  Before the MMU is on, the registers
+ * are in use (ISB), TLB and instruction cache empty (DSB) and nothing fetched by them (ISB); the next instruction is fetched
+ * with it on (ISB). */
 enable_mmu:
 	msr	mair_el1, x0
 	msr	tcr_el1, x1
@@ -193,11 +195,11 @@ enter_el1:
 	cmp	x9, #2 << 2
 	b.eq	1f
 	msr	sctlr_el1, x10
-	isb
+	isb			/* MMU off before registers it uses change */
 	ret
 1:	ldr	x9, =HCR_KERNEL
 	msr	hcr_el2, x9
-	isb
+	isb			/* with E2H gone the next registers are what they are called */
 	msr	sctlr_el1, x10
 	mov	x9, #3			/* EL1 reads and sets the physical counter and timer */
 	msr	cnthctl_el2, x9
@@ -228,7 +230,7 @@ enter_el1:
 	mov	x10, #9			/* Enable, SRE */
 	orr	x9, x9, x10
 	msr	ICC_SRE_EL2, x9
-	isb
+	isb			/* did it take it? */
 	mrs	x9, ICC_SRE_EL2
 	tbz	x9, #0, 3f
 	msr	ICH_HCR_EL2, xzr

@@ -82,5 +82,5 @@ void clock_timer_start(uint64_t wait_ns)
 void clock_timer_stop(void)
 {
     sysreg_write(cntv_ctl_el0, 0);
-    isb();
+    isb(); /* the line falls before interrupts are on again */
 }

@@ -71,7 +71,7 @@ void cpu_init(struct cpu *cpu)
         sysreg_write(pmintenclr_el1, UINT32_MAX); /* firmware may have left it on, or nobody has set it */
     }
     sysreg_write(sctlr_el1, sctlr() | (sysreg_read(sctlr_el1) & SCTLR_WXN));
-    isb();
+    isb(); /* from here on exceptions are ours and set PAN */
     arch_user_access_end();
     __asm__ volatile("msr daifclr, #5" : : : "memory"); /* system errors, FIQs */
 }
@@ -80,7 +80,7 @@ void cpu_protect(void)
 {
     sysreg_write(sctlr_el1, sctlr() | SCTLR_WXN);
     isb();
-    /* The TLB may hold what the bit was (D8.4.3). */
+    /* The TLB may hold what the bit was (D8.4.3); DSB waits until it does not, ISB drops what was fetched by it. */
     __asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
 }
 

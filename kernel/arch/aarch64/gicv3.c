@@ -145,13 +145,13 @@ static void init_cpu(uint64_t hwid, unsigned index)
     gic_bank_set_priority(bank, IPI_STOP, PRIORITY_STOP);
     gic_bank_enable_sgis(bank);
     sysreg_write(ICC_SRE_EL1, SRE_ENABLE);
-    isb();
+    isb(); /* the other registers are there only then */
     sysreg_write(ICC_PMR_EL1, GIC_PRIORITY_LOWEST);
     sysreg_write(ICC_BPR1_EL1, 0);
     sysreg_write(ICC_CTLR_EL1, 0); /* the end of an interrupt is one write */
     sysreg_write(ICC_IGRPEN0_EL1, one_state);
     sysreg_write(ICC_IGRPEN1_EL1, 1);
-    isb();
+    isb(); /* interrupts may be let in from here on */
 }
 
 /* DSB: what the acknowledgement tells of has reached this CPU before its handler looks (IHI 0069, 4.1.1). */
@@ -166,7 +166,7 @@ static uint32_t acknowledge(void)
 static void end(uint32_t token)
 {
     sysreg_write(ICC_EOIR1_EL1, token);
-    isb();
+    isb(); /* the next acknowledgement sees the priority dropped */
 }
 
 static void send(const struct cpu *target, unsigned sgi)
@@ -175,7 +175,7 @@ static void send(const struct cpu *target, unsigned sgi)
     uint64_t request = (hwid >> 32 & 0xff) << 48 | aff0 / SGI_RANGE << 44 | (hwid >> 16 & 0xff) << 32 |
                        (uint64_t)sgi << 24 | (hwid >> 8 & 0xff) << 16 | UINT64_C(1) << aff0 % SGI_RANGE;
 
-    /* System registers do not wait for stores. */
+    /* System registers do not wait for stores: what the target is to find.  ISB: it is sent now, not when time comes. */
     __asm__ volatile("dsb ishst" : : : "memory");
     if (one_state && sgi == IPI_STOP)
         sysreg_write(ICC_SGI0R_EL1, request);

@@ -59,6 +59,7 @@ static arch_alloc_fn *alloc_frames;
 
 /* ---- Memory it reads ---- */
 
+/* DSB: it is there before the register is written that makes the ITS read it. */
 static void publish(const struct its *s, const void *p, size_t size)
 {
     if (s->past_caches)

@@ -44,6 +44,7 @@ static bool has_wide_asids(void)
     return id_field(sysreg_read(id_aa64mmfr0_el1), MMFR0_ASIDBITS) == ASIDBITS_16;
 }
 
+/* Of this CPU.  DSB: the TLB has done it; ISB: what was fetched by it is dropped. */
 static void forget_everything(void)
 {
     __asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
@@ -64,7 +65,7 @@ void memory_load_kernel(struct pt *kernel)
     sysreg_write(ttbr0_el1, start_image_pa(empty_root));
     sysreg_write(ttbr1_el1, kernel->root);
     init_asids();
-    isb();
+    isb(); /* new roots and identifiers are in use, so nothing of the old ones comes back behind what follows */
     forget_everything();
     cpu_protect();
 }
@@ -107,10 +108,11 @@ void arch_space_switch(struct arch_space *space)
         ttbr0 = space->pt.root | (uint64_t)asid_of(tag ? tag : assign(space, cpu)) << ASID_SHIFT;
     }
     sysreg_write(ttbr0_el1, ttbr0);
-    isb();
+    isb(); /* a user copy may follow at once */
 }
 
-/* Invalidation by address takes the kernel's pages, too, whatever the identifier.  DSB: the tables were changed before. */
+/* Invalidation by address takes the kernel's pages, too, whatever the identifier.  The first DSB: the tables were changed
+ * before.  The second, and ISB: nobody concerned uses what is forgotten any more, this CPU's next instructions included. */
 #define DEFINE_FLUSH(name, whose, domain, pages_max)                                                        \
     static void name(const struct arch_space *space, vaddr_t va, size_t n)                                  \
     {                                                                                                       \

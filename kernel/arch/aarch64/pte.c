@@ -64,7 +64,8 @@ static unsigned prot(uint64_t e)
 }
 
 /* The walker sees the entry before anything that follows is done with it (D8.2.6 "Ordering and completion of
- * translation table updates"). */
+ * translation table updates"): DSB; and what follows is fetched and executed after that: ISB.  Release: the page's contents,
+ * too, precede it. */
 static void store(uint64_t *slot, uint64_t e)
 {
     __atomic_store_n(slot, e, __ATOMIC_RELEASE);
