@@ -167,6 +167,22 @@ enable_mmu:
 	isb
 	ret
 
+/* void replace_ttbr1(paddr_t root, paddr_t empty), called at its physical address, where TTBR0 maps it.  The TLB must not have
+ * one address in pages of two sizes, so nothing of the old root is left when the new one comes (D8.16.1). */
+	.globl	replace_ttbr1
+replace_ttbr1:
+	mrs	x2, daif
+	msr	daifset, #15		/* there are no vectors now */
+	msr	ttbr1_el1, x1
+	isb				/* no more walks by the old root ... */
+	tlbi	vmalle1
+	dsb	nsh			/* ... and nothing that they brought */
+	isb
+	msr	ttbr1_el1, x0
+	isb				/* ret fetches by the new one */
+	msr	daif, x2
+	ret
+
 /* Maps 2 MB at x1 to x2 with the attributes x3 in the tree at x0; keeps them. */
 map_block:
 	mov	x4, #39

@@ -10,6 +10,9 @@
 
 extern uint64_t boot_tables[]; /* first the upper half's root, then the lower's; from free_tables on unused */
 
+/* See boot.S. */
+void replace_ttbr1(paddr_t root, paddr_t empty);
+
 /*
  * Boot CPU, MMU on, boot stack, interrupts off; mapped are the image at KERNEL_BASE, its first 2 MB at their physical
  * address, and the tables in the direct map.  at: the device tree or struct boot_info; image: where the image lies.

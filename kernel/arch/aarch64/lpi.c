@@ -95,5 +95,6 @@ void lpi_enable(unsigned n, bool on)
     __atomic_store_n(&config[n], on ? CONFIG_ON : CONFIG_OFF, __ATOMIC_RELEASE);
     if (config_past_caches)
         cache_clean(&config[n], 1);
-    __asm__ volatile("dsb ishst" : : : "memory"); /* before the command that makes redistributors read it again */
+    /* Before the command that makes redistributors read it again. */
+    __asm__ volatile("dsb ishst" : : : "memory");
 }

@@ -6,6 +6,7 @@
  * Invalidation names the space by its identifier, here or, by broadcast, on all CPUs, whatever they run.  A CPU that has
  * translations of a space under an earlier identifier forgets everything before it uses another one (kernel/arch/asid.h).
  */
+#include "boot.h"
 #include "console.h"
 #include "cpu_init.h"
 #include "memory.h"
@@ -61,11 +62,14 @@ static void init_asids(void)
 
 void memory_load_kernel(struct pt *kernel)
 {
+    void (*replace)(paddr_t root, paddr_t empty) =
+        (void (*)(paddr_t, paddr_t))start_image_pa((const void *)replace_ttbr1);
+
     console_map(kernel);
+    replace(kernel->root, start_image_pa(empty_root));
     sysreg_write(ttbr0_el1, start_image_pa(empty_root));
-    sysreg_write(ttbr1_el1, kernel->root);
     init_asids();
-    isb(); /* new roots and identifiers are in use, so nothing of the old ones comes back behind what follows */
+    isb(); /* empty root and identifiers are in use, so nothing of the old ones comes back behind what follows */
     forget_everything();
     cpu_protect();
 }
