@@ -5,29 +5,7 @@
  * accepted. The text comes from outside: every byte of it is checked, and nothing here may rely on its form.
  */
 #include "kernel/cmdline.h"
-
-/* Bounded text; what does not fit is cut off. */
-struct text {
-    char *at;
-    size_t left; /* the final NUL included */
-};
-
-static void put(struct text *t, const char *s)
-{
-    for (; *s && t->left > 1; s++, t->left--)
-        *t->at++ = *s;
-    if (t->left)
-        *t->at = '\0';
-}
-
-/* A part of the input inside a message: never more than a line's worth, nothing unprintable. */
-static void put_quoted(struct text *t, const char *s, size_t n)
-{
-    put(t, "'");
-    for (size_t i = 0; i < n && s[i] && i < 40; i++)
-        put(t, s[i] >= ' ' && s[i] <= '~' ? (char[]){s[i], '\0'} : "?");
-    put(t, n > 40 ? "...'" : "'");
-}
+#include "kernel/text.h"
 
 static void put_u64(struct text *t, uint64_t v)
 {
@@ -38,7 +16,7 @@ static void put_u64(struct text *t, uint64_t v)
     do
         *--d = (char)('0' + v % 10);
     while (v /= 10);
-    put(t, d);
+    text_put(t, d);
 }
 
 static void put_bytes(struct text *t, uint64_t v)
@@ -48,24 +26,11 @@ static void put_bytes(struct text *t, uint64_t v)
         uint64_t unit = GIB >> (10 * i);
         if (v && v % unit == 0) {
             put_u64(t, v / unit);
-            put(t, (char[]){suffix[i], '\0'});
+            text_put(t, (char[]){suffix[i], '\0'});
             return;
         }
     }
     put_u64(t, v);
-}
-
-static size_t length(const char *s)
-{
-    size_t n = 0;
-    while (s[n])
-        n++;
-    return n;
-}
-
-static bool same(const char *name, const char *s, size_t n)
-{
-    return length(name) == n && !memcmp(name, s, n);
 }
 
 /* Length of the key in front of '=', or of the whole word. */
@@ -82,7 +47,7 @@ const struct arg *cmdline_find(const char *assign, const struct arg *const *tabl
     size_t n = key_length(assign);
     for (; *tables; tables++)
         for (const struct arg *a = *tables; a->name; a++)
-            if (same(a->name, assign, n))
+            if (text_same(a->name, assign, n))
                 return a;
     return NULL;
 }
@@ -91,13 +56,13 @@ const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size
 {
     struct text t = {buf, size};
 
-    put(&t, "");
+    text_put(&t, "");
     switch (arg->type) {
     case ARG_BOOL:
-        put(&t, value ? "on" : "off");
+        text_put(&t, value ? "on" : "off");
         break;
     case ARG_CHOICE:
-        put(&t, arg->choices[value]);
+        text_put(&t, arg->choices[value]);
         break;
     case ARG_BYTES:
         put_bytes(&t, value);
@@ -113,25 +78,25 @@ static void put_accepts(struct text *t, const struct arg *a)
 {
     switch (a->type) {
     case ARG_BOOL:
-        put(t, "on or off");
+        text_put(t, "on or off");
         break;
     case ARG_CHOICE:
-        put(t, "one of");
+        text_put(t, "one of");
         for (const char *const *c = a->choices; *c; c++) {
-            put(t, " ");
-            put(t, *c);
+            text_put(t, " ");
+            text_put(t, *c);
         }
         break;
     case ARG_BYTES:
-        put(t, "bytes, with K M or G behind the number, from ");
+        text_put(t, "bytes, with K M or G behind the number, from ");
         put_bytes(t, a->min);
-        put(t, " to ");
+        text_put(t, " to ");
         put_bytes(t, a->max);
         break;
     case ARG_U64:
-        put(t, "a number from ");
+        text_put(t, "a number from ");
         put_u64(t, a->min);
-        put(t, " to ");
+        text_put(t, " to ");
         put_u64(t, a->max);
         break;
     }
@@ -141,15 +106,9 @@ const char *cmdline_accepts(const struct arg *arg, char *buf, size_t size)
 {
     struct text t = {buf, size};
 
-    put(&t, "");
+    text_put(&t, "");
     put_accepts(&t, arg);
     return buf;
-}
-
-static int digit(char c, unsigned base)
-{
-    int d = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-    return d >= 0 && (unsigned)d < base ? d : -1;
 }
 
 /* Decimal or 0x hexadecimal, all of *s up to what follows the digits. */
@@ -159,10 +118,11 @@ static bool parse_number(const char **s, uint64_t *out)
     const char *p = base == 16 ? *s + 2 : *s;
     uint64_t v = 0;
 
-    if (digit(*p, base) < 0)
+    if (text_digit(*p, base) < 0)
         return false;
-    for (; digit(*p, base) >= 0; p++)
-        if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, (uint64_t)digit(*p, base), &v))
+    for (; text_digit(*p, base) >= 0; p++)
+        if (__builtin_mul_overflow(v, base, &v) ||
+            __builtin_add_overflow(v, (uint64_t)text_digit(*p, base), &v))
             return false;
     *s = p;
     *out = v;
@@ -194,7 +154,7 @@ static bool parse_bytes(const char **s, uint64_t *out)
 static bool parse_choice(const struct arg *a, const char *s, uint64_t *out)
 {
     for (uint64_t i = 0; a->choices[i]; i++) {
-        if (same(a->choices[i], s, length(s))) {
+        if (text_same(a->choices[i], s, text_length(s))) {
             *out = i;
             return true;
         }
@@ -207,7 +167,7 @@ static bool parse_bool(const char *s, uint64_t *out)
     static const char *const words[][2] = {{"off", "on"}, {"0", "1"}, {"no", "yes"}, {"false", "true"}};
     for (unsigned i = 0; i < ARRAY_SIZE(words); i++) {
         for (uint64_t v = 0; v < 2; v++) {
-            if (same(words[i][v], s, length(s))) {
+            if (text_same(words[i][v], s, text_length(s))) {
                 *out = v;
                 return true;
             }
@@ -235,27 +195,27 @@ static int check(const char *assign, const struct arg *const *tables, bool run_o
     const struct arg *a = cmdline_find(assign, tables);
 
     if (!a || !n) {
-        put(err, "unknown argument ");
-        put_quoted(err, assign, n);
-        put(err, "; 'help' lists the known ones");
+        text_put(err, "unknown argument ");
+        text_put_quoted(err, assign, n);
+        text_put(err, "; 'help' lists the known ones");
         return -EINVAL;
     }
     if (run_only && !a->run) {
-        put(err, "argument ");
-        put_quoted(err, assign, n);
-        put(err, " holds for the whole boot: it must stand in front of '--'");
+        text_put(err, "argument ");
+        text_put_quoted(err, assign, n);
+        text_put(err, " holds for the whole boot: it must stand in front of '--'");
         return -EINVAL;
     }
     if (!assign[n] || !parse_value(a, assign + n + 1, value)) {
-        put(err, "argument ");
-        put_quoted(err, assign, n);
+        text_put(err, "argument ");
+        text_put_quoted(err, assign, n);
         if (assign[n]) {
-            put(err, " does not accept ");
-            put_quoted(err, assign + n + 1, length(assign + n + 1));
+            text_put(err, " does not accept ");
+            text_put_quoted(err, assign + n + 1, text_length(assign + n + 1));
         } else {
-            put(err, " needs a value");
+            text_put(err, " needs a value");
         }
-        put(err, "; accepted: ");
+        text_put(err, "; accepted: ");
         put_accepts(err, a);
         return -EINVAL;
     }
@@ -325,7 +285,7 @@ static int boot_word(struct parser *p, const char *word)
     const struct arg *a;
     uint64_t value;
 
-    if (same("help", word, length(word))) {
+    if (text_same("help", word, text_length(word))) {
         p->out->help = true;
         return 0;
     }
@@ -334,10 +294,10 @@ static int boot_word(struct parser *p, const char *word)
 
 static int fail(struct parser *p, const char *what, const char *word)
 {
-    put(&p->err, what);
+    text_put(&p->err, what);
     if (word) {
-        put(&p->err, " ");
-        put_quoted(&p->err, word, length(word));
+        text_put(&p->err, " ");
+        text_put_quoted(&p->err, word, text_length(word));
     }
     return -EINVAL;
 }
@@ -395,7 +355,7 @@ static int parse_boot(struct parser *p, char **at, char **first, unsigned *count
     *count = 0;
     while (**at) {
         char *word = next_word(at, &end);
-        if (word && same("--", word, length(word)) && !end)
+        if (word && text_same("--", word, text_length(word)) && !end)
             return 0;
         if (end)
             return fail(p, "';' and '&' separate applications, which stand behind '--'", NULL);
@@ -416,7 +376,7 @@ static void apply(const struct parser *p, const char *word, unsigned count)
         const struct arg *a = cmdline_find(word, p->tables);
         if (a) /* help has no entry */
             parse_value(a, word + key_length(word) + 1, a->value);
-        word += length(word) + 1;
+        word += text_length(word) + 1;
         while (count && is_space(*word))
             word++;
     }
@@ -429,7 +389,7 @@ int cmdline_parse(char *text, const struct arg *const *tables, struct cmdline *o
     char *at = text, *first;
     unsigned count;
 
-    put(&p.err, "");
+    text_put(&p.err, "");
     memset(out, 0, sizeof(*out));
     for (const char *c = text; *c; c++)
         if ((*c < ' ' || *c > '~') && !is_space(*c))
