@@ -326,9 +326,9 @@ MACHINE_MAIN := topologies
 MACHINE_SRC  := \
 	test/machine/branch.c test/machine/cache.c test/machine/cache_array.c test/machine/cache_check.c \
 	test/machine/clock.c test/machine/decode_arm.c test/machine/decode_x86.c test/machine/execute.c \
-	test/machine/interrupt.c test/machine/isa.c test/machine/plugin.c test/machine/pmu.c test/machine/qemu.c \
-	test/machine/regs.c test/machine/storebuf.c test/machine/tlb.c test/machine/topology.c test/machine/truth.c \
-	test/machine/turn.c
+	test/machine/interrupt.c test/machine/isa.c test/machine/plugin.c test/machine/pmu.c test/machine/pmu_masks.c \
+	test/machine/qemu.c test/machine/regs.c test/machine/storebuf.c test/machine/tlb.c test/machine/topology.c \
+	test/machine/truth.c test/machine/turn.c
 machine_objects = $(addprefix $(B)/machine/,$(addsuffix .o,$(basename $(MACHINE_SRC))))
 $(B)/machine/%.o: %.c Makefile | deps-build
 	$(call say,HOSTCC,$<)

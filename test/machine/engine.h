@@ -7,6 +7,7 @@
  */
 #pragma once
 #include "kernel/dev/machine.h"
+#include "test/machine/pmu_masks.h"
 #include "test/machine/branch.h"
 #include "test/machine/cache.h"
 #include "test/machine/isa.h"
@@ -244,8 +245,7 @@ bool regs_contains(paddr_t pa);   /* asked for every new translation */
 void regs_access(struct vcpu *v, paddr_t pa, bool store);
 
 /* pmu.c */
-extern const uint8_t pmu_counter_mask[MACHINE_EVENTS]; /* bit per counter that can count the event */
-#define PMU_SAMPLE_SOURCES 0x7eu                       /* all but L1 */
+#define PMU_SAMPLE_SOURCES 0x7eu /* all but L1 */
 #define PMU_RING_RECORDS   65536
 #define PMU_RECORD_CYCLES  50
 void pmu_init(struct vcpu *v);

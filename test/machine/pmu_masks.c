@@ -1,0 +1,36 @@
+#include "test/machine/pmu_masks.h"
+
+/*
+ * Which programmable counters (bits 0 to 3) can count an event, in the manner of POWER5's: related events share a pair, so
+ * that few sets fit at once and the others must take turns.  Bits 4 and 5 are the fixed counters.
+ */
+const uint8_t pmu_counter_mask[MACHINE_EVENTS] = {
+    [MACHINE_EVENT_CYCLES] = 0x29,
+    [MACHINE_EVENT_INSTRUCTIONS] = 0x12,
+    [MACHINE_EVENT_LOADS] = 0x05,
+    [MACHINE_EVENT_STORES] = 0x0a,
+    [MACHINE_EVENT_L1D_MISSES] = 0x0a,
+    [MACHINE_EVENT_L1I_MISSES] = 0x05,
+    [MACHINE_EVENT_MISPREDICTS] = 0x0c,
+    [MACHINE_EVENT_TLB_MISSES] = 0x03,
+    [MACHINE_EVENT_SERVED_LOCAL_L2] = 0x03,
+    [MACHINE_EVENT_SERVED_LOCAL_L3] = 0x0c,
+    [MACHINE_EVENT_SERVED_REMOTE_L2] = 0x05,
+    [MACHINE_EVENT_SERVED_REMOTE_L3] = 0x0a,
+    [MACHINE_EVENT_SERVED_LOCAL_MEMORY] = 0x09,
+    [MACHINE_EVENT_SERVED_REMOTE_MEMORY] = 0x06,
+    [MACHINE_EVENT_COMPLETION] = 0x0c,
+    [MACHINE_EVENT_STALL_ICACHE] = 0x03,
+    [MACHINE_EVENT_STALL_BRANCH] = 0x0c,
+    [MACHINE_EVENT_STALL_DCACHE] = 0x06,
+    [MACHINE_EVENT_STALL_TLB] = 0x09,
+    [MACHINE_EVENT_STALL_OTHER] = 0x0a,
+    [MACHINE_EVENT_DCACHE_LOCAL_L2] = 0x03,
+    [MACHINE_EVENT_DCACHE_LOCAL_L3] = 0x0c,
+    [MACHINE_EVENT_DCACHE_REMOTE_L2] = 0x05,
+    [MACHINE_EVENT_DCACHE_REMOTE_L3] = 0x0a,
+    [MACHINE_EVENT_DCACHE_LOCAL_MEMORY] = 0x09,
+    [MACHINE_EVENT_DCACHE_REMOTE_MEMORY] = 0x06,
+    [MACHINE_EVENT_IDLE] = 0x08,
+    [MACHINE_EVENT_EXCEPTIONS] = 0x01,
+};
