@@ -36,6 +36,8 @@ NEWLIB := $(B)/newlib-$(ARCH)
 LIBFDT := $(B)/libfdt
 GNUEFI := $(B)/gnu-efi-$(ARCH)
 FONT   := $(B)/font
+LIBPFM4 := $(B)/libpfm4
+EVENTS := $(B)/events
 H      := $(B)/host
 OUT    := $(B)/out
 # What QEMU's -kernel takes.
@@ -52,7 +54,7 @@ DEPS_RUN   := $(QEMU_$(ARCH))>=1:10 gnuplot-nox
 FIRMWARE_x86_64  := ovmf
 FIRMWARE_aarch64 := qemu-efi-aarch64
 DEPS_EFI   := mtools $(FIRMWARE_$(ARCH))
-DEPS_TEST  := libcmocka-dev device-tree-compiler perl $(DEPS_EFI)
+DEPS_TEST  := libcmocka-dev libpfm4-dev device-tree-compiler perl $(DEPS_EFI)
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
 
@@ -64,6 +66,13 @@ POLICY_SRC := \
 	sched/balance_policy.c sched/sampling_period.c
 # ... of one instruction set's kernel.
 POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c
+# ... names of events and metrics.  Tables of the PMUs' events are made from libpfm4's.
+EVENTS_SRC := \
+	hpm/events/bits.c hpm/events/generic.c hpm/events/generic_model.c hpm/events/identity.c hpm/events/lookup.c \
+	hpm/events/nearest.c hpm/events/words.c
+EVENTS_SRC_x86_64 := \
+	$(EVENTS_SRC) hpm/events/choices_x86.c hpm/events/generic_amd.c hpm/events/generic_intel.c $(EVENTS)/x86_64.c
+EVENTS_SRC_aarch64 := $(EVENTS_SRC) hpm/events/choices_arm.c hpm/events/generic_arm.c $(EVENTS)/aarch64.c
 ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/clock.c kernel/arch/x86_64/console.c kernel/arch/x86_64/context.c kernel/arch/x86_64/cpu_init.c \
 	kernel/arch/x86_64/cpus.c kernel/arch/x86_64/early.c kernel/arch/x86_64/fpu.c kernel/arch/x86_64/frame.c \
@@ -106,7 +115,7 @@ ARCH_SRC_aarch64 += \
 	kernel/arch/aarch64/gicv3.c kernel/arch/aarch64/irq.c kernel/arch/aarch64/its.c kernel/arch/aarch64/lpi.c \
 	kernel/arch/aarch64/platform_find.c kernel/arch/aarch64/psci.c kernel/arch/aarch64/smp.c kernel/arch/aarch64/v2m.c kernel/dev/acpi_iort.c kernel/dev/acpi_platform.c $(DEVTREE_SRC) $(LIBFDT_SRC) \
 	hpm/pmu/armv8.c hpm/pmu/armv8_regs.c
-KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH))
+KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH)) $(EVENTS_SRC_$(ARCH))
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
 # To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS.
@@ -215,10 +224,23 @@ $(FONT_SRC): $(FONT_FILE) tools/font.sh
 	$(call say,FONT,$@)
 	$(Q)tools/font.sh $< $@
 
+# ---- Event tables ----------------------------------------------------------------------------------------------------
+$(LIBPFM4)/found.h: tools/libpfm4.sh tools/source.sh tools/apt.sh | deps-build
+	@tools/libpfm4.sh $(LIBPFM4)
+	@touch $@
+EVENTS_TOOL_SRC := $(addprefix tools/events/,amd.c arm.c generate.c intel.c model.c) test/machine/pmu_masks.c
+$(EVENTS)/generate: $(EVENTS_TOOL_SRC) tools/events/source.h hpm/events/table.h hpm/events/event.h kernel/dev/machine.h $(LIBPFM4)/found.h
+	$(call say,HOSTLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) -std=gnu11 -g -O1 -I. -isystem $(LIBPFM4) $(WARN) $(EVENTS_TOOL_SRC) -o $@
+$(EVENTS)/x86_64.c $(EVENTS)/aarch64.c: $(EVENTS)/%.c: $(EVENTS)/generate
+	$(call say,EVENTS,$@)
+	$(Q)$< $* "$$(cat $(LIBPFM4)/version)" >$@
+
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Compiled in two flavours: fast, and debug with lock-order checks, which the tests boot.
 kernel_objects = $(addprefix $(O)/$(1)/,$(addsuffix .o,$(basename $(KERNEL_SRC))))
-policy_objects = $(addprefix $(O)/fast/,$(addsuffix .o,$(basename $(POLICY_SRC) $(POLICY_SRC_aarch64))))
+policy_objects = $(addprefix $(O)/fast/,$(addsuffix .o,$(basename $(POLICY_SRC) $(POLICY_SRC_aarch64) $(EVENTS_SRC_$(ARCH)))))
 
 define compile
 $(call say,CC,$<)
@@ -369,6 +391,7 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_console test_cpu_place test_devtree test_elf \
+	test_events_arm test_events_libpfm4 test_events_x86 \
 	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling test_its_layout \
 	test_mux test_mux_turns test_numa test_pci test_pci_msi test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_sleepers test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
@@ -412,7 +435,7 @@ test_tlb_SRC       := test/machine/tlb.c
 test_branch_SRC    := test/machine/branch.c
 test_storebuf_SRC  := test/machine/storebuf.c
 test_decode_arm_SRC := test/machine/decode_arm.c
-HPM_TESTED         := $(filter-out hpm/pmu/armv8%,$(filter hpm/%,$(KERNEL_SRC))) kernel/lock.c kernel/format.c test/host/hpm_kernel.c
+HPM_TESTED         := $(filter-out hpm/events/% hpm/pmu/armv8%,$(filter hpm/%,$(KERNEL_SRC))) kernel/lock.c kernel/format.c test/host/hpm_kernel.c
 test_hpm_group_SRC    := hpm/group.c
 test_hpm_group_cause_SRC := hpm/group.c
 MUX                := hpm/mux.c hpm/mux_turns.c hpm/estimate.c
@@ -423,6 +446,10 @@ test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
 test_hpm_count_SRC    := $(HPM_TESTED) test/host/hpm_double.c
 test_hpm_sampling_SRC := $(HPM_TESTED) test/host/hpm_double.c
 test_hpm_armv8_SRC    := $(filter-out hpm/pmu/%,$(HPM_TESTED)) hpm/pmu/armv8.c test/host/armv8_double.c
+test_events_x86_SRC     := $(EVENTS_SRC_x86_64) test/machine/pmu_masks.c
+test_events_arm_SRC     := $(EVENTS_SRC_aarch64)
+test_events_libpfm4_SRC := $(EVENTS_SRC_x86_64)
+test_events_libpfm4_LIBS := -lpfm
 test_histogram_SRC := apps/common/histogram.c
 test_btree_SRC     := apps/warehouse/btree.c apps/common/arena.c
 test_plan_SRC      := apps/common/plan.c
@@ -443,7 +470,7 @@ define host_test_rule
 $(1)_MAIN := $$(wildcard test/host/$(1).c test/machine/$(1).c)
 $(H)/$(1): $$(addprefix $(H)/,$$(addsuffix .o,$$(basename $$($(1)_MAIN) $$($(1)_SRC))))
 	$$(call say,HOSTLD,$$@)
-	$$(Q)$(HOSTCC) $(SANITIZE) $$(filter %.o,$$^) -lcmocka -lm -o $$@
+	$$(Q)$(HOSTCC) $(SANITIZE) $$(filter %.o,$$^) -lcmocka -lm $$($(1)_LIBS) -o $$@
 endef
 $(foreach t,$(HOST_TESTS),$(eval $(call host_test_rule,$(t))))
 
@@ -468,7 +495,7 @@ bench-mux: $(H)/sim_mux
 
 # ---- Fuzzers ---------------------------------------------------------------------------------------------------------
 # test/host/fuzz_NAME.c feeds random bytes to a parser; fuzz_NAME_SRC lists what it needs.
-FUZZERS := fuzz_acpi fuzz_bundle fuzz_cmdline fuzz_devtree fuzz_elf
+FUZZERS := fuzz_acpi fuzz_bundle fuzz_cmdline fuzz_devtree fuzz_elf fuzz_event
 FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)
 fuzz_cmdline_SRC := kernel/cmdline.c kernel/format.c
 fuzz_elf_SRC     := kernel/proc/elf.c
@@ -476,6 +503,8 @@ fuzz_bundle_SRC  := kernel/proc/bundle.c
 fuzz_acpi_SRC    := \
 	kernel/dev/acpi.c kernel/dev/acpi_iort.c kernel/dev/acpi_numa.c kernel/dev/acpi_platform.c kernel/dev/numa.c kernel/dev/platform.c
 fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c
+fuzz_event_SRC   := $(EVENTS_SRC_x86_64)
+$(H)/fuzz_event: | $(EVENTS)/x86_64.c
 $(H)/fuzz_devtree: | $(LIBFDT)/libfdt.h $(B)/corpus/fuzz_devtree/virt.dtb $(B)/corpus/fuzz_devtree/board.dtb
 $(B)/corpus/fuzz_devtree/%.dtb: test/host/%.dts | deps-test
 	@mkdir -p $(@D)

@@ -1,0 +1,71 @@
+/* Between the files of hpm/events: the small steps from texts and tables to events. */
+#pragma once
+#include "hpm/events/table.h"
+#include "kernel/text.h"
+
+/* n characters of somebody else's text. */
+struct word {
+    const char *at;
+    size_t n;
+};
+
+/* A vendor's event or one given by its bits, with modes: everything event_parse takes but generic names. */
+int event_parse_specific(const struct event_table *t, const char *text, struct event *out, struct text *err);
+
+/* words.c: text between colons.  Modes are taken out; the other words keep their order, the name is the first. */
+#define EVENT_WORDS_MAX 16
+struct event_words {
+    struct word word[EVENT_WORDS_MAX];
+    unsigned count;
+    uint8_t modes;
+};
+int event_split(const char *text, struct event_words *out, struct text *err); /* 0 or -EINVAL */
+
+/* bits.c: rHEX. */
+bool event_is_raw(struct word w);
+int event_parse_raw(const struct event_table *t, struct word w, struct event *out, struct text *err);
+/* Does the table have an event with this select, whatever its parts? */
+bool event_lists(const struct event_table *t, uint64_t bits);
+
+/* generic.c: is there anything on this PMU for event_generics[i]? */
+bool event_has_generic(const struct event_table *t, unsigned i);
+
+static inline void text_put_word(struct text *t, struct word w)
+{
+    text_put_quoted(t, w.at, w.n);
+}
+
+static inline struct word word_of(const char *s)
+{
+    return (struct word){s, text_length(s)};
+}
+
+static inline bool entry_is_here(const struct event_table *t, const struct event_entry *e)
+{
+    return e->variants & t->variant;
+}
+
+/* The parts that this PMU's variant of the event has. */
+#define event_each_unit(u, t, e)                                                                            \
+    for (const struct event_unit *u = (t)->units + (e)->unit; u < (t)->units + (e)->unit + (e)->units; u++) \
+        if (u->variants & (t)->variant)
+
+static inline uint64_t entry_config(const struct event_entry *e)
+{
+    return e->config | (uint64_t)(e->high & EVENT_CONFIG_HIGH) << 32;
+}
+
+/* The selector with one part more. */
+static inline uint64_t unit_config(uint64_t config, const struct event_unit *u)
+{
+    if (u->flags & UNIT_OVERRIDES)
+        config &= ~(uint64_t)0xff;
+    return config | u->config | (uint64_t)(u->high & EVENT_CONFIG_HIGH) << 32;
+}
+
+/* u may be NULL. */
+static inline const struct event_limit *unit_limit(const struct event_table *t, const struct event_entry *e,
+                                                   const struct event_unit *u)
+{
+    return &t->limits[u && u->limit != UNIT_LIMIT_OF_ENTRY ? u->limit : e->limit];
+}

@@ -1,0 +1,81 @@
+/* AMD's core PMUs.  Every event may be counted by every counter (PPR, "Core Performance Monitor Counters"). */
+#include "found.h"
+#include "pfmlib_priv.h"
+#include "pfmlib_amd64_priv.h"
+#include "events/amd64_events_fam17h_zen2.h"
+#include "events/amd64_events_fam19h_zen3.h"
+#include "events/amd64_events_fam19h_zen4.h"
+#ifdef HAVE_amd64_fam1ah_zen5_pe
+#include "events/amd64_events_fam1ah_zen5.h"
+#endif
+#include "tools/events/source.h"
+
+#define COUNTERS 0x3f
+/* Event select 11:8 is bits 35:32 of the selector. */
+#define EVENT_BITS(code) (((code)&0xffull) | ((code) >> 8 & 0xfull) << 32)
+#define RAW_BITS         (EVENT_BITS(0xfffull) | 0xff00 | 1 << 18 | 1 << 23 | 0xffull << 24)
+/* Retired SSE/AVX FLOPs may grow by more than the 15 that one counter takes in a cycle; an even counter does, when the odd one
+ * above it counts event 0xfff (PPR, "Large Increment per Cycle Events"). */
+#define FLOPS         0x03
+#define EVEN_COUNTERS 0x15
+
+static const char *convert(const amd64_entry_t *e, struct source_event *out)
+{
+    struct source_unit *units = source_alloc(e->numasks, sizeof *units);
+
+    if (e->flags & ~AMD64_FL_NCOMBO || e->code > 0xfff)
+        return "of a kind that the tables have no form for";
+    for (unsigned i = 0; i < e->numasks; i++) {
+        const amd64_umask_t *u = &e->umasks[i];
+        if (u->uflags & ~(AMD64_FL_NCOMBO | AMD64_FL_DFL) || u->grpid > 3 || u->ucode > 0xff)
+            return "a part of a kind that the tables have no form for";
+        units[i] = (struct source_unit){
+            .name = u->uname,
+            .config = (uint64_t)u->ucode << 8,
+            .flags = (u->uflags & AMD64_FL_NCOMBO ? UNIT_ALONE : 0) |
+                     (u->uflags & AMD64_FL_DFL ? UNIT_DEFAULT : 0),
+            .group = u->grpid,
+            .variants = 1,
+        };
+    }
+    *out = (struct source_event){
+        .name = e->name,
+        .config = EVENT_BITS(e->code),
+        .limit = {e->code == FLOPS ? EVEN_COUNTERS : COUNTERS, EVENT_NO_FIXED, EVENT_SHARES_NOTHING},
+        .groups = e->ngrp,
+        .variants = 1,
+        .wide = e->code == FLOPS,
+        .units = units,
+        .unit_count = e->numasks,
+        .shared = e->umasks,
+    };
+    return NULL;
+}
+
+static void add(const char *name, unsigned slots, const amd64_entry_t *events, size_t count)
+{
+    struct source_family out = {.pmus = {{name, slots}},
+                                .raw_counters = COUNTERS,
+                                .raw_bits = RAW_BITS,
+                                .select_bits = EVENT_BITS(0xfffull)};
+
+    out.events = source_alloc(count, sizeof *out.events);
+    for (size_t i = 0; i < count; i++) {
+        const char *trouble = convert(&events[i], &out.events[out.count]);
+        if (trouble)
+            left_out(name, events[i].name, trouble);
+        else
+            out.count++;
+    }
+    family_add(&out);
+}
+
+void amd_families(void)
+{
+    add("zen2", 6, amd64_fam17h_zen2_pe, ARRAY_SIZE(amd64_fam17h_zen2_pe));
+    add("zen3", 6, amd64_fam19h_zen3_pe, ARRAY_SIZE(amd64_fam19h_zen3_pe));
+    add("zen4", 6, amd64_fam19h_zen4_pe, ARRAY_SIZE(amd64_fam19h_zen4_pe));
+#ifdef HAVE_amd64_fam1ah_zen5_pe
+    add("zen5", 8, amd64_fam1ah_zen5_pe, ARRAY_SIZE(amd64_fam1ah_zen5_pe));
+#endif
+}

@@ -1,0 +1,345 @@
+/*
+ * Intel's core PMUs.  libpfm4's `code` and `ucode` are laid out as IA32_PERFEVTSELx; a ucode's low eight bits matter only where
+ * they override the event's (INTEL_X86_CODE_OVERRIDE).
+ */
+#include "found.h"
+#include "pfmlib_priv.h"
+#include "pfmlib_intel_x86_priv.h"
+#include "events/intel_skl_events.h"
+#include "events/intel_icl_events.h"
+#include "events/intel_spr_events.h"
+#include "events/intel_x86_arch_events.h"
+#ifdef HAVE_intel_gnr_pe
+#include "events/intel_gnr_events.h"
+#endif
+#include "tools/events/source.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RAW_BITS \
+    (0xffffull | 1 << INTEL_X86_EDGE_BIT | 1 << INTEL_X86_INV_BIT | 0x3ffull << INTEL_X86_CMASK_BIT)
+#define LATENCY_CYCLES  INTEL_X86_LDLAT_DEFAULT
+#define FRONTEND_CYCLES 0xfff00 /* of MSR_PEBS_FRONTEND */
+#define FRONTEND_SHIFT  8
+#define FIXED_FIRST     32 /* bit of a counter mask */
+#define FIXED_SLOTS     3
+#define FIXED_METRICS   16   /* fields of PERF_METRICS, as event.h numbers them */
+#ifndef INTEL_X86_DEPRECATED /* which versions behind 4.13 have */
+#define INTEL_X86_DEPRECATED 0x80000
+#endif
+#define KNOWN_EVENT_FLAGS                                                                               \
+    (INTEL_X86_NCOMBO | INTEL_X86_PEBS | INTEL_X86_NHM_OFFCORE | INTEL_X86_FIXED | INTEL_X86_FRONTEND | \
+     INTEL_X86_SPEC | INTEL_X86_DEPRECATED)
+#define KNOWN_UNIT_FLAGS                                                                           \
+    (INTEL_X86_NCOMBO | INTEL_X86_PEBS | INTEL_X86_DFL | INTEL_X86_EXCL_GRP_GT | INTEL_X86_FIXED | \
+     INTEL_X86_NO_AUTOENCODE | INTEL_X86_CODE_OVERRIDE | INTEL_X86_LDLAT | INTEL_X86_FETHR |       \
+     INTEL_X86_SPEC | INTEL_X86_DEPRECATED)
+
+struct intel_family {
+    struct source_pmu pmus[4];
+    pfm_pmu_t models[4]; /* what libpfm4 calls the same */
+    const intel_x86_entry_t *events;
+    size_t count;
+    uint32_t counters;
+    bool any_thread, perf_metrics;
+    bool fixed_masks; /* libpfm4's masks leave the programmable counters out */
+};
+
+/* Register that an event's parts go into, besides the selector. */
+static unsigned exclusion_of(const intel_x86_entry_t *e)
+{
+    if (e->flags & INTEL_X86_FRONTEND)
+        return EVENT_FRONTEND;
+    if (!(e->flags & INTEL_X86_NHM_OFFCORE))
+        return EVENT_SHARES_NOTHING;
+    switch (e->code) { /* SDM volume 3, "Off-core Response"; of other events the flag is set by mistake */
+    case 0x1b7:
+    case 0x12a:
+        return EVENT_OFFCORE_0;
+    case 0x1bb:
+    case 0x12b:
+        return EVENT_OFFCORE_1;
+    }
+    return EVENT_SHARES_NOTHING;
+}
+
+static struct event_limit limit_of(uint64_t mask, unsigned exclusion)
+{
+    return (struct event_limit){
+        .counters = (uint32_t)mask,
+        .fixed = mask >> FIXED_FIRST ? (uint8_t)__builtin_ctzll(mask >> FIXED_FIRST) : EVENT_NO_FIXED,
+        .exclusion = (uint8_t)exclusion,
+    };
+}
+
+static unsigned variants_of(const struct intel_family *f, unsigned model)
+{
+    unsigned variants = 0;
+
+    for (unsigned i = 0; i < ARRAY_SIZE(f->pmus) && f->pmus[i].name; i++)
+        if (!model || !f->models[i] || model == f->models[i])
+            variants |= 1u << i;
+    return variants;
+}
+
+static unsigned unit_flags_of(const intel_x86_umask_t *u)
+{
+    return (u->uflags & INTEL_X86_NCOMBO ? UNIT_ALONE : 0) | (u->uflags & INTEL_X86_DFL ? UNIT_DEFAULT : 0) |
+           (u->uflags & INTEL_X86_EXCL_GRP_GT ? UNIT_ENDS : 0) |
+           (u->uflags & INTEL_X86_CODE_OVERRIDE ? UNIT_OVERRIDES : 0) |
+           (u->uflags & INTEL_X86_PEBS ? UNIT_PRECISE : 0);
+}
+
+/* ---- Second names: PART[:PART...][:c=N][:e][:i][:t] of the same event ---- */
+
+static uint64_t code_of(const intel_x86_entry_t *e, const intel_x86_umask_t *u);
+
+static bool modifier_code(const char *word, uint64_t *code)
+{
+    static const struct {
+        char letter;
+        unsigned bit;
+    } flags[] = {{'e', INTEL_X86_EDGE_BIT}, {'i', INTEL_X86_INV_BIT}, {'t', INTEL_X86_ANY_BIT}};
+
+    if (word[0] == 'c' && word[1] == '=') {
+        *code |= strtoull(word + 2, NULL, 10) << INTEL_X86_CMASK_BIT;
+        return true;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+        if (word[0] == flags[i].letter && (!word[1] || !strcmp(word + 1, "=1"))) {
+            *code |= (uint64_t)1 << flags[i].bit;
+            return true;
+        }
+    return false;
+}
+
+static bool word_code(const intel_x86_entry_t *e, const intel_x86_umask_t *of, const char *word,
+                      uint64_t *code)
+{
+    for (unsigned i = 0; i < e->numasks; i++) {
+        const intel_x86_umask_t *u = &e->umasks[i];
+        if (u == of || strcmp(u->uname, word) || (u->umodel && of->umodel && u->umodel != of->umodel))
+            continue;
+        *code |= code_of(e, u);
+        return true;
+    }
+    return modifier_code(word, code);
+}
+
+/* What a second name stands for counts, not its own code: that is what libpfm4 goes by. */
+static uint64_t code_of(const intel_x86_entry_t *e, const intel_x86_umask_t *u)
+{
+    char word[64];
+    uint64_t code = 0;
+
+    for (const char *p = u->uequiv; p && *p; p += *p == ':') {
+        size_t n = strcspn(p, ":");
+        snprintf(word, sizeof word, "%.*s", (int)n, p);
+        if (!word_code(e, u, word, &code)) {
+            fprintf(stderr, "events: %s:%s goes by its own code: no %s\n", e->name, u->uname, word);
+            return u->ucode;
+        }
+        p += n;
+    }
+    return u->uequiv ? code : u->ucode;
+}
+
+static uint64_t frontend_of(uint64_t code, const intel_x86_umask_t *u)
+{
+    uint64_t value = code >> 8;
+
+    if (!(u->uflags & INTEL_X86_FETHR))
+        return value & ~(uint64_t)FRONTEND_CYCLES;
+    return value & FRONTEND_CYCLES ? value : value | INTEL_X86_FETHR_DEFAULT << FRONTEND_SHIFT;
+}
+
+/*
+ * TOPDOWN counts slots on fixed counter 3 and parts of them as event 0xa4 on the others, as its SLOTS_P does; libpfm4 4.13 gives
+ * all of them the fixed counter, and the parts event 0 (Intel's event lists for Ice Lake and Sapphire Rapids, "TOPDOWN").
+ */
+static void correct_topdown(const intel_x86_entry_t *e, const struct intel_family *f, struct source_unit *u)
+{
+    if (strcmp(e->name, "TOPDOWN") || !strcmp(u->name, "SLOTS"))
+        return;
+    u->config = (u->config & ~(uint64_t)0xff) | 0xa4;
+    u->flags |= UNIT_OVERRIDES;
+    u->has_limit = true;
+    u->limit = limit_of(f->counters, EVENT_SHARES_NOTHING);
+    if (!strcmp(u->name, "BAD_SPEC_SLOTS") ||
+        (!strcmp(u->name, "BR_MISPREDICT_SLOTS") && f->models[0] != PFM_PMU_INTEL_ICL))
+        u->limit.counters = 1;
+}
+
+/* L3_MISS of a machine with sockets is local memory and that of one to three hops, bits 26 to 29 (SDM volume 3, "Off-core
+ * Response", of Skylake-SP); libpfm4 4.13 has the local bit alone. */
+static void correct_l3_miss(const struct intel_family *f, struct source_unit *u)
+{
+    if (f->models[0] == PFM_PMU_INTEL_SKL && u->variants != 1 && !strcmp(u->name, "L3_MISS"))
+        u->extra = 0xfull << 26;
+}
+
+static const char *trouble_with_unit(const intel_x86_umask_t *u)
+{
+    if (u->uflags & ~KNOWN_UNIT_FLAGS || u->umodmsk_req || u->ufilters[0] || u->ufilters[1])
+        return "a part of a kind that the tables have no form for";
+    return u->grpid > 3 ? "more than four groups of parts" : NULL;
+}
+
+static const char *add_units(const struct intel_family *f, const intel_x86_entry_t *e,
+                             struct source_event *out)
+{
+    struct source_unit *units = source_alloc(e->numasks, sizeof *units);
+    unsigned exclusion = exclusion_of(e);
+
+    for (unsigned i = 0; i < e->numasks; i++) {
+        const intel_x86_umask_t *from = &e->umasks[i];
+        struct source_unit *u = &units[i];
+        const char *trouble = trouble_with_unit(from);
+        uint64_t code = code_of(e, from);
+
+        if (trouble)
+            return trouble;
+        u->name = from->uname;
+        u->group = from->grpid;
+        u->flags = unit_flags_of(from);
+        u->variants = variants_of(f, from->umodel);
+        if (exclusion) {
+            u->has_extra = true;
+            u->extra = exclusion == EVENT_FRONTEND ? frontend_of(code, from) : code >> 8;
+            correct_l3_miss(f, u);
+        } else {
+            u->config = u->flags & UNIT_OVERRIDES ? code : code & ~(uint64_t)0xff;
+        }
+        if (from->ucntmsk) {
+            u->has_limit = true;
+            u->limit = limit_of(from->ucntmsk, exclusion);
+        }
+        if (from->uflags & INTEL_X86_LDLAT) {
+            u->has_extra = u->has_limit = true;
+            u->extra = LATENCY_CYCLES;
+            u->limit = limit_of(from->ucntmsk ? from->ucntmsk : e->cntmsk, EVENT_LATENCY);
+        }
+        correct_topdown(e, f, u);
+    }
+    out->units = units;
+    out->unit_count = e->numasks;
+    return NULL;
+}
+
+/* PERF_METRICS, which libpfm4 4.13 does not have: eighths of a register, each a part of fixed counter 3's slots.  Configured as
+ * Linux numbers them, event 0 with masks from 0x80 (SDM volume 3, "Performance Metrics"). */
+static struct source_event perf_metrics(const struct intel_family *f)
+{
+    static const char *const fields[] = {"RETIRING",  "BAD_SPECULATION", "FRONTEND_BOUND", "BACKEND_BOUND",
+                                         "HEAVY_OPS", "BR_MISPREDICT",   "FETCH_LATENCY",  "MEMORY_BOUND"};
+    unsigned count = f->models[0] == PFM_PMU_INTEL_ICL ? 4 : 8;
+    struct source_unit *units = source_alloc(count, sizeof *units);
+
+    for (unsigned i = 0; i < count; i++)
+        units[i] = (struct source_unit){
+            .name = fields[i],
+            .config = (uint64_t)(0x80 + i) << 8,
+            .flags = UNIT_ALONE,
+            .variants = variants_of(f, 0),
+            .has_limit = true,
+            .limit = {0, (uint8_t)(FIXED_METRICS + i), EVENT_SHARES_NOTHING},
+        };
+    return (struct source_event){
+        .name = "PERF_METRICS",
+        .groups = 1,
+        .variants = variants_of(f, 0),
+        .limit = {0, FIXED_SLOTS, EVENT_SHARES_NOTHING},
+        .units = units,
+        .unit_count = count,
+    };
+}
+
+static const char *convert(const struct intel_family *f, const intel_x86_entry_t *e, struct source_event *out)
+{
+    unsigned exclusion = exclusion_of(e);
+
+    if (e->flags & ~KNOWN_EVENT_FLAGS || e->modmsk_req)
+        return "of a kind that the tables have no form for";
+    *out = (struct source_event){
+        .name = e->name,
+        .config = e->code,
+        .limit = limit_of(f->fixed_masks || !e->cntmsk ? e->cntmsk | f->counters : e->cntmsk, exclusion),
+        .groups = e->ngrp,
+        .variants = variants_of(f, e->model),
+        .precise = e->flags & INTEL_X86_PEBS,
+        .shared = exclusion || !strcmp(e->name, "TOPDOWN") ? NULL : e->umasks,
+    };
+    if (exclusion == EVENT_OFFCORE_0 || exclusion == EVENT_OFFCORE_1)
+        out->shared = e->umasks; /* the limits are the events' own, so both have the same parts */
+    return add_units(f, e, out);
+}
+
+static void add_family(const struct intel_family *f)
+{
+    struct source_family out = {.raw_counters = f->counters,
+                                .raw_bits = RAW_BITS | (uint64_t)f->any_thread << INTEL_X86_ANY_BIT,
+                                .select_bits = 0xff};
+
+    memcpy(out.pmus, f->pmus, sizeof f->pmus);
+    out.events = source_alloc(f->count + 1, sizeof *out.events);
+    for (size_t i = 0; i < f->count; i++) {
+        const char *trouble = convert(f, &f->events[i], &out.events[out.count]);
+        if (trouble)
+            left_out(f->pmus[0].name, f->events[i].name, trouble);
+        else
+            out.count++;
+    }
+    if (f->perf_metrics)
+        out.events[out.count++] = perf_metrics(f);
+    family_add(&out);
+}
+
+void intel_families(void)
+{
+    static const struct intel_family families[] = {
+        {
+            .pmus = {{"skylake", 4}, {"skylake-sp", 4}, {"cascadelake", 4}},
+            .models = {PFM_PMU_INTEL_SKL, PFM_PMU_INTEL_SKX, PFM_PMU_INTEL_CLX},
+            .events = intel_skl_pe,
+            .count = ARRAY_SIZE(intel_skl_pe),
+            .counters = 0xff,
+            .any_thread = true,
+        },
+        {
+            .pmus = {{"icelake", 5}, {"icelake-sp", 5}},
+            .models = {PFM_PMU_INTEL_ICL, PFM_PMU_INTEL_ICX},
+            .events = intel_icl_pe,
+            .count = ARRAY_SIZE(intel_icl_pe),
+            .counters = 0xff,
+            .perf_metrics = true,
+        },
+        {
+            .pmus = {{"sapphirerapids", 6}},
+            .models = {PFM_PMU_INTEL_SPR},
+            .events = intel_spr_pe,
+            .count = ARRAY_SIZE(intel_spr_pe),
+            .counters = 0xff,
+            .perf_metrics = true,
+        },
+#ifdef HAVE_intel_gnr_pe
+        {
+            .pmus = {{"graniterapids", 6}},
+            .events = intel_gnr_pe,
+            .count = ARRAY_SIZE(intel_gnr_pe),
+            .counters = 0xff,
+            .perf_metrics = true,
+        },
+#endif
+        /* Those that CPUID leaf 10 reports, on every core since Core 2. */
+        {
+            .pmus = {{"intel-architectural", 0}},
+            .events = intel_x86_arch_pe,
+            .count = ARRAY_SIZE(intel_x86_arch_pe),
+            .counters = 0xf,
+            .fixed_masks = true,
+        },
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(families); i++)
+        add_family(&families[i]);
+}

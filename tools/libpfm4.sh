@@ -1,0 +1,17 @@
+#!/bin/sh
+# Fetches libpfm4's private event tables, which no binary package has: from its Debian source package.
+#   tools/libpfm4.sh OUT_DIR       leaves *.h, events/*.h, perfmon/*.h and version there, and found.h: HAVE_name for each
+#                                  table of a core's events, since which there are depends on the version
+set -eu
+out=$1
+mkdir -p "$out/unpacked"
+"$(dirname "$0")/source.sh" libpfm4 "$out/unpacked/archive"
+tar -xf "$out/unpacked/archive" -C "$out/unpacked" --wildcards '*/config.mk' '*/lib/*_priv.h' '*/include/perfmon/*.h' \
+	'*/lib/events/intel_*.h' '*/lib/events/amd64_*.h' '*/lib/events/arm_*.h'
+source=$(dirname "$(find "$out/unpacked" -maxdepth 2 -name config.mk)")
+[ -d "$source/lib/events" ] || { echo "libpfm4: error: no lib/events in the source package" >&2; exit 1; }
+rm -rf "$out/events" "$out/perfmon"
+mv "$source"/lib/*_priv.h "$source/lib/events" "$source/include/perfmon" "$out"
+sed -nE 's/^(VERSION|REVISION|AGE)=//p' "$source/config.mk" | paste -sd. >"$out/version"
+sed -nE 's/^static (const )?[a-z0-9_]+_entry_t ([a-z0-9_]+)\[\].*/#define HAVE_\2 1/p' "$out"/events/*.h | grep -v unc_ >"$out/found.h"
+rm -rf "$out/unpacked"
