@@ -69,7 +69,7 @@ POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c
 # ... names of events and metrics.  Tables of the PMUs' events are made from libpfm4's.
 EVENTS_SRC := \
 	hpm/events/bits.c hpm/events/generic.c hpm/events/generic_model.c hpm/events/identity.c hpm/events/lookup.c \
-	hpm/events/metric.c hpm/events/metrics.c hpm/events/nearest.c hpm/events/scaled.c hpm/events/words.c
+	hpm/events/metric.c hpm/events/metrics.c hpm/events/nearest.c hpm/events/request.c hpm/events/scaled.c hpm/events/words.c
 EVENTS_SRC_x86_64 := \
 	$(EVENTS_SRC) hpm/events/choices_x86.c hpm/events/generic_amd.c hpm/events/generic_intel.c $(EVENTS)/x86_64.c
 EVENTS_SRC_aarch64 := $(EVENTS_SRC) hpm/events/choices_arm.c hpm/events/generic_arm.c $(EVENTS)/aarch64.c
@@ -228,8 +228,8 @@ $(FONT_SRC): $(FONT_FILE) tools/font.sh
 $(LIBPFM4)/found.h: tools/libpfm4.sh tools/source.sh tools/apt.sh | deps-build
 	@tools/libpfm4.sh $(LIBPFM4)
 	@touch $@
-EVENTS_TOOL_SRC := $(addprefix tools/events/,amd.c arm.c generate.c intel.c model.c) test/machine/pmu_masks.c
-$(EVENTS)/generate: $(EVENTS_TOOL_SRC) tools/events/source.h hpm/events/table.h hpm/events/event.h kernel/dev/machine.h $(LIBPFM4)/found.h
+EVENTS_TOOL_SRC := $(addprefix tools/events/,amd.c arm.c generate.c intel.c intel_correct.c model.c) test/machine/pmu_masks.c
+$(EVENTS)/generate: $(EVENTS_TOOL_SRC) tools/events/intel_correct.h tools/events/source.h hpm/events/table.h hpm/events/event.h kernel/dev/machine.h $(LIBPFM4)/found.h
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -g -O1 -I. -isystem $(LIBPFM4) $(WARN) $(EVENTS_TOOL_SRC) -o $@
@@ -391,7 +391,7 @@ all: $(KERNEL) $(O)/vigil.efi machine
 # One line a test: NAME_SRC lists what it tests; test/host/NAME.c or test/machine/NAME.c is the test itself.
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_console test_cpu_place test_devtree test_elf \
-	test_events_arm test_events_libpfm4 test_events_x86 test_metric \
+	test_event_request test_events_arm test_events_libpfm4 test_events_x86 test_metric \
 	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling test_its_layout \
 	test_mux test_mux_turns test_numa test_pci test_pci_msi test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_sleepers test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
@@ -445,12 +445,13 @@ test_estimate_SRC  := $(MUX)
 test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
 test_hpm_count_SRC    := $(HPM_TESTED) test/host/hpm_double.c
 test_hpm_sampling_SRC := $(HPM_TESTED) test/host/hpm_double.c
-test_hpm_armv8_SRC    := $(filter-out hpm/pmu/%,$(HPM_TESTED)) hpm/pmu/armv8.c test/host/armv8_double.c
-test_events_x86_SRC     := $(EVENTS_SRC_x86_64) test/machine/pmu_masks.c
-test_events_arm_SRC     := $(EVENTS_SRC_aarch64)
-test_events_libpfm4_SRC := $(EVENTS_SRC_x86_64)
+test_hpm_armv8_SRC    := $(filter-out hpm/pmu/%,$(HPM_TESTED)) hpm/pmu/armv8.c test/host/armv8_double.c $(EVENTS_SRC_aarch64)
+test_events_x86_SRC     := $(EVENTS_SRC_x86_64) hpm/group.c test/machine/pmu_masks.c
+test_events_arm_SRC     := $(EVENTS_SRC_aarch64) hpm/group.c
+test_events_libpfm4_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
 test_events_libpfm4_LIBS := -lpfm
 test_metric_SRC         := $(EVENTS_SRC_x86_64) hpm/group.c
+test_event_request_SRC  := $(EVENTS_SRC_x86_64) hpm/group.c
 test_histogram_SRC := apps/common/histogram.c
 test_btree_SRC     := apps/warehouse/btree.c apps/common/arena.c
 test_plan_SRC      := apps/common/plan.c
@@ -504,8 +505,8 @@ fuzz_bundle_SRC  := kernel/proc/bundle.c
 fuzz_acpi_SRC    := \
 	kernel/dev/acpi.c kernel/dev/acpi_iort.c kernel/dev/acpi_numa.c kernel/dev/acpi_platform.c kernel/dev/numa.c kernel/dev/platform.c
 fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c
-fuzz_event_SRC   := $(EVENTS_SRC_x86_64)
-fuzz_metric_SRC  := $(EVENTS_SRC_x86_64)
+fuzz_event_SRC   := $(EVENTS_SRC_x86_64) hpm/group.c
+fuzz_metric_SRC  := $(EVENTS_SRC_x86_64) hpm/group.c
 $(H)/fuzz_event $(H)/fuzz_metric: | $(EVENTS)/x86_64.c
 $(H)/fuzz_devtree: | $(LIBFDT)/libfdt.h $(B)/corpus/fuzz_devtree/virt.dtb $(B)/corpus/fuzz_devtree/board.dtb
 $(B)/corpus/fuzz_devtree/%.dtb: test/host/%.dts | deps-test

@@ -4,11 +4,14 @@
  */
 #include "hpm/events/lookup.h"
 
+#define PART_BITS 0xff00u /* of x86's selectors; Arm's have no parts */
+
 /* The constraint of the event that has exactly these bits, or else what those with the same select have in common. */
 struct known {
     struct event_limit limit;
-    const char *name; /* of an event with the same select; NULL: the table has none */
-    bool exact;
+    bool listed;       /* the table has an event with the same select             */
+    const char *needs; /* one with the same parts needs a second register; or NULL */
+    bool exact, wide;
 };
 
 static void consider(struct known *known, const struct event_table *t, const struct event_entry *e,
@@ -17,9 +20,14 @@ static void consider(struct known *known, const struct event_table *t, const str
     const struct event_limit *l = unit_limit(t, e, u);
     uint64_t config = u ? unit_config(entry_config(e), u) : entry_config(e);
 
-    if (known->exact || ((config ^ bits) & t->select_bits))
+    if (((config ^ bits) & t->select_bits))
         return;
-    known->name = entry_name(t, e);
+    known->listed = true;
+    known->wide = e->high & ENTRY_WIDE;
+    if (l->exclusion && !((config ^ bits) & PART_BITS)) /* whatever the other bits are */
+        known->needs = entry_name(t, e);
+    if (known->exact)
+        return;
     known->exact = config == bits;
     if (known->exact)
         known->limit = *l;
@@ -45,7 +53,7 @@ static struct known look_up(const struct event_table *t, uint64_t bits)
 
 bool event_lists(const struct event_table *t, uint64_t bits)
 {
-    return look_up(t, bits).name;
+    return look_up(t, bits).listed;
 }
 
 bool event_is_raw(struct word w)
@@ -90,11 +98,16 @@ int event_parse_raw(const struct event_table *t, struct word w, struct event *ou
         return -EINVAL;
     }
     struct known known = look_up(t, bits);
-    if (known.limit.exclusion) {
+    if (known.needs) {
         refuse(w, " needs a second register's value too: name it, as ", err);
-        text_put(err, known.name);
+        text_put(err, known.needs);
         return -EINVAL;
     }
-    *out = (struct event){.config = bits, .counters = known.limit.counters, .fixed = known.limit.fixed};
+    *out = (struct event){
+        .config = bits,
+        .counters = known.limit.counters,
+        .fixed = known.limit.fixed,
+        .wide = known.wide,
+    };
     return 0;
 }

@@ -25,8 +25,6 @@ const struct event_choice event_choices[] = {
 };
 
 const struct event_generic_map event_generic_maps[] = {
-    {"cortex-a57", generic_cortex_a57},
-    {"cortex-a72", generic_cortex_a57},
     {"pmuv3", generic_pmuv3},
     {"model", generic_model},
     {NULL, generic_armv8},

@@ -19,8 +19,8 @@ enum event_modes { EVENT_USER = 1, EVENT_KERNEL = 2 };
  * really has is for the PMU's driver to find out: it takes away from the mask those that are not there.
  *
  * Fixed counters.  Intel: as IA32_FIXED_CTR numbers them; 16 and up are the fields of PERF_METRICS, which are fractions of
- * fixed counter 3 and need it in their group (SDM volume 3, "Performance Metrics").  Arm: 0 is PMCCNTR_EL0.  Simulated
- * machine: the number of the counter, 4 and 5.
+ * fixed counter 3, so whoever counts one runs that counter too (SDM volume 3, "Performance Metrics").  Arm: 0 is
+ * PMCCNTR_EL0.  Simulated machine: the number of the counter, 4 and 5.
  *
  * Events of one exclusion class other than 0 may share a group only when their `extra` is the same: it is the value of
  * one register that all of them use (struct group_event of hpm/group.h has the same four fields).
@@ -42,6 +42,7 @@ enum event_exclusion {
     EVENT_OFFCORE_1, /* Intel MSR_OFFCORE_RSP_1, 0x1a7   */
     EVENT_FRONTEND,  /* Intel MSR_PEBS_FRONTEND, 0x3f7   */
     EVENT_LATENCY,   /* Intel MSR_PEBS_LD_LAT, 0x3f6     */
+    EVENT_TOPDOWN,   /* Intel fixed counter 3 and PERF_METRICS count in the same modes, which are the extra */
 };
 
 /* ---- Which table ---- */
@@ -61,7 +62,21 @@ const struct event_table *event_table_for(const struct event_identity *id);
 const struct event_table *event_table_named(const char *name);
 const char *event_table_name(const struct event_table *table);
 
+/* A PMU as it was found. */
+struct event_pmu {
+    const struct event_table *table;
+    unsigned counters; /* programmable ones             */
+    uint32_t fixed;    /* bit f: it has fixed counter f */
+    /* Arm's common events are there if the CPU says so, whatever the table lists: PMCEID0 and PMCEID1.  Bit n of present[k]:
+     * event 0x4000 * k + n is counted. */
+    bool says;
+    uint64_t present[2];
+};
+
 /* ---- Which event ---- */
+
+/* Is the event with this selector counted, as far as the CPU says?  true where it says nothing. */
+bool event_counts(const struct event_pmu *pmu, uint64_t config);
 
 /*
  * An event by its text:
@@ -71,10 +86,9 @@ const char *event_table_name(const struct event_table *table);
  * with modes u, k or both; without them both are counted.
  * 0; otherwise err says which part is wrong and what may have been meant:
  * -EINVAL: malformed, or parts that do not go together; -ENOENT: no such name;
- * -ENOTSUP: a generic name that this PMU has no event for.
+ * -ENOTSUP: a name that this PMU has no event for.
  */
-int event_parse(const struct event_table *table, const char *text, struct event *out, char *err,
-                size_t err_size);
+int event_parse(const struct event_pmu *pmu, const char *text, struct event *out, char *err, size_t err_size);
 /* Vendor's name number i, in the table's order, or NULL behind the last. */
 const char *event_name(const struct event_table *table, unsigned i);
 
@@ -82,5 +96,5 @@ struct event_generic {
     const char *name, *about;
 };
 extern const struct event_generic event_generics[]; /* ended by a NULL name */
-/* What the generic event is on this PMU, as a text for event_parse; NULL: not available. */
-const char *event_of_generic(const struct event_table *table, const char *name);
+/* What the generic event is on this PMU: the length of a text for event_parse, which is not ended; 0: not available. */
+size_t event_of_generic(const struct event_pmu *pmu, const char *name, const char **text);

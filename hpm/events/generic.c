@@ -22,40 +22,57 @@ static const struct event_generic_map *map_of(const struct event_table *t)
     return m;
 }
 
-bool event_has_generic(const struct event_table *t, unsigned i)
+bool event_maps_generic(const struct event_table *t, unsigned i)
 {
     const struct event_generic_map *map = map_of(t);
 
     return map->events && map->events[i];
 }
 
-/* Bits in a map must be those of an event that the PMU lists: one map of architectural numbers serves PMUs that have not all
- * of them. */
-static bool is_listed(const struct event_table *t, const char *text, const struct event *event)
+static struct word next_word(const char *list)
 {
-    return !event_is_raw(word_of(text)) || event_lists(t, event->config);
+    struct word w = {list, 0};
+
+    while (*w.at == ' ')
+        w.at++;
+    while (w.at[w.n] && w.at[w.n] != ' ')
+        w.n++;
+    return w;
 }
 
-/* -ENOTSUP: this PMU has nothing of the kind. */
-static int resolve(const struct event_table *t, int number, struct event *out, const char **text)
+/* Bits in a map must be those of an event that the PMU has: one map of architectural numbers serves PMUs that have not all of
+ * them. */
+static bool is_there(const struct event_pmu *pmu, struct word text, struct event *out)
 {
     char ignored[1];
     struct text silent = {ignored, sizeof ignored};
-    const struct event_generic_map *map = map_of(t);
 
-    *text = map->events ? map->events[number] : NULL;
-    if (!*text || event_parse_specific(t, *text, out, &silent) || !is_listed(t, *text, out))
-        return -ENOTSUP;
-    return 0;
+    return !event_parse_specific(pmu, text, out, &silent) &&
+           (!event_is_raw(text) || event_is_known(pmu, out->config));
 }
 
-const char *event_of_generic(const struct event_table *table, const char *name)
+/* The first that is there; -ENOTSUP: this PMU has nothing of the kind. */
+static int resolve(const struct event_pmu *pmu, int number, struct event *out, struct word *text)
+{
+    const struct event_generic_map *map = map_of(pmu->table);
+    const char *list = map->events ? map->events[number] : NULL;
+
+    for (*text = next_word(list ? list : ""); text->n; *text = next_word(text->at + text->n))
+        if (is_there(pmu, *text, out))
+            return 0;
+    return -ENOTSUP;
+}
+
+size_t event_of_generic(const struct event_pmu *pmu, const char *name, const char **text)
 {
     int number = number_of(word_of(name));
     struct event event;
-    const char *text;
+    struct word found;
 
-    return number < 0 || resolve(table, number, &event, &text) ? NULL : text;
+    if (number < 0 || resolve(pmu, number, &event, &found))
+        return 0;
+    *text = found.at;
+    return found.n;
 }
 
 static int refuse(struct word w, const char *why, const char *name, struct text *err)
@@ -66,29 +83,37 @@ static int refuse(struct word w, const char *why, const char *name, struct text 
     return -EINVAL;
 }
 
-int event_parse(const struct event_table *table, const char *text, struct event *out, char *err,
-                size_t err_size)
+static int parse_generic(const struct event_pmu *pmu, int number, const struct event_words *words,
+                         struct event *out, struct text *err)
 {
-    struct text message = {err, err_size};
-    struct event_words words;
     struct event event;
-    const char *specific;
+    struct word specific;
 
-    text_put(&message, "");
-    int r = event_split(text, &words, &message);
-    if (r)
-        return r;
-    int number = number_of(words.word[0]);
-    if (number < 0)
-        return event_parse_specific(table, text, out, &message);
-    if (words.count > 1)
-        return refuse(words.word[1], " is neither u nor k; there are no parts of ",
-                      event_generics[number].name, &message);
-    if (resolve(table, number, &event, &specific)) {
-        refuse(words.word[0], " is not available on ", table->name, &message);
+    if (words->count > 1)
+        return refuse(words->word[1], " is neither u nor k; there are no parts of ",
+                      event_generics[number].name, err);
+    if (resolve(pmu, number, &event, &specific)) {
+        refuse(words->word[0], " is not available on ", pmu->table->name, err);
         return -ENOTSUP;
     }
     *out = event;
-    out->modes = words.modes;
+    out->modes = words->modes;
     return 0;
+}
+
+int event_parse(const struct event_pmu *pmu, const char *text, struct event *out, char *err, size_t err_size)
+{
+    struct text message = {err, err_size};
+    struct event_words words;
+    struct word all = {text, 0};
+
+    text_put(&message, "");
+    while (all.n < EVENT_TEXT_MAX && text[all.n])
+        all.n++;
+    int r = event_split(all, &words, &message);
+    if (r)
+        return r;
+    int number = number_of(words.word[0]);
+    return number < 0 ? event_parse_specific(pmu, all, out, &message)
+                      : parse_generic(pmu, number, &words, out, &message);
 }

@@ -182,7 +182,7 @@ static int unknown(const struct event_table *t, struct word w, struct text *err)
     text_put(err, " is no event of ");
     text_put(err, t->name);
     for (unsigned i = 0; event_generics[i].name; i++)
-        if (event_has_generic(t, i))
+        if (event_maps_generic(t, i))
             nearest_consider(&near, event_generics[i].name);
     for (unsigned i = 0; i < t->entry_count; i++)
         if (entry_is_here(t, &t->entries[i]))
@@ -206,17 +206,43 @@ static int parse_words(const struct event_table *t, const struct event_words *w,
     return -EINVAL;
 }
 
-int event_parse_specific(const struct event_table *t, const char *text, struct event *out, struct text *err)
+#define COMMON_BLOCK 0x4000 /* of Arm's common events, 64 of which PMCEID tells of (DDI 0487, D13.12) */
+#define COMMON_TOLD  64
+
+static bool is_told(const struct event_pmu *pmu, uint64_t config)
+{
+    return pmu->says && config / COMMON_BLOCK < ARRAY_SIZE(pmu->present) &&
+           config % COMMON_BLOCK < COMMON_TOLD;
+}
+
+bool event_counts(const struct event_pmu *pmu, uint64_t config)
+{
+    return !is_told(pmu, config) || (pmu->present[config / COMMON_BLOCK] >> config % COMMON_BLOCK & 1);
+}
+
+bool event_is_known(const struct event_pmu *pmu, uint64_t config)
+{
+    return is_told(pmu, config) ? event_counts(pmu, config) : event_lists(pmu->table, config);
+}
+
+int event_parse_specific(const struct event_pmu *pmu, struct word text, struct event *out, struct text *err)
 {
     struct event_words words;
     struct event event;
 
     int r = event_split(text, &words, err);
     if (!r)
-        r = parse_words(t, &words, &event, err);
+        r = parse_words(pmu->table, &words, &event, err);
     if (r)
         return r;
+    if (!event_counts(pmu, event.config)) {
+        text_put_word(err, words.word[0]);
+        text_put(err, " is not counted by this CPU");
+        return -ENOTSUP;
+    }
     event.modes = words.modes;
+    if (event.exclusion == EVENT_TOPDOWN)
+        event.extra = words.modes;
     *out = event;
     return 0;
 }

@@ -10,7 +10,7 @@ struct word {
 };
 
 /* A vendor's event or one given by its bits, with modes: everything event_parse takes but generic names. */
-int event_parse_specific(const struct event_table *t, const char *text, struct event *out, struct text *err);
+int event_parse_specific(const struct event_pmu *pmu, struct word text, struct event *out, struct text *err);
 
 /* words.c: text between colons.  Modes are taken out; the other words keep their order, the name is the first. */
 #define EVENT_WORDS_MAX 16
@@ -19,16 +19,18 @@ struct event_words {
     unsigned count;
     uint8_t modes;
 };
-int event_split(const char *text, struct event_words *out, struct text *err); /* 0 or -EINVAL */
+int event_split(struct word text, struct event_words *out, struct text *err); /* 0 or -EINVAL */
 
 /* bits.c: rHEX. */
 bool event_is_raw(struct word w);
 int event_parse_raw(const struct event_table *t, struct word w, struct event *out, struct text *err);
 /* Does the table have an event with this select, whatever its parts? */
 bool event_lists(const struct event_table *t, uint64_t bits);
+/* lookup.c: does the CPU say that it counts it, or, where it says nothing, does the table list it? */
+bool event_is_known(const struct event_pmu *pmu, uint64_t bits);
 
-/* generic.c: is there anything on this PMU for event_generics[i]? */
-bool event_has_generic(const struct event_table *t, unsigned i);
+/* generic.c: may this PMU have anything for event_generics[i]? */
+bool event_maps_generic(const struct event_table *t, unsigned i);
 
 static inline void text_put_word(struct text *t, struct word w)
 {

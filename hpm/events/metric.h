@@ -42,7 +42,7 @@ int metric_parse(const char *formula, unsigned slots, struct metric_program *out
  * The metric on this PMU: the first row of that name whose events it has, translated; `event` gets the events of the program, in
  * its order.  0; -ENOENT: no such metric, err names the nearest; -ENOTSUP: not on this PMU, err names what it lacks.
  */
-int metric_find(const struct event_table *table, const char *name, const struct metric **row,
+int metric_find(const struct event_pmu *pmu, const char *name, const struct metric **row,
                 struct metric_program *program, struct event event[METRIC_EVENTS_MAX], char *err,
                 size_t err_size);
 

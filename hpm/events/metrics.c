@@ -100,13 +100,13 @@ static bool same(const char *a, const char *b)
 }
 
 /* 0, or why this row is not for this PMU. */
-static int try_row(const struct event_table *t, const struct metric *m, struct metric_program *program,
+static int try_row(const struct event_pmu *pmu, const struct metric *m, struct metric_program *program,
                    struct event *event, char *err, size_t err_size)
 {
-    int r = metric_parse(m->formula, t->slots, program, err, err_size);
+    int r = metric_parse(m->formula, pmu->table->slots, program, err, err_size);
 
     for (unsigned e = 0; e < program->events && !r; e++)
-        r = event_parse(t, program->event[e], &event[e], err, err_size);
+        r = event_parse(pmu, program->event[e], &event[e], err, err_size);
     return r;
 }
 
@@ -124,7 +124,7 @@ static int unknown(const char *name, char *err, size_t err_size)
     return -ENOENT;
 }
 
-int metric_find(const struct event_table *table, const char *name, const struct metric **row,
+int metric_find(const struct event_pmu *pmu, const char *name, const struct metric **row,
                 struct metric_program *program, struct event event[METRIC_EVENTS_MAX], char *err,
                 size_t err_size)
 {
@@ -138,13 +138,13 @@ int metric_find(const struct event_table *table, const char *name, const struct 
         if (!known) { /* the reason of the last row tried is put behind this */
             text_put(&message, name);
             text_put(&message, " is not available on ");
-            text_put(&message, table->name);
+            text_put(&message, pmu->table->name);
             text_put(&message, ": ");
         }
         known = true;
-        if (m->pmu && !same(m->pmu, table->name))
+        if (m->pmu && !same(m->pmu, pmu->table->name))
             continue;
-        if (try_row(table, m, program, event, message.at, message.left))
+        if (try_row(pmu, m, program, event, message.at, message.left))
             continue;
         *row = m;
         return 0;

@@ -48,19 +48,17 @@ static int refuse(const char *why, struct word all, struct text *err)
     return -EINVAL;
 }
 
-int event_split(const char *text, struct event_words *out, struct text *err)
+int event_split(struct word all, struct event_words *out, struct text *err)
 {
-    struct word all = {text, 0};
+    const char *end = all.at + all.n;
     int r = 0;
 
     *out = (struct event_words){0};
-    while (all.n < EVENT_TEXT_MAX && text[all.n])
-        all.n++;
-    if (all.n == EVENT_TEXT_MAX)
+    if (all.n >= EVENT_TEXT_MAX)
         return refuse("longer than any event's name: ", all, err);
-    for (const char *p = text; !r && p <= text + all.n; p++) {
+    for (const char *p = all.at; !r && p <= end; p++) {
         struct word w = {p, 0};
-        for (; *p && *p != ':'; p++)
+        for (; p < end && *p != ':'; p++)
             w.n++;
         if (!w.n)
             return refuse(out->count ? "nothing stands behind a ':' of " : "an event's name is missing in ",

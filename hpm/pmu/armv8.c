@@ -9,6 +9,7 @@
  * The cycle counter is the timer of a turn: when the events change it is set back so that it overflows a slice later.  The
  * few cycles between reading and writing it are the only ones nobody gets.
  */
+#include "hpm/events/event.h"
 #include "hpm/pmu/armv8_regs.h"
 #include "hpm/pmu/pmu.h"
 #include "kernel/cpu.h"
@@ -17,39 +18,23 @@
 #define CALIBRATE_PER_S 1000 /* the clocks are compared for this part of a second */
 #define COUNT_OF_32     ((uint64_t)1 << 32)
 
-/* Common events (D13.12.2), which PMCEID0 and PMCEID1 say the presence of. */
-enum {
-    INST_RETIRED = 0x08,
-    L1I_CACHE_REFILL = 0x01,
-    L1D_CACHE_REFILL = 0x03,
-    BR_MIS_PRED = 0x10,
-    L2D_CACHE_REFILL = 0x17,
-    BR_MIS_PRED_RETIRED = 0x22,
-    STALL_FRONTEND_CYCLES = 0x23,
-    STALL_BACKEND_CYCLES = 0x24,
-    L3D_CACHE_REFILL = 0x2a,
-    REMOTE_ACCESS = 0x31,
-    LL_CACHE_MISS = 0x33,
-    DTLB_WALK = 0x34,
-    ITLB_WALK = 0x35,
-    LL_CACHE_MISS_RD = 0x37,
-    REMOTE_ACCESS_RD = 0x38,
-};
+#define INST_RETIRED 0x08 /* D13.12.2 */
 
-/* What can count a logical event, best first. */
+/* What hpm's events are called (hpm/events/generic.h). */
 static const struct {
-    uint8_t event, code[3];
+    uint8_t event;
+    const char *name;
 } known_events[] = {
-    {EVENT_STALL(STALL_FRONTEND), {STALL_FRONTEND_CYCLES}},
-    {EVENT_STALL(STALL_BACKEND), {STALL_BACKEND_CYCLES}},
-    {EVENT_MISS(MISS_BRANCH), {BR_MIS_PRED_RETIRED, BR_MIS_PRED}},
-    {EVENT_MISS(MISS_L1I), {L1I_CACHE_REFILL}},
-    {EVENT_MISS(MISS_L1D), {L1D_CACHE_REFILL}},
-    {EVENT_MISS(MISS_L2), {L2D_CACHE_REFILL}},
-    {EVENT_MISS(MISS_LAST_LEVEL), {LL_CACHE_MISS, LL_CACHE_MISS_RD, L3D_CACHE_REFILL}},
-    {EVENT_MISS(MISS_ITLB), {ITLB_WALK}},
-    {EVENT_MISS(MISS_DTLB), {DTLB_WALK}},
-    {EVENT_MISS(MISS_CHIP), {REMOTE_ACCESS, REMOTE_ACCESS_RD}},
+    {EVENT_STALL(STALL_FRONTEND), "stall.frontend"},
+    {EVENT_STALL(STALL_BACKEND), "stall.backend"},
+    {EVENT_MISS(MISS_BRANCH), "branch.miss"},
+    {EVENT_MISS(MISS_L1I), "l1i.miss"},
+    {EVENT_MISS(MISS_L1D), "l1d.miss"},
+    {EVENT_MISS(MISS_L2), "l2.miss"},
+    {EVENT_MISS(MISS_LAST_LEVEL), "llc.miss"},
+    {EVENT_MISS(MISS_ITLB), "itlb.miss"},
+    {EVENT_MISS(MISS_DTLB), "tlb.miss"},
+    {EVENT_MISS(MISS_CHIP), "mem.remote"},
 };
 
 /* ID_AA64DFR0_EL1.PMUVer; each version has what those before it have. */
@@ -61,16 +46,15 @@ static const char *const versions[16] = {
 /* What a CPU says it has. */
 struct ability {
     unsigned version, counters;
-    bool wide;        /* event counters have 64 bits    */
-    uint64_t present; /* bit e: it counts common event e */
+    bool wide; /* event counters have 64 bits    */
+    struct event_pmu events;
 };
 
 /* What is used of it, on all CPUs.  Written by probe. */
 static struct {
     struct ability has;
     unsigned programmable, used; /* counters: those hpm programs; with the one for instructions */
-    uint64_t needed;             /* bits of present */
-    uint8_t code[HPM_EVENTS];    /* 0: cannot be counted */
+    uint16_t code[HPM_EVENTS];   /* 0: cannot be counted */
 } pmu;
 
 struct counter {
@@ -112,11 +96,17 @@ static bool ask(struct ability *out)
         return false;
     reset(version >= PMUVER_V3P5 ? CR_LC | CR_LP : CR_LC);
     uint64_t control = armv8_read(ARMV8_CR);
+    uint64_t low = armv8_read(ARMV8_CEID0), high = armv8_read(ARMV8_CEID1);
+    struct event_identity id = event_identity_arm((uint32_t)armv8_read(ARMV8_MIDR));
     *out = (struct ability){
         .version = version,
         .counters = CR_N(control),
         .wide = control & CR_LP,
-        .present = (uint32_t)armv8_read(ARMV8_CEID0) | armv8_read(ARMV8_CEID1) << 32,
+        .events = {.table = event_table_for(&id),
+                   .counters = CR_N(control),
+                   .fixed = 1,
+                   .says = true,
+                   .present = {(uint32_t)low | high << 32, low >> 32 | (high >> 32 << 32)}},
     };
     return true;
 }
@@ -144,23 +134,16 @@ static uint64_t measure_rate(void)
     return context_scale(PMU_RATE_ONE, cycles, ticks);
 }
 
-static uint8_t first_present(const uint8_t *codes, size_t n)
-{
-    for (size_t i = 0; i < n && codes[i]; i++)
-        if (pmu.has.present >> codes[i] & 1)
-            return codes[i];
-    return 0;
-}
-
 static void choose_events(struct pmu_caps *caps)
 {
+    struct event event;
+    char why[1]; /* it is not counted; hpm says what is not */
+
     for (size_t i = 0; pmu.programmable && i < ARRAY_SIZE(known_events); i++) {
-        uint8_t code = first_present(known_events[i].code, ARRAY_SIZE(known_events[i].code));
-        if (!code)
+        if (event_parse(&pmu.has.events, known_events[i].name, &event, why, sizeof why))
             continue;
-        pmu.code[known_events[i].event] = code;
-        pmu.needed |= (uint64_t)1 << code;
-        caps->event_mask[known_events[i].event] = (1u << pmu.programmable) - 1;
+        pmu.code[known_events[i].event] = (uint16_t)event.config;
+        caps->event_mask[known_events[i].event] = event.counters & ((1u << pmu.programmable) - 1);
     }
 }
 
@@ -184,10 +167,9 @@ static int armv8_probe(struct pmu_caps *caps)
         kprintf("hpm: armv8: the cycle counter stands still: not used\n");
         return -ENODEV;
     }
-    bool instructions = pmu.has.counters && (pmu.has.present >> INST_RETIRED & 1);
+    bool instructions = pmu.has.counters && event_counts(&pmu.has.events, INST_RETIRED);
     pmu.programmable = MIN(pmu.has.counters - instructions, (unsigned)HPM_COUNTERS_MAX);
     pmu.used = pmu.programmable + instructions;
-    pmu.needed = (uint64_t)instructions << INST_RETIRED;
     *caps = (struct pmu_caps){
         .counters = pmu.programmable,
         .instructions = instructions,
@@ -206,8 +188,12 @@ static bool suffices(void)
 {
     struct ability here;
 
-    return ask(&here) && here.counters >= pmu.used && here.wide == pmu.has.wide &&
-           !(pmu.needed & ~here.present);
+    if (!ask(&here) || here.counters < pmu.used || here.wide != pmu.has.wide)
+        return false;
+    for (size_t i = 0; i < HPM_EVENTS; i++)
+        if (pmu.code[i] && !event_counts(&here.events, pmu.code[i]))
+            return false;
+    return pmu.used == pmu.programmable || event_counts(&here.events, INST_RETIRED);
 }
 
 static uint64_t as_wide_as_counter(uint64_t v)

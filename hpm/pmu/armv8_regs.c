@@ -5,6 +5,8 @@
 uint64_t armv8_read(enum armv8_reg reg)
 {
     switch (reg) {
+    case ARMV8_MIDR:
+        return sysreg_read(midr_el1);
     case ARMV8_DFR0:
         return sysreg_read(id_aa64dfr0_el1);
     case ARMV8_CTR:
@@ -58,6 +60,7 @@ void armv8_write(enum armv8_reg reg, uint64_t v)
     case ARMV8_CCFILTR:
         sysreg_write(pmccfiltr_el0, v);
         return;
+    case ARMV8_MIDR:
     case ARMV8_DFR0:
     case ARMV8_CTR:
     case ARMV8_CEID0:

@@ -6,6 +6,7 @@
 #include "kernel/base.h"
 
 enum armv8_reg {
+    ARMV8_MIDR,  /* MIDR_EL1                               */
     ARMV8_DFR0,  /* ID_AA64DFR0_EL1                        */
     ARMV8_CTR,   /* CTR_EL0                                */
     ARMV8_CR,    /* PMCR_EL0                               */

@@ -116,6 +116,8 @@ uint64_t armv8_read(enum armv8_reg reg)
 
     access_one();
     switch (reg) {
+    case ARMV8_MIDR:
+        return d->kind.midr;
     case ARMV8_DFR0:
         return 0x10305006 | (uint64_t)d->kind.version << 8;
     case ARMV8_CTR:
@@ -191,6 +193,7 @@ void armv8_write(enum armv8_reg reg, uint64_t v)
         require(!(v & ~TYPE_FILTERS));
         d->written.filter = v;
         return;
+    case ARMV8_MIDR:
     case ARMV8_DFR0:
     case ARMV8_CTR:
     case ARMV8_CEID0:

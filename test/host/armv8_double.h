@@ -16,8 +16,9 @@ enum { CODE_INSTRUCTIONS = 0x08, CODE_CYCLES = 0x11 };
 struct armv8_kind {
     unsigned version, counters;
     uint64_t ceid0, ceid1;
-    bool no_lp; /* a hypervisor keeps event counters to 32 bits */
-    bool stuck; /* cycles are not counted                        */
+    uint32_t midr; /* 0: a core that no table knows */
+    bool no_lp;    /* a hypervisor keeps event counters to 32 bits */
+    bool stuck;    /* cycles are not counted                        */
 };
 
 struct armv8_control {

@@ -10,10 +10,10 @@ static char err[256];
 
 static int parse(const char *pmu, const char *text)
 {
-    const struct event_table *t = event_table_named(pmu);
+    const struct event_pmu names = {.table = event_table_named(pmu)};
 
-    assert_non_null(t);
-    return event_parse(t, text, &event, err, sizeof err);
+    assert_non_null(names.table);
+    return event_parse(&names, text, &event, err, sizeof err);
 }
 
 static void events_are_numbers(void **state)
@@ -40,13 +40,71 @@ static void cycles_have_a_counter_of_their_own(void **state)
     assert_int_equal(event.fixed, 0);
 }
 
-static void chained_counters_are_odd_ones(void **state)
+static void chaining_is_no_event(void **state)
 {
     (void)state;
-    assert_int_equal(parse("pmuv3", "CHAIN"), 0);
-    assert_int_equal(event.counters, 0x2aaaaaaa);
-    assert_int_equal(parse("neoverse-v1", "COUNTER_OVERFLOW"), 0);
-    assert_int_equal(event.counters, 0x2aaaaaaa);
+    assert_int_equal(parse("pmuv3", "CHAIN"), -ENOENT);
+    assert_int_equal(parse("neoverse-v1", "COUNTER_OVERFLOW"), -ENOENT);
+}
+
+/* Bit n of the first word: event n; of the second: 0x4000 + n. */
+static int parse_told(const char *pmu, uint64_t low, uint64_t high, const char *text)
+{
+    const struct event_pmu names = {.table = event_table_named(pmu), .says = true, .present = {low, high}};
+
+    return event_parse(&names, text, &event, err, sizeof err);
+}
+
+#define BIT(n) ((uint64_t)1 << (n))
+
+static void what_a_cpu_says_of_common_events_goes_before_its_table(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_told("neoverse-n1", 0, 0, "L1D_CACHE_REFILL"), -ENOTSUP);
+    assert_string_equal(err, "'L1D_CACHE_REFILL' is not counted by this CPU");
+    assert_int_equal(parse_told("neoverse-n1", 0, 0, "r03:u"), -ENOTSUP);
+    assert_int_equal(parse_told("neoverse-n1", 0, 0, "l1d.miss"), -ENOTSUP);
+    assert_string_equal(err, "'l1d.miss' is not available on neoverse-n1");
+    assert_int_equal(parse_told("neoverse-n1", BIT(0x03), 0, "l1d.miss"), 0);
+    assert_int_equal(parse_told("neoverse-n1", BIT(0x05), 0, "stall.mem"), -ENOTSUP);
+    assert_int_equal(parse_told("neoverse-n1", 0, BIT(0x05), "stall.mem"), 0); /* not in its table */
+    assert_int_equal(event.config, 0x4005);
+    assert_int_equal(parse_told("neoverse-n1", 0, 0, "load"), 0); /* no common event: the table's */
+    assert_int_equal(event.config, 0x70);
+    assert_int_equal(parse_told("neoverse-n1", 0, 0, "r8001"), 0);
+}
+
+static void the_best_of_several_events_is_taken(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_told("pmuv3", BIT(0x33) | BIT(0x37) | BIT(0x2a), 0, "llc.miss"), 0);
+    assert_int_equal(event.config, 0x33);
+    assert_int_equal(parse_told("pmuv3", BIT(0x37) | BIT(0x2a), 0, "llc.miss:k"), 0);
+    assert_int_equal(event.config, 0x37);
+    assert_int_equal(event.modes, EVENT_KERNEL);
+    assert_int_equal(parse_told("pmuv3", BIT(0x2a), 0, "llc.miss"), 0);
+    assert_int_equal(event.config, 0x2a);
+    assert_int_equal(parse_told("pmuv3", BIT(0x2b), 0, "llc.miss"), -ENOTSUP);
+}
+
+/* A ratio of misses of one kind and accesses of another would be none. */
+static void misses_and_accesses_of_the_last_level_are_of_one_kind(void **state)
+{
+    static const struct {
+        uint64_t miss, access;
+    } kinds[] = {{0x33, 0x32}, {0x37, 0x36}, {0x2a, 0x2b}};
+
+    (void)state;
+    for (const struct event_table *const *t = event_tables; *t; t++) {
+        unsigned k = 0;
+        if (parse((*t)->name, "llc.miss"))
+            continue;
+        while (k < ARRAY_SIZE(kinds) && kinds[k].miss != event.config)
+            k++;
+        assert_true(k < ARRAY_SIZE(kinds));
+        assert_int_equal(parse((*t)->name, "llc.access"), 0);
+        assert_int_equal(event.config, kinds[k].access);
+    }
 }
 
 static void an_event_number_has_sixteen_bits(void **state)
@@ -128,7 +186,8 @@ static int64_t share(const char *pmu, const char *metric, const char *unit, cons
     struct event events[METRIC_EVENTS_MAX];
     uint64_t count[METRIC_EVENTS_MAX];
 
-    if (metric_find(event_table_named(pmu), metric, &row, &program, events, err, sizeof err))
+    const struct event_pmu names = {.table = event_table_named(pmu)};
+    if (metric_find(&names, metric, &row, &program, events, err, sizeof err))
         fail_msg("%s", err);
     assert_string_equal(row->unit, unit);
     for (unsigned e = 0; e < program.events; e++)
@@ -229,7 +288,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_numbers),
         cmocka_unit_test(cycles_have_a_counter_of_their_own),
-        cmocka_unit_test(chained_counters_are_odd_ones),
+        cmocka_unit_test(chaining_is_no_event),
+        cmocka_unit_test(what_a_cpu_says_of_common_events_goes_before_its_table),
+        cmocka_unit_test(the_best_of_several_events_is_taken),
+        cmocka_unit_test(misses_and_accesses_of_the_last_level_are_of_one_kind),
         cmocka_unit_test(an_event_number_has_sixteen_bits),
         cmocka_unit_test(generic_names_go_by_the_architectures_numbers),
         cmocka_unit_test(numbers_that_a_core_does_not_list_are_not_available),

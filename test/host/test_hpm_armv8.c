@@ -168,6 +168,22 @@ static void an_event_is_counted_by_the_best_code_there_is(void **state)
     assert_int_equal(b.missed[MISS_L2], 0);
 }
 
+/* Whether a core's events are listed or not, what it counts of the common ones it says itself. */
+static void a_core_that_is_known_counts_the_same_as_one_that_is_not(void **state)
+{
+    struct armv8_kind known[] = {narrow, wide};
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(known); i++) {
+        start(&known[i]);
+        uint32_t missed = hpm_caps()->missed, stall = hpm_caps()->stall;
+        known[i].midr = i ? 0x410fd4f0 : 0x410fd083; /* Neoverse V2, Cortex-A72 */
+        start(&known[i]);
+        assert_int_equal(hpm_caps()->missed, missed);
+        assert_int_equal(hpm_caps()->stall, stall);
+    }
+}
+
 static void a_pmu_may_have_a_cycle_counter_only(void **state)
 {
     struct armv8_kind least = wide;
@@ -618,6 +634,7 @@ int main(void)
         TEST(a_cpu_without_pmuv3_has_no_counters),
         TEST(what_was_found_is_one_line),
         TEST(an_event_is_counted_by_the_best_code_there_is),
+        TEST(a_core_that_is_known_counts_the_same_as_one_that_is_not),
         TEST(a_pmu_may_have_a_cycle_counter_only),
         TEST(no_more_counters_are_used_than_hpm_has_room_for),
         TEST(a_cycle_counter_that_stands_still_is_not_used),

@@ -4,7 +4,6 @@
 #include "hpm/events/metric.h"
 #include "hpm/events/scaled.h"
 #include "hpm/events/table.h"
-#include "hpm/group.h"
 
 static struct metric_program program;
 static char err[256];
@@ -191,7 +190,9 @@ static struct event event[METRIC_EVENTS_MAX];
 
 static int find(const char *pmu, const char *name)
 {
-    return metric_find(event_table_named(pmu), name, &row, &program, event, err, sizeof err);
+    const struct event_pmu names = {.table = event_table_named(pmu)};
+
+    return metric_find(&names, name, &row, &program, event, err, sizeof err);
 }
 
 static int64_t measure(const char *pmu, const char *name, const uint64_t *count)
@@ -270,49 +271,6 @@ static void metrics_are_named_and_described(void **state)
     }
 }
 
-static unsigned counters_of(const char *pmu)
-{
-    return !strncmp(pmu, "zen", 3) ? 6 : strstr(pmu, "icelake") || strstr(pmu, "rapids") ? 8 : 4;
-}
-
-static void assert_fits_into_one_group(const char *pmu, const char *name)
-{
-    static struct group_work work;
-    static struct group_plan plan;
-    struct group_event events[METRIC_EVENTS_MAX];
-    uint64_t set = (1ull << program.events) - 1;
-    struct group_request request = {.events = program.events,
-                                    .counters = counters_of(pmu),
-                                    .fixed = UINT32_MAX,
-                                    .sets = 1,
-                                    .event = events,
-                                    .set = &set};
-
-    for (unsigned e = 0; e < program.events; e++)
-        events[e] =
-            (struct group_event){event[e].counters, event[e].fixed, event[e].exclusion, event[e].extra};
-    if (group_pack(&request, &plan, &work, NULL) || plan.groups > 1)
-        fail_msg("%s: %s does not fit into one group", pmu, name);
-}
-
-/* On each PMU with the counters it has when both threads of a core run.  Prints how many metrics there are. */
-static void every_metric_fits_into_one_group(void **state)
-{
-    _Static_assert(EVENT_NO_FIXED == GROUP_NIL, "events have the form that packing asks for");
-    (void)state;
-    for (const struct event_table *const *t = event_tables; *t; t++) {
-        unsigned found = 0;
-        for (const struct metric *m = metrics; m->name; m++) {
-            if (find((*t)->name, m->name) || row != m)
-                continue;
-            assert_fits_into_one_group((*t)->name, m->name);
-            found++;
-        }
-        print_message("# %s: %u metrics\n", (*t)->name, found);
-        assert_true(found >= 4);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,7 +286,6 @@ int main(void)
         cmocka_unit_test(what_a_pmu_cannot_measure_is_said_with_what_it_lacks),
         cmocka_unit_test(the_four_shares_of_skylake_make_up_the_whole),
         cmocka_unit_test(metrics_are_named_and_described),
-        cmocka_unit_test(every_metric_fits_into_one_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * Arm's PMUs.  Every counter counts every event, but that CHAIN counts overflows of the counter below, so on odd ones only
- * (DDI 0487, D13.12.3).  Cycles have a counter of their own, PMCCNTR_EL0.
+ * Arm's PMUs.  Every counter counts every event.  Cycles have a counter of their own, PMCCNTR_EL0.  CHAIN is not an event but a
+ * counter's way to continue the one below it (DDI 0487, D13.12.3): on its own it would count whatever that one does.
  */
 #include "found.h"
 #include "pfmlib_priv.h"
@@ -18,10 +18,9 @@
 #endif
 #include "tools/events/source.h"
 
-#define COUNTERS     0x7fffffff /* PMCR_EL0.N says how many there are, at most 31 */
-#define ODD_COUNTERS 0x2aaaaaaa
-#define CPU_CYCLES   0x11
-#define CHAIN        0x1e
+#define COUNTERS   0x7fffffff /* PMCR_EL0.N says how many there are, at most 31 */
+#define CPU_CYCLES 0x11
+#define CHAIN      0x1e
 
 /* The common events of PMUv3, for a core that has no table (DDI 0487, D13.12.2 and D13.12.4).  Which of them a core has, its
  * PMCEID0_EL0 and PMCEID1_EL0 say. */
@@ -60,7 +59,6 @@ static const arm_entry_t pmuv3[] = {
     E(0x1b, "INST_SPEC"),
     E(0x1c, "TTBR_WRITE_RETIRED"),
     E(0x1d, "BUS_CYCLES"),
-    E(0x1e, "CHAIN"),
     E(0x1f, "L1D_CACHE_ALLOCATE"),
     E(0x20, "L2D_CACHE_ALLOCATE"),
     E(0x21, "BR_RETIRED"),
@@ -110,25 +108,27 @@ static const arm_entry_t pmuv3[] = {
 static struct event_limit limit_of(unsigned code)
 {
     return (struct event_limit){
-        .counters = code == CHAIN ? ODD_COUNTERS : COUNTERS,
+        .counters = COUNTERS,
         .fixed = code == CPU_CYCLES ? 0 : EVENT_NO_FIXED,
     };
 }
 
 static void add(const struct source_pmu *pmus, unsigned pmu_count, const arm_entry_t *events, size_t count)
 {
-    struct source_family out = {
-        .raw_counters = COUNTERS, .raw_bits = 0xffff, .select_bits = 0xffff, .count = (unsigned)count};
+    struct source_family out = {.raw_counters = COUNTERS, .raw_bits = 0xffff, .select_bits = 0xffff};
 
     memcpy(out.pmus, pmus, pmu_count * sizeof *pmus);
     out.events = source_alloc(count, sizeof *out.events);
-    for (size_t i = 0; i < count; i++)
-        out.events[i] = (struct source_event){
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].code == CHAIN)
+            continue;
+        out.events[out.count++] = (struct source_event){
             .name = events[i].name,
             .config = events[i].code,
             .limit = limit_of(events[i].code),
             .variants = (1u << pmu_count) - 1,
         };
+    }
     family_add(&out);
 }
 

@@ -12,18 +12,17 @@
 #ifdef HAVE_intel_gnr_pe
 #include "events/intel_gnr_events.h"
 #endif
-#include "tools/events/source.h"
+#include "tools/events/intel_correct.h"
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Without IN_TX and IN_TXCP, which fault on a processor without transactions. */
 #define RAW_BITS \
-    (0xffffull | 1 << INTEL_X86_EDGE_BIT | 1 << INTEL_X86_INV_BIT | 0x3ffull << INTEL_X86_CMASK_BIT)
+    (0xffffull | 1 << INTEL_X86_EDGE_BIT | 1 << INTEL_X86_INV_BIT | 0xffull << INTEL_X86_CMASK_BIT)
 #define LATENCY_CYCLES  INTEL_X86_LDLAT_DEFAULT
 #define FRONTEND_CYCLES 0xfff00 /* of MSR_PEBS_FRONTEND */
 #define FRONTEND_SHIFT  8
-#define FIXED_FIRST     32 /* bit of a counter mask */
-#define FIXED_SLOTS     3
-#define FIXED_METRICS   16   /* fields of PERF_METRICS, as event.h numbers them */
+#define FIXED_FIRST     32   /* bit of a counter mask */
 #ifndef INTEL_X86_DEPRECATED /* which versions behind 4.13 have */
 #define INTEL_X86_DEPRECATED 0x80000
 #endif
@@ -153,31 +152,6 @@ static uint64_t frontend_of(uint64_t code, const intel_x86_umask_t *u)
     return value & FRONTEND_CYCLES ? value : value | INTEL_X86_FETHR_DEFAULT << FRONTEND_SHIFT;
 }
 
-/*
- * TOPDOWN counts slots on fixed counter 3 and parts of them as event 0xa4 on the others, as its SLOTS_P does; libpfm4 4.13 gives
- * all of them the fixed counter, and the parts event 0 (Intel's event lists for Ice Lake and Sapphire Rapids, "TOPDOWN").
- */
-static void correct_topdown(const intel_x86_entry_t *e, const struct intel_family *f, struct source_unit *u)
-{
-    if (strcmp(e->name, "TOPDOWN") || !strcmp(u->name, "SLOTS"))
-        return;
-    u->config = (u->config & ~(uint64_t)0xff) | 0xa4;
-    u->flags |= UNIT_OVERRIDES;
-    u->has_limit = true;
-    u->limit = limit_of(f->counters, EVENT_SHARES_NOTHING);
-    if (!strcmp(u->name, "BAD_SPEC_SLOTS") ||
-        (!strcmp(u->name, "BR_MISPREDICT_SLOTS") && f->models[0] != PFM_PMU_INTEL_ICL))
-        u->limit.counters = 1;
-}
-
-/* L3_MISS of a machine with sockets is local memory and that of one to three hops, bits 26 to 29 (SDM volume 3, "Off-core
- * Response", of Skylake-SP); libpfm4 4.13 has the local bit alone. */
-static void correct_l3_miss(const struct intel_family *f, struct source_unit *u)
-{
-    if (f->models[0] == PFM_PMU_INTEL_SKL && u->variants != 1 && !strcmp(u->name, "L3_MISS"))
-        u->extra = 0xfull << 26;
-}
-
 static const char *trouble_with_unit(const intel_x86_umask_t *u)
 {
     if (u->uflags & ~KNOWN_UNIT_FLAGS || u->umodmsk_req || u->ufilters[0] || u->ufilters[1])
@@ -206,7 +180,6 @@ static const char *add_units(const struct intel_family *f, const intel_x86_entry
         if (exclusion) {
             u->has_extra = true;
             u->extra = exclusion == EVENT_FRONTEND ? frontend_of(code, from) : code >> 8;
-            correct_l3_miss(f, u);
         } else {
             u->config = u->flags & UNIT_OVERRIDES ? code : code & ~(uint64_t)0xff;
         }
@@ -219,39 +192,15 @@ static const char *add_units(const struct intel_family *f, const intel_x86_entry
             u->extra = LATENCY_CYCLES;
             u->limit = limit_of(from->ucntmsk ? from->ucntmsk : e->cntmsk, EVENT_LATENCY);
         }
-        correct_topdown(e, f, u);
+        intel_correct_part(f->pmus[0].name, f->perf_metrics, out, u, f->counters);
+        uint64_t config = u->flags & UNIT_OVERRIDES ? u->config : u->config | out->config;
+        trouble = intel_trouble(config, u->has_limit ? &u->limit : &out->limit);
+        if (trouble)
+            return trouble;
     }
     out->units = units;
     out->unit_count = e->numasks;
     return NULL;
-}
-
-/* PERF_METRICS, which libpfm4 4.13 does not have: eighths of a register, each a part of fixed counter 3's slots.  Configured as
- * Linux numbers them, event 0 with masks from 0x80 (SDM volume 3, "Performance Metrics"). */
-static struct source_event perf_metrics(const struct intel_family *f)
-{
-    static const char *const fields[] = {"RETIRING",  "BAD_SPECULATION", "FRONTEND_BOUND", "BACKEND_BOUND",
-                                         "HEAVY_OPS", "BR_MISPREDICT",   "FETCH_LATENCY",  "MEMORY_BOUND"};
-    unsigned count = f->models[0] == PFM_PMU_INTEL_ICL ? 4 : 8;
-    struct source_unit *units = source_alloc(count, sizeof *units);
-
-    for (unsigned i = 0; i < count; i++)
-        units[i] = (struct source_unit){
-            .name = fields[i],
-            .config = (uint64_t)(0x80 + i) << 8,
-            .flags = UNIT_ALONE,
-            .variants = variants_of(f, 0),
-            .has_limit = true,
-            .limit = {0, (uint8_t)(FIXED_METRICS + i), EVENT_SHARES_NOTHING},
-        };
-    return (struct source_event){
-        .name = "PERF_METRICS",
-        .groups = 1,
-        .variants = variants_of(f, 0),
-        .limit = {0, FIXED_SLOTS, EVENT_SHARES_NOTHING},
-        .units = units,
-        .unit_count = count,
-    };
 }
 
 static const char *convert(const struct intel_family *f, const intel_x86_entry_t *e, struct source_event *out)
@@ -271,7 +220,8 @@ static const char *convert(const struct intel_family *f, const intel_x86_entry_t
     };
     if (exclusion == EVENT_OFFCORE_0 || exclusion == EVENT_OFFCORE_1)
         out->shared = e->umasks; /* the limits are the events' own, so both have the same parts */
-    return add_units(f, e, out);
+    intel_correct_event(f->pmus[0].name, out);
+    return e->numasks ? add_units(f, e, out) : intel_trouble(out->config, &out->limit);
 }
 
 static void add_family(const struct intel_family *f)
@@ -290,7 +240,7 @@ static void add_family(const struct intel_family *f)
             out.count++;
     }
     if (f->perf_metrics)
-        out.events[out.count++] = perf_metrics(f);
+        out.events[out.count++] = intel_perf_metrics(f->models[0] == PFM_PMU_INTEL_ICL, variants_of(f, 0));
     family_add(&out);
 }
 

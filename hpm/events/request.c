@@ -1,0 +1,244 @@
+/* Wishes to events, events to what packing asks of each; see request.h. */
+#include "hpm/events/request.h"
+#include "hpm/events/lookup.h"
+
+_Static_assert(EVENT_NO_FIXED == GROUP_NIL, "events say that they have no fixed counter as packing does");
+
+void event_request_init(struct event_request *r, const struct event_pmu *pmu)
+{
+    memset(r, 0, sizeof *r);
+    r->pmu = *pmu;
+}
+
+/* ---- Wishes ---- */
+
+static bool same_event(const struct event *a, const struct event *b)
+{
+    return a->config == b->config && a->extra == b->extra && a->counters == b->counters &&
+           a->fixed == b->fixed && a->exclusion == b->exclusion && a->modes == b->modes;
+}
+
+/* Its number in the request, where the first `events` are taken; GROUP_EVENTS_MAX: no room. */
+static unsigned place_event(struct event_request *r, unsigned *events, const struct event *event)
+{
+    unsigned e = 0;
+
+    while (e < *events && !same_event(&r->event[e], event))
+        e++;
+    if (e == *events && e < GROUP_EVENTS_MAX)
+        r->event[(*events)++] = *event;
+    return e;
+}
+
+static bool is_metric(struct word w)
+{
+    for (const struct metric *m = metrics; m->name; m++)
+        if (text_same(m->name, w.at, w.n))
+            return true;
+    return false;
+}
+
+/* The events of a metric's wish, with the modes behind its name. */
+static int read_metric(const struct event_pmu *pmu, const struct event_words *words, struct event_wish *wish,
+                       struct event *event, char *err, size_t err_size)
+{
+    char name[EVENT_TEXT_MAX] = "";
+    int r;
+
+    memcpy(name, words->word[0].at, words->word[0].n);
+    r = metric_find(pmu, name, &wish->metric, &wish->program, event, err, err_size);
+    for (unsigned i = 0; !r && i < wish->program.events; i++) {
+        event[i].modes = words->modes;
+        if (event[i].exclusion == EVENT_TOPDOWN)
+            event[i].extra = words->modes;
+    }
+    return r;
+}
+
+/* The number of events, or what is wrong. */
+static int read_wish(const struct event_pmu *pmu, const char *text, struct event_wish *wish,
+                     struct event *event, char *err, size_t err_size)
+{
+    struct text message = {err, err_size};
+    struct event_words words;
+    struct word all = {text, 0};
+    int r;
+
+    memset(wish, 0, sizeof *wish);
+    while (all.n < EVENT_TEXT_MAX && text[all.n])
+        all.n++;
+    text_put(&message, "");
+    r = event_split(all, &words, &message);
+    if (r)
+        return r;
+    memcpy(wish->text, text, all.n);
+    if (words.count == 1 && is_metric(words.word[0])) {
+        r = read_metric(pmu, &words, wish, event, err, err_size);
+        return r ? r : (int)wish->program.events;
+    }
+    r = event_parse(pmu, text, event, err, err_size);
+    return r ? r : 1;
+}
+
+static int no_room(const char *what, char *err, size_t err_size)
+{
+    struct text message = {err, err_size};
+
+    text_put(&message, what);
+    return -ENOSPC;
+}
+
+int event_request_add(struct event_request *r, const char *text, char *err, size_t err_size)
+{
+    struct event event[METRIC_EVENTS_MAX];
+    unsigned events = r->events;
+
+    if (r->wishes == EVENT_WISHES_MAX)
+        return no_room("too many events and metrics", err, err_size);
+    struct event_wish *wish = &r->wish[r->wishes]; /* behind those there are */
+    int n = read_wish(&r->pmu, text, wish, event, err, err_size);
+    if (n < 0)
+        return n;
+    for (int i = 0; i < n; i++) {
+        unsigned e = place_event(r, &events, &event[i]);
+        if (e == GROUP_EVENTS_MAX)
+            return no_room("too many different events", err, err_size);
+        wish->event[i] = (uint8_t)e;
+        wish->events |= (uint64_t)1 << e;
+    }
+    r->events = events;
+    return (int)r->wishes++;
+}
+
+/* ---- Packing ---- */
+
+/*
+ * Wide events need the counter above theirs as well, which packing has no word for: so where there are any, the highest even
+ * counter is theirs and the one above it nobody's.
+ */
+static uint32_t pair_of(const struct event_request *r, unsigned counters)
+{
+    for (unsigned e = 0; e < r->events; e++)
+        if (r->event[e].wide)
+            return counters < 2 ? 0 : 3u << ((counters - 2) & ~1u);
+    return 0;
+}
+
+static struct group_event demand_of(const struct event *e, uint32_t pair)
+{
+    uint32_t merged = pair & pair << 1;
+
+    return (struct group_event){
+        .mask = e->wide ? e->counters & pair & ~merged : e->counters & ~merged,
+        .fixed = e->fixed,
+        .exclusion = e->exclusion,
+        .extra = e->extra,
+    };
+}
+
+/* An event as it was asked for. */
+static void put_event(const struct event_request *r, unsigned e, struct text *err)
+{
+    const struct event_wish *w = r->wish;
+
+    while (!(w->events >> e & 1))
+        w++;
+    for (unsigned i = 0; w->metric && i < w->program.events; i++)
+        if (w->event[i] == e) {
+            text_put(err, w->program.event[i]);
+            text_put(err, " of ");
+        }
+    text_put(err, w->text);
+}
+
+static void put_wish_of_set(const struct event_request *r, const uint8_t *wish_of, unsigned set,
+                            struct text *err)
+{
+    text_put(err, r->wish[wish_of[set]].text);
+}
+
+static void explain(const struct event_request *r, const struct group_cause *cause, const uint8_t *wish_of,
+                    struct text *err)
+{
+    switch (cause->why) {
+    case GROUP_POSSIBLE:
+        return;
+    case GROUP_SIZES:
+    case GROUP_BAD_SET:
+        text_put(err, "there is no counter, or an event is pinned that there is not");
+        return;
+    case GROUP_NO_PLACE:
+        put_event(r, cause->event, err);
+        text_put(err, ": no counter of this CPU can count it");
+        return;
+    case GROUP_EXCLUDED:
+        put_event(r, cause->event, err);
+        text_put(err, " and ");
+        put_event(r, cause->other, err);
+        text_put(err, ": they cannot be counted at the same time");
+        return;
+    case GROUP_CROWDED:
+        if (cause->set != GROUP_NIL)
+            put_wish_of_set(r, wish_of, cause->set, err);
+        else if (cause->event != GROUP_NIL)
+            put_event(r, cause->event, err);
+        else
+            text_put(err, "events that are always counted");
+        text_put(err, ": there are fewer counters than it takes at the same time");
+        return;
+    case GROUP_TOO_MANY:
+        text_put(err, "too many events to take turns");
+        return;
+    }
+}
+
+int event_request_pack(const struct event_request *r, unsigned groups_max, struct group_plan *plan,
+                       struct group_work *work, char *err, size_t err_size)
+{
+    struct text message = {err, err_size};
+    struct group_event demand[GROUP_EVENTS_MAX];
+    uint64_t set[EVENT_WISHES_MAX];
+    uint8_t wish_of[EVENT_WISHES_MAX];
+    struct group_cause cause;
+    unsigned counters = MIN(r->pmu.counters, (unsigned)GROUP_COUNTERS_MAX);
+    uint32_t pair = pair_of(r, counters);
+    struct group_request request = {
+        .events = r->events,
+        .counters = counters,
+        .fixed = r->pmu.fixed,
+        .groups_max = groups_max,
+        .pinned = r->pinned,
+        .event = demand,
+        .set = set,
+    };
+
+    text_put(&message, "");
+    for (unsigned e = 0; e < r->events; e++)
+        demand[e] = demand_of(&r->event[e], pair);
+    for (unsigned w = 0; w < r->wishes; w++)
+        if (r->wish[w].metric) {
+            wish_of[request.sets] = (uint8_t)w;
+            set[request.sets++] = r->wish[w].events;
+        }
+    int result = group_pack(&request, plan, work, &cause);
+    if (result)
+        explain(r, &cause, wish_of, &message);
+    return result;
+}
+
+/* ---- Results ---- */
+
+struct metric_value event_request_value(const struct event_request *r, unsigned wish, const uint64_t *count,
+                                        uint64_t counted)
+{
+    const struct event_wish *w = &r->wish[wish];
+    uint64_t own[METRIC_EVENTS_MAX] = {0};
+    uint32_t have = 0;
+
+    ASSERT(wish < r->wishes && w->metric);
+    for (unsigned i = 0; i < w->program.events; i++) {
+        own[i] = count[w->event[i]];
+        have |= (uint32_t)(counted >> w->event[i] & 1) << i;
+    }
+    return metric_evaluate(&w->program, own, have);
+}
