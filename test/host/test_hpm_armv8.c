@@ -628,9 +628,34 @@ static void there_are_no_samples(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, tear_down)
 
+static unsigned stop_at;
+
+/* The clock goes on and this CPU does not. */
+static void stop_once(void)
+{
+    if (stop_at && !--stop_at)
+        host_ticks += NS_PER_S;
+}
+
+static void a_stop_of_the_cpu_while_its_rate_is_measured_changes_nothing(void **state)
+{
+    (void)state;
+    for (unsigned access = 10; access < 200; access += 7) {
+        armv8_machine(&narrow);
+        stop_at = access;
+        armv8_on_access = stop_once;
+        kernel_start_hpm();
+        armv8_on_access = NULL;
+        assert_in_range(hpm_state.pmu.cycles_per_tick, CYCLES_PER_TICK * PMU_RATE_ONE / 100 * 99,
+                        CYCLES_PER_TICK * PMU_RATE_ONE / 100 * 101);
+        double_shut_down();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_stop_of_the_cpu_while_its_rate_is_measured_changes_nothing),
         TEST(a_cpu_without_pmuv3_has_no_counters),
         TEST(what_was_found_is_one_line),
         TEST(an_event_is_counted_by_the_best_code_there_is),
