@@ -94,7 +94,7 @@ KERNEL_SRC := \
 	kernel/outputs.c kernel/panic.c kernel/printf.c kernel/quirks.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
 	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/pci_msi.c kernel/dev/screen.c kernel/proc/bundle.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall.c \
-	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/hpm.c \
+	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/figures.c hpm/hpm.c \
 	hpm/report.c hpm/sampling.c hpm/pmu/backends.c hpm/pmu/model.c sched/balance.c sched/migrate.c sched/policies.c \
 	sched/runqueue.c sched/sched.c sched/sharing.c sched/sharing_args.c sched/sharing_detect.c sched/sharing_place.c \
 	sched/sharing_policies.c sched/sharing_report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c \
@@ -435,7 +435,7 @@ test_tlb_SRC       := test/machine/tlb.c
 test_branch_SRC    := test/machine/branch.c
 test_storebuf_SRC  := test/machine/storebuf.c
 test_decode_arm_SRC := test/machine/decode_arm.c
-HPM_TESTED         := $(filter-out hpm/events/% hpm/pmu/armv8%,$(filter hpm/%,$(KERNEL_SRC))) kernel/lock.c kernel/format.c test/host/hpm_kernel.c
+HPM_TESTED         := $(filter-out hpm/events/% hpm/pmu/armv8%,$(filter hpm/%,$(KERNEL_SRC))) $(EVENTS_SRC_aarch64) kernel/lock.c kernel/format.c test/host/hpm_kernel.c
 test_hpm_group_SRC    := hpm/group.c
 test_hpm_group_cause_SRC := hpm/group.c
 MUX                := hpm/mux.c hpm/mux_turns.c hpm/estimate.c
@@ -443,9 +443,9 @@ test_mux_SRC       := $(MUX)
 test_mux_turns_SRC := hpm/mux_turns.c
 test_estimate_SRC  := $(MUX)
 test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
-test_hpm_count_SRC    := $(HPM_TESTED) test/host/hpm_double.c
-test_hpm_sampling_SRC := $(HPM_TESTED) test/host/hpm_double.c
-test_hpm_armv8_SRC    := $(filter-out hpm/pmu/%,$(HPM_TESTED)) hpm/pmu/armv8.c test/host/armv8_double.c $(EVENTS_SRC_aarch64)
+test_hpm_count_SRC    := $(HPM_TESTED) test/host/hpm_double.c test/machine/pmu_masks.c
+test_hpm_sampling_SRC := $(HPM_TESTED) test/host/hpm_double.c test/machine/pmu_masks.c
+test_hpm_armv8_SRC    := $(filter-out hpm/pmu/%,$(HPM_TESTED)) hpm/pmu/armv8.c test/host/armv8_double.c
 test_events_x86_SRC     := $(EVENTS_SRC_x86_64) hpm/group.c test/machine/pmu_masks.c
 test_events_arm_SRC     := $(EVENTS_SRC_aarch64) hpm/group.c
 test_events_libpfm4_SRC := $(EVENTS_SRC_x86_64) hpm/group.c

@@ -7,6 +7,7 @@
  * another CPU reads is copied under its sequence number.  Counter groups change at slice interrupts and ticks, never
  * at a switch, so that the groups' turns have nothing to do with what the threads do.
  */
+#include "hpm/figures.h"
 #include "hpm/internal.h"
 #include "kernel/cpu.h"
 #include "kernel/cmdline.h"
@@ -24,6 +25,7 @@ static uint64_t pmu_wanted = 1, slice_cycles = 1000000, modes;
 static const char *const pmu_choices[] = {"none", "auto", NULL};
 enum { MODES_BOTH, MODES_USER, MODES_KERNEL };
 static const char *const mode_choices[] = {"both", "user", "kernel", NULL};
+static const uint8_t modes_of[] = {EVENT_USER | EVENT_KERNEL, EVENT_USER, EVENT_KERNEL};
 const struct arg hpm_args[] = {
     {.name = "hpm.pmu",
      .type = ARG_CHOICE,
@@ -74,7 +76,19 @@ static int one_empty_group(struct group_plan *groups)
     return 0;
 }
 
-/* The events of this PMU as a request; number says which each one is. */
+/* What of the breakdown this PMU can count, in the modes asked for. */
+static void find_events(void)
+{
+    for (unsigned e = 0; e < HPM_EVENTS; e++) {
+        struct event *event = &hpm_state.event[e];
+        if (hpm_state.pmu.events.counters && figure_event(&hpm_state.pmu.events, e, event))
+            event->modes = modes_of[modes];
+        else
+            event->counters = 0;
+    }
+}
+
+/* Those as a request; number says which each one is. */
 static unsigned list_events(unsigned pinned, struct group_event *event, uint8_t *number,
                             uint64_t *pinned_mask)
 {
@@ -82,11 +96,15 @@ static unsigned list_events(unsigned pinned, struct group_event *event, uint8_t 
 
     *pinned_mask = 0;
     for (unsigned e = 0; e < HPM_EVENTS; e++) {
-        if (!hpm_state.pmu.event_mask[e])
+        const struct event *known = &hpm_state.event[e];
+        if (!known->counters)
             continue;
         for (unsigned i = 0; i < pinned; i++)
             *pinned_mask |= (uint64_t)(pinned_events[i] == e) << n;
-        event[n] = (struct group_event){.mask = hpm_state.pmu.event_mask[e], .fixed = GROUP_NIL};
+        event[n] = (struct group_event){.mask = known->counters,
+                                        .fixed = GROUP_NIL,
+                                        .exclusion = known->exclusion,
+                                        .extra = known->extra};
         number[n++] = (uint8_t)e;
     }
     return n;
@@ -109,12 +127,14 @@ static int pack_events(unsigned pinned, struct context_plan *plan)
     *plan = (struct context_plan){.groups = groups.groups, .counters = request.counters};
     plan->round_cycles = slice_cycles * groups.groups;
     memset(plan->event, CONTEXT_NO_EVENT, sizeof plan->event);
+    memset(hpm_state.programme, 0, sizeof hpm_state.programme);
     for (unsigned g = 0; g < groups.groups; g++)
         for (unsigned c = 0; c < request.counters; c++) {
             if (groups.event[g][c] == GROUP_NIL)
                 continue;
             unsigned e = number[groups.event[g][c]];
             plan->event[g][c] = (uint8_t)e;
+            hpm_state.programme[g][c] = &hpm_state.event[e];
             plan->groups_with[e] |= (uint16_t)(1u << g);
         }
     return 0;
@@ -122,6 +142,7 @@ static int pack_events(unsigned pinned, struct context_plan *plan)
 
 static int plan_events(void)
 {
+    find_events();
     int err = pack_events(ARRAY_SIZE(pinned_events), &hpm_state.plan);
 
     if (err == -ENOSPC) {
@@ -208,7 +229,10 @@ void hpm_init(void)
 
 void hpm_cpu_init(struct cpu *cpu)
 {
-    struct pmu_setup setup = {.slice_cycles = slice_cycles, .user = caps.user, .kernel = caps.kernel};
+    struct pmu_setup setup = {.slice_cycles = slice_cycles,
+                              .modes = modes_of[modes],
+                              .events = hpm_state.event,
+                              .event_count = HPM_EVENTS};
     unsigned order = 0;
     paddr_t pa;
 
@@ -232,7 +256,7 @@ void hpm_cpu_init(struct cpu *cpu)
     if (err)
         panic("hpm: the counters of CPU %u do not work: error %d", cpu->index, -err);
     mux_turns_init(&hpm->turns, &hpm_state.rounds, cpu->index + 1);
-    hpm_state.ops->latch(&hpm->last, hpm_state.plan.event[mux_turns_group(&hpm->turns)]);
+    hpm_state.ops->latch(&hpm->last, hpm_state.programme[mux_turns_group(&hpm->turns)]);
     hpm->turn_began = hpm->last.cycles;
     hpm->idle_since = arch_ticks();
     cpu->hpm = hpm;
@@ -292,7 +316,7 @@ static void account(struct hpm_cpu *hpm, bool rotate)
 
     if (rotate)
         mux_turns_next(&hpm->turns, &hpm_state.rounds);
-    hpm_state.ops->latch(&now, rotate ? hpm_state.plan.event[mux_turns_group(&hpm->turns)] : NULL);
+    hpm_state.ops->latch(&now, rotate ? hpm_state.programme[mux_turns_group(&hpm->turns)] : NULL);
     end_stretch(hpm, group, &now);
     if (rotate)
         hpm->turn_began = now.cycles;

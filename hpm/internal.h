@@ -34,7 +34,9 @@ struct hpm_state {
     const struct pmu_ops *ops; /* NULL: there is no PMU */
     struct pmu_caps pmu;
     struct context_plan plan;
-    struct mux_rounds rounds; /* of the plan's groups */
+    struct event event[HPM_EVENTS]; /* the figures'; no counters: cannot be counted */
+    const struct event *programme[HPM_GROUPS_MAX][HPM_COUNTERS_MAX]; /* the plan's groups */
+    struct mux_rounds rounds;                                        /* of the plan's groups */
 };
 extern struct hpm_state hpm_state;
 extern uint64_t hpm_records, hpm_samples; /* boot arguments: sizes of a CPU's two rings */

@@ -21,23 +21,6 @@
 
 #define INST_RETIRED 0x08 /* D13.12.2 */
 
-/* What hpm's events are called (hpm/events/generic.h). */
-static const struct {
-    uint8_t event;
-    const char *name;
-} known_events[] = {
-    {EVENT_STALL(STALL_FRONTEND), "stall.frontend"},
-    {EVENT_STALL(STALL_BACKEND), "stall.backend"},
-    {EVENT_MISS(MISS_BRANCH), "branch.miss"},
-    {EVENT_MISS(MISS_L1I), "l1i.miss"},
-    {EVENT_MISS(MISS_L1D), "l1d.miss"},
-    {EVENT_MISS(MISS_L2), "l2.miss"},
-    {EVENT_MISS(MISS_LAST_LEVEL), "llc.miss"},
-    {EVENT_MISS(MISS_ITLB), "itlb.miss"},
-    {EVENT_MISS(MISS_DTLB), "tlb.miss"},
-    {EVENT_MISS(MISS_CHIP), "mem.remote"},
-};
-
 /* ID_AA64DFR0_EL1.PMUVer; each version has what those before it have. */
 static const char *const versions[16] = {
     [1] = "PMUv3",   [4] = "PMUv3p1", [5] = "PMUv3p4", [6] = "PMUv3p5",
@@ -55,7 +38,6 @@ struct ability {
 static struct {
     struct ability has;
     unsigned programmable, used; /* counters: those hpm programs; with the one for instructions */
-    uint16_t code[HPM_EVENTS];   /* 0: cannot be counted */
 } pmu;
 
 struct counter {
@@ -65,8 +47,8 @@ struct counter {
 /* Owned by the CPU. */
 static struct armv8_cpu {
     struct counter cycles, event[ARMV8_EVENT_COUNTERS];
-    uint64_t slice_cycles, filter;
-    uint8_t programmed[HPM_COUNTERS_MAX]; /* logical events */
+    uint64_t slice_cycles;
+    const struct event *programmed[HPM_COUNTERS_MAX];
 } ALIGNED(CACHE_LINE) armv8_cpus[CPU_MAX];
 
 _Static_assert(ARMV8_EVENT_COUNTERS == HPM_COUNTERS_MAX + 1, "programmable ones and one for instructions");
@@ -149,19 +131,6 @@ static uint64_t measure_rate(void)
     return rate[CALIBRATIONS / 2];
 }
 
-static void choose_events(struct pmu_caps *caps)
-{
-    struct event event;
-    char why[1]; /* it is not counted; hpm says what is not */
-
-    for (size_t i = 0; pmu.programmable && i < ARRAY_SIZE(known_events); i++) {
-        if (event_parse(&pmu.has.events, known_events[i].name, &event, why, sizeof why))
-            continue;
-        pmu.code[known_events[i].event] = (uint16_t)event.config;
-        caps->event_mask[known_events[i].event] = event.counters & ((1u << pmu.programmable) - 1);
-    }
-}
-
 static void describe(char *buf, size_t size)
 {
     const struct ability *has = &pmu.has;
@@ -191,22 +160,29 @@ static int armv8_probe(struct pmu_caps *caps)
         .cycles_per_tick = rate,
         .line_bytes = CTR_LINE(armv8_read(ARMV8_CTR)),
     };
-    choose_events(caps);
+    caps->events = pmu.has.events;
+    caps->events.counters = pmu.programmable;
+    caps->events.fixed = 0;
     describe(caps->about, sizeof caps->about);
     return 0;
 }
 
 /* ---- Counting ---- */
 
+static uint64_t filter_of(unsigned modes)
+{
+    return (modes & EVENT_KERNEL ? 0 : TYPE_NOT_EL1) | (modes & EVENT_USER ? 0 : TYPE_NOT_EL0);
+}
+
 /* Does this CPU, whose counters stand still, have all that is used?  Cores of one machine may differ. */
-static bool suffices(void)
+static bool suffices(const struct pmu_setup *setup)
 {
     struct ability here;
 
     if (!ask(&here) || here.counters < pmu.used || here.wide != pmu.has.wide)
         return false;
-    for (size_t i = 0; i < HPM_EVENTS; i++)
-        if (pmu.code[i] && !event_counts(&here.events, pmu.code[i]))
+    for (size_t i = 0; i < setup->event_count; i++)
+        if (setup->events[i].counters && !event_counts(&here.events, setup->events[i].config))
             return false;
     return pmu.used == pmu.programmable || event_counts(&here.events, INST_RETIRED);
 }
@@ -228,20 +204,16 @@ static int armv8_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     struct armv8_cpu *a = &armv8_cpus[cpu->index];
     uint64_t events = ((uint64_t)1 << pmu.used) - 1;
 
-    if (!suffices())
+    if (!suffices(setup))
         return -ENODEV;
-    *a = (struct armv8_cpu){
-        .slice_cycles = setup->slice_cycles,
-        .filter = (setup->kernel ? 0 : TYPE_NOT_EL1) | (setup->user ? 0 : TYPE_NOT_EL0),
-    };
-    memset(a->programmed, CONTEXT_NO_EVENT, sizeof a->programmed);
+    *a = (struct armv8_cpu){.slice_cycles = setup->slice_cycles};
     for (unsigned c = 0; c < pmu.used; c++) {
         a->event[c].raw = as_wide_as_counter(-ARMV8_FIRST_WRAP);
         armv8_write_counter(c, a->event[c].raw);
     }
     if (pmu.used > pmu.programmable)
-        armv8_write_type(pmu.programmable, TYPE_EVENT(INST_RETIRED) | a->filter);
-    armv8_write(ARMV8_CCFILTR, a->filter);
+        armv8_write_type(pmu.programmable, TYPE_EVENT(INST_RETIRED) | filter_of(setup->modes));
+    armv8_write(ARMV8_CCFILTR, filter_of(setup->modes));
     set_cycles(a, -a->slice_cycles);
     armv8_write(ARMV8_INTENSET, events | (a->slice_cycles ? SET_CYCLES : 0));
     armv8_write(ARMV8_CNTENSET, (events >> pmu.programmable << pmu.programmable) | SET_CYCLES);
@@ -278,7 +250,7 @@ static void add_events(struct armv8_cpu *a)
 }
 
 /* Counters, as a set, that are to count something else. */
-static uint64_t changed(const struct armv8_cpu *a, const uint8_t *next)
+static uint64_t changed(const struct armv8_cpu *a, const struct event *const *next)
 {
     uint64_t set = 0;
 
@@ -287,7 +259,7 @@ static uint64_t changed(const struct armv8_cpu *a, const uint8_t *next)
     return set;
 }
 
-static void program(struct armv8_cpu *a, const uint8_t *next, uint64_t set)
+static void program(struct armv8_cpu *a, const struct event *const *next, uint64_t set)
 {
     uint64_t counting = 0;
 
@@ -295,9 +267,9 @@ static void program(struct armv8_cpu *a, const uint8_t *next, uint64_t set)
         if (!(set >> c & 1))
             continue;
         a->programmed[c] = next[c];
-        if (next[c] == CONTEXT_NO_EVENT)
+        if (!next[c])
             continue;
-        armv8_write_type(c, TYPE_EVENT(pmu.code[next[c]]) | a->filter);
+        armv8_write_type(c, TYPE_EVENT(next[c]->config) | filter_of(next[c]->modes));
         counting |= (uint64_t)1 << c;
     }
     armv8_sync();
@@ -305,7 +277,7 @@ static void program(struct armv8_cpu *a, const uint8_t *next, uint64_t set)
         armv8_write(ARMV8_CNTENSET, counting);
 }
 
-static void armv8_latch(struct pmu_latch *out, const uint8_t *next)
+static void armv8_latch(struct pmu_latch *out, const struct event *const *next)
 {
     struct armv8_cpu *a = armv8_here();
     uint64_t set = next ? changed(a, next) : 0;

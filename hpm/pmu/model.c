@@ -24,7 +24,8 @@ static struct model_cpu {
     const struct machine_record *records;
     uint32_t record_count;
     uint64_t tail, lost;
-    uint8_t event[PROGRAMMABLE]; /* logical, as programmed */
+    const struct event *event[PROGRAMMABLE]; /* as programmed ... */
+    uint8_t modes[PROGRAMMABLE];             /* ... and in which modes */
 } ALIGNED(CACHE_LINE) model_cpus[CPU_MAX];
 
 static struct model_cpu *model_here(void)
@@ -38,20 +39,6 @@ static int32_t command(volatile struct machine_cpu *regs, enum machine_command c
     return (int32_t)arch_io_read32(&regs->result);
 }
 
-/* The machine's number of a logical event; NONE: it has none. */
-static unsigned machine_event(unsigned event)
-{
-    if (event < STALL_CAUSES)
-        return MACHINE_EVENT_STALL_ICACHE + event;
-    if (event > EVENT_DCACHE(SOURCE_L1) && event < EVENT_SERVED(SOURCE_L1))
-        return MACHINE_EVENT_DCACHE_LOCAL_L2 + event - EVENT_DCACHE(SOURCE_LOCAL_L2);
-    if (event > EVENT_SERVED(SOURCE_L1) && event < EVENT_LOADS)
-        return MACHINE_EVENT_SERVED_LOCAL_L2 + event - EVENT_SERVED(SOURCE_LOCAL_L2);
-    if (event == EVENT_LOADS)
-        return MACHINE_EVENT_LOADS;
-    return event == EVENT_STORES ? MACHINE_EVENT_STORES : MACHINE_EVENT_NONE;
-}
-
 static int model_probe(struct pmu_caps *caps)
 {
     const volatile struct machine_id *id = machine_id();
@@ -62,6 +49,7 @@ static int model_probe(struct pmu_caps *caps)
         .counters = PROGRAMMABLE,
         .instructions = true,
         .cycles_per_tick = PMU_RATE_ONE,
+        .events = {.table = event_table_named("model"), .counters = PROGRAMMABLE},
         .line_bytes = id->line_bytes,
         .sample_sources = id->sample_sources,
         .sample_records_max = id->ring_records_max,
@@ -71,10 +59,13 @@ static int model_probe(struct pmu_caps *caps)
     };
     for (unsigned i = 0; i < SOURCE_COUNT; i++)
         caps->latency[i] = id->latency[i];
-    for (unsigned e = 0; e < HPM_EVENTS; e++)
-        if (machine_event(e) != MACHINE_EVENT_NONE)
-            caps->event_mask[e] = id->counter_mask[machine_event(e)] & ((1u << PROGRAMMABLE) - 1);
     return 0;
+}
+
+static unsigned flags_of(unsigned modes)
+{
+    return (modes & EVENT_USER ? MACHINE_COUNT_USER : 0u) |
+           (modes & EVENT_KERNEL ? MACHINE_COUNT_KERNEL : 0u);
 }
 
 static void set_counter(volatile struct machine_counter *c, unsigned event, unsigned flags, uint64_t period)
@@ -88,26 +79,26 @@ static int model_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
 {
     struct model_cpu *m = &model_cpus[cpu->index];
     volatile struct machine_cpu *regs = machine_cpu(cpu->index);
-    unsigned modes = (setup->user ? MACHINE_COUNT_USER : 0u) | (setup->kernel ? MACHINE_COUNT_KERNEL : 0u);
+    unsigned flags = flags_of(setup->modes);
     struct arch_msi msi;
 
     *m = (struct model_cpu){.regs = regs, .records = setup->records, .record_count = setup->record_count};
-    memset(m->event, CONTEXT_NO_EVENT, sizeof m->event);
+    memset(m->modes, setup->modes, sizeof m->modes);
     arch_pmu_msi((struct cpu *)cpu, &msi);
     arch_io_write64(&regs->irq_address, msi.address);
     arch_io_write32(&regs->irq_data, msi.data);
     for (unsigned c = 0; c < PROGRAMMABLE; c++)
-        set_counter(&regs->counter[c], MACHINE_EVENT_NONE, modes, 0);
-    set_counter(&regs->counter[MACHINE_COUNTER_INSTRUCTIONS], MACHINE_EVENT_INSTRUCTIONS, modes, 0);
+        set_counter(&regs->counter[c], MACHINE_EVENT_NONE, flags, 0);
+    set_counter(&regs->counter[MACHINE_COUNTER_INSTRUCTIONS], MACHINE_EVENT_INSTRUCTIONS, flags, 0);
     set_counter(&regs->counter[MACHINE_COUNTER_CYCLES], MACHINE_EVENT_CYCLES,
-                modes | (setup->slice_cycles ? MACHINE_COUNT_IRQ : 0), setup->slice_cycles);
+                flags | (setup->slice_cycles ? MACHINE_COUNT_IRQ : 0), setup->slice_cycles);
     if (command(regs, MACHINE_CMD_CONFIGURE) || command(regs, MACHINE_CMD_START))
         return -EIO;
     return 0;
 }
 
-/* Stores the events that differ from those programmed; true if there are any. */
-static bool store_events(struct model_cpu *m, const uint8_t *next)
+/* Stores what differs from what is programmed; true if anything does. */
+static bool store_events(struct model_cpu *m, const struct event *const *next)
 {
     bool changed = false;
 
@@ -115,13 +106,17 @@ static bool store_events(struct model_cpu *m, const uint8_t *next)
         if (m->event[c] == next[c])
             continue;
         m->event[c] = next[c];
-        arch_io_write32(&m->regs->counter[c].event, machine_event(next[c]));
+        arch_io_write32(&m->regs->counter[c].event, next[c] ? (uint32_t)next[c]->config : MACHINE_EVENT_NONE);
         changed = true;
+        if (!next[c] || next[c]->modes == m->modes[c])
+            continue;
+        m->modes[c] = next[c]->modes;
+        arch_io_write32(&m->regs->counter[c].flags, flags_of(m->modes[c]));
     }
     return changed;
 }
 
-static void model_latch(struct pmu_latch *out, const uint8_t *next)
+static void model_latch(struct pmu_latch *out, const struct event *const *next)
 {
     struct model_cpu *m = model_here();
     volatile struct machine_cpu *regs = m->regs;

@@ -1,24 +1,24 @@
 /*
  * What a PMU backend does for hpm.  A backend knows one kind of hardware and nothing of threads.
  *
- * Logical events have the numbers of hpm/context.h; caps say which counters can count each, so that hpm can pack them into
- * groups.  Cycles always have a counter of their own, instructions too where the PMU counts them.
+ * Events are those that caps name (hpm/events/event.h); hpm packs them into groups.  Cycles always have a counter of their own, instructions too where the PMU counts them.
  * All members are called on the CPU concerned with interrupts off, unless they say otherwise.
  */
 #pragma once
 #include "hpm/context.h"
+#include "hpm/events/event.h"
 
 struct cpu;
 
 #define PMU_RATE_ONE ((uint64_t)1 << 32)
 
 struct pmu_caps {
-    char about[48];                  /* for the boot line: version, width, ended by ", "; may be empty      */
-    unsigned counters;               /* programmable ones, at most HPM_COUNTERS_MAX                        */
-    bool instructions;               /* are counted                                                        */
-    uint64_t cycles_per_tick;        /* of arch_ticks, while a CPU runs, times PMU_RATE_ONE                */
-    uint32_t event_mask[HPM_EVENTS]; /* bit c: counter c can count it; 0: this PMU does not know the event */
-    uint32_t latency[SOURCE_COUNT];  /* cycles, 0: unknown                                                 */
+    char about[48];                 /* for the boot line: version, width, ended by ", "; may be empty      */
+    unsigned counters;              /* programmable ones, at most HPM_COUNTERS_MAX                        */
+    bool instructions;              /* are counted                                                        */
+    uint64_t cycles_per_tick;       /* of arch_ticks, while a CPU runs, times PMU_RATE_ONE                */
+    struct event_pmu events;        /* what it can count, but for cycles and instructions                 */
+    uint32_t latency[SOURCE_COUNT]; /* cycles, 0: unknown                                                 */
     unsigned line_bytes;
     uint32_t sample_sources;     /* mask of 1 << enum hpm_source that records can be had of; 0: none    */
     uint32_t sample_records_max; /* the memory for records may hold so many, per CPU                   */
@@ -36,7 +36,10 @@ struct pmu_latch {
 
 struct pmu_setup {
     uint64_t slice_cycles; /* interrupt this long after the latest change of events; 0: never */
-    bool user, kernel;     /* modes to count in                                               */
+    uint8_t modes;         /* of cycles and instructions: enum event_modes                    */
+    const struct event
+        *events; /* [event_count] that will be programmed; those without counters do not matter */
+    unsigned event_count;
     void *records;         /* memory for records, in the direct map; NULL: no sampling        */
     uint32_t record_count; /* power of two                                                    */
 };
@@ -48,11 +51,12 @@ struct pmu_ops {
     /* Boot CPU, thread context, once.  0, or -ENODEV when this hardware is absent. */
     int (*probe)(struct pmu_caps *caps);
     /* Each CPU once, before anything below: counters run, nothing is sampled, interrupts are routed.  0; -EIO; -ENODEV
-     * (without sampling only): this CPU lacks what caps promise, nothing below is called on it. */
+     * (without sampling only): this CPU lacks what caps promise or one of the setup's events, nothing below is called on it. */
     int (*cpu_init)(const struct cpu *cpu, const struct pmu_setup *setup);
     /* Reads all counters, each at one moment, so that between two readings nothing is lost or counted twice.  next: from
-     * that moment on, counter c counts event next[c] (CONTEXT_NO_EVENT: nothing); NULL: as before. */
-    void (*latch)(struct pmu_latch *out, const uint8_t *next);
+     * that moment on, counter c counts *next[c], an event of caps that stays as it is (NULL: nothing), for all programmable
+     * counters; next NULL: as before. */
+    void (*latch)(struct pmu_latch *out, const struct event *const *next);
     /* Ground truth, where there is such a thing: who runs from now on, 0 for idle. */
     void (*tag)(uint32_t tid);
     /* Starts sampling as config says, NULL stops it.  Records not drained are forgotten, uncounted.  config is valid. */

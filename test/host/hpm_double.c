@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "test/host/hpm_double.h"
+#include "test/machine/pmu_masks.h"
 
 struct double_cpu double_cpus[DOUBLE_CPUS];
 bool double_machine_present;
@@ -251,12 +252,7 @@ static void reset_machine(void)
     id->sample_sources = ((1u << MACHINE_SOURCES) - 1) & ~(1u << MACHINE_L1);
     id->ring_records_max = double_ring_records_max;
     memcpy(id->latency, latency, sizeof latency);
-    /* As on POWER5, related events share pairs of counters. */
-    static const uint8_t pairs[] = {0x3, 0xc, 0x5, 0xa, 0x9, 0x6};
-    for (unsigned e = 1; e < MACHINE_EVENTS; e++)
-        id->counter_mask[e] = pairs[e % ARRAY_SIZE(pairs)];
-    id->counter_mask[MACHINE_EVENT_INSTRUCTIONS] = 1u << MACHINE_COUNTER_INSTRUCTIONS;
-    id->counter_mask[MACHINE_EVENT_CYCLES] = 1u << MACHINE_COUNTER_CYCLES;
+    memcpy(id->counter_mask, pmu_counter_mask, sizeof pmu_counter_mask);
 }
 
 void double_boot(void)
