@@ -183,7 +183,8 @@ struct arch_msi {
     paddr_t address;
     uint32_t data;
 };
-/* Message that raises the PMU interrupt on this CPU; panics where there is none.  Interrupts off, after arch_init_irq. */
+/* Message that raises the PMU interrupt on this CPU; panics where there is none.  Interrupts off, after arch_init_irq.  The CPU's own
+ * counters raise that interrupt without a message, on each CPU that has its part of the interrupt controller. */
 void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi);
 
 /* ---- Message interrupts of devices.  After arch_init_irq; any context but an interrupt. ---- */

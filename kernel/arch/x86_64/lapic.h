@@ -9,8 +9,10 @@ uint32_t lapic_id(void);
 /* Ids are of 8 bits without x2APIC, of 32 with it; the largest means all CPUs. */
 bool lapic_reaches(uint64_t apic_id);
 void lapic_eoi(void);
-void lapic_error(void);      /* the error interrupt: says what happened */
-void lapic_pmu_unmask(void); /* the entry masks itself at each counter interrupt */
+void lapic_error(void); /* the error interrupt: says what happened */
+/* The entry for this CPU's own counters raises VEC_PMU, as messages to arch_pmu_msi do, and masks itself when it has (SDM vol. 3A,
+ * 10.5.1). */
+void lapic_pmu_unmask(void);
 
 /* Interrupts off, so that the two halves of a command stay together. */
 void lapic_send(uint32_t apic_id, uint8_t vector);

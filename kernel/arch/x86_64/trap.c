@@ -106,8 +106,8 @@ static void interrupt(struct arch_frame *frame)
         arch_handlers->ipi(ipis[frame->vector - VEC_RESCHED]);
         break;
     case VEC_PMU:
+        lapic_pmu_unmask(); /* first: what overflows meanwhile comes behind this one */
         arch_handlers->pmu(frame);
-        lapic_pmu_unmask();
         break;
     case VEC_ERROR:
         lapic_error();
