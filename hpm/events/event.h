@@ -62,6 +62,7 @@ const struct event_table *event_table_for(const struct event_identity *id);
 const struct event_table *event_table_named(const char *name);
 const char *event_table_name(const struct event_table *table);
 
+#define EVENT_LACKS_MAX 16
 /* A PMU as it was found. */
 struct event_pmu {
     const struct event_table *table;
@@ -71,6 +72,14 @@ struct event_pmu {
      * event 0x4000 * k + n is counted. */
     bool says;
     uint64_t present[2];
+    /* What the table lists and this CPU lacks. */
+    struct event_lacks {
+        uint32_t counters;                /* bit c: programmable counter c counts none of them           */
+        uint32_t exclusions;              /* bit k: the register that class k's events share is not there */
+        uint64_t bits;                    /* of a selector                                               */
+        uint16_t config[EVENT_LACKS_MAX]; /* events */
+        unsigned configs;
+    } lacks;
 };
 
 /* ---- Which event ---- */

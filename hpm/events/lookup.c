@@ -215,8 +215,18 @@ static bool is_told(const struct event_pmu *pmu, uint64_t config)
            config % COMMON_BLOCK < COMMON_TOLD;
 }
 
+static bool is_lacking(const struct event_lacks *lacks, uint64_t config)
+{
+    for (unsigned i = 0; i < lacks->configs; i++)
+        if (lacks->config[i] == config)
+            return true;
+    return config & lacks->bits;
+}
+
 bool event_counts(const struct event_pmu *pmu, uint64_t config)
 {
+    if (is_lacking(&pmu->lacks, config))
+        return false;
     return !is_told(pmu, config) || (pmu->present[config / COMMON_BLOCK] >> config % COMMON_BLOCK & 1);
 }
 
@@ -235,7 +245,9 @@ int event_parse_specific(const struct event_pmu *pmu, struct word text, struct e
         r = parse_words(pmu->table, &words, &event, err);
     if (r)
         return r;
-    if (!event_counts(pmu, event.config)) {
+    event.counters &= ~pmu->lacks.counters;
+    if (!event_counts(pmu, event.config) || (pmu->lacks.exclusions >> event.exclusion & 1) ||
+        (!event.counters && event.fixed == EVENT_NO_FIXED)) {
         text_put_word(err, words.word[0]);
         text_put(err, " is not counted by this CPU");
         return -ENOTSUP;
