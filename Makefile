@@ -95,7 +95,7 @@ KERNEL_SRC := \
 	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/pci_msi.c kernel/dev/screen.c kernel/proc/bundle.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall.c \
 	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/figures.c hpm/hpm.c \
-	hpm/report.c hpm/sampling.c hpm/pmu/backends.c hpm/pmu/model.c sched/balance.c sched/migrate.c sched/policies.c \
+	hpm/report.c hpm/sampling.c hpm/pmu/backends.c hpm/pmu/model.c hpm/pmu/rate.c sched/balance.c sched/migrate.c sched/policies.c \
 	sched/runqueue.c sched/sched.c sched/sharing.c sched/sharing_args.c sched/sharing_detect.c sched/sharing_place.c \
 	sched/sharing_policies.c sched/sharing_report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c \
 	sched/watchdog.c mm/bootmem.c mm/buddy.c mm/fault.c mm/frame.c mm/heap.c mm/kstack.c mm/regions.c mm/space.c \
@@ -446,7 +446,7 @@ test_estimate_SRC  := $(MUX)
 test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
 test_hpm_count_SRC    := $(HPM_TESTED) test/host/hpm_double.c test/machine/pmu_masks.c
 test_hpm_sampling_SRC := $(HPM_TESTED) test/host/hpm_double.c test/machine/pmu_masks.c
-test_hpm_armv8_SRC    := $(filter-out hpm/pmu/%,$(HPM_TESTED)) hpm/pmu/armv8.c test/host/armv8_double.c
+test_hpm_armv8_SRC    := $(filter-out hpm/pmu/%,$(HPM_TESTED)) hpm/pmu/armv8.c hpm/pmu/rate.c test/host/armv8_double.c
 test_events_x86_SRC     := $(EVENTS_SRC_x86_64) hpm/group.c test/machine/pmu_masks.c
 test_events_arm_SRC     := $(EVENTS_SRC_aarch64) hpm/group.c
 test_events_libpfm4_SRC := $(EVENTS_SRC_x86_64) hpm/group.c

@@ -12,12 +12,11 @@
 #include "hpm/events/event.h"
 #include "hpm/pmu/armv8_regs.h"
 #include "hpm/pmu/pmu.h"
+#include "hpm/pmu/rate.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
 
-#define CALIBRATE_PER_S 5000 /* the clocks are compared for this part of a second ... */
-#define CALIBRATIONS    5    /* ... so many times                                     */
-#define COUNT_OF_32     ((uint64_t)1 << 32)
+#define COUNT_OF_32 ((uint64_t)1 << 32)
 
 #define INST_RETIRED 0x08 /* D13.12.2 */
 
@@ -99,36 +98,20 @@ static uint64_t control_bits(void)
     return CR_LC | (pmu.has.wide ? CR_LP : 0);
 }
 
-static uint64_t rate_once(uint64_t wait)
+static uint64_t read_cycles(void)
 {
-    uint64_t from_cycles = armv8_read(ARMV8_CCNTR), from = arch_ticks(), cycles, ticks;
-
-    do {
-        cycles = armv8_read(ARMV8_CCNTR) - from_cycles;
-        ticks = arch_ticks() - from;
-    } while (ticks < wait);
-    return context_scale(PMU_RATE_ONE, cycles, ticks);
+    return armv8_read(ARMV8_CCNTR);
 }
 
-/* Of cycles to ticks of the clock, times PMU_RATE_ONE; 0: no cycle is counted.  The median, as a hypervisor may stop this CPU
- * between reading the one and the other. */
 static uint64_t measure_rate(void)
 {
-    uint64_t rate[CALIBRATIONS];
-
     armv8_write(ARMV8_CCFILTR, 0);
     armv8_write(ARMV8_CNTENSET, SET_CYCLES);
     armv8_write(ARMV8_CR, control_bits() | CR_E);
     armv8_sync();
-    for (unsigned n = 0; n < CALIBRATIONS; n++) {
-        uint64_t r = rate_once(arch_ticks_hz() / CALIBRATE_PER_S);
-        unsigned place = n;
-        for (; place && rate[place - 1] > r; place--)
-            rate[place] = rate[place - 1];
-        rate[place] = r;
-    }
+    uint64_t rate = pmu_cycle_rate(read_cycles, UINT64_MAX);
     reset(control_bits());
-    return rate[CALIBRATIONS / 2];
+    return rate;
 }
 
 static void describe(char *buf, size_t size)

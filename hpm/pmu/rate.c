@@ -1,0 +1,33 @@
+/* See rate.h. */
+#include "hpm/pmu/rate.h"
+#include "hpm/pmu/pmu.h"
+#include "kernel/arch/arch.h"
+
+#define CALIBRATE_PER_S 5000 /* the clocks are compared for this part of a second ... */
+#define CALIBRATIONS    5    /* ... so many times                                     */
+
+static uint64_t rate_once(uint64_t (*read)(void), uint64_t mask, uint64_t wait)
+{
+    uint64_t from_cycles = read(), from = arch_ticks(), cycles, ticks;
+
+    do {
+        cycles = (read() - from_cycles) & mask;
+        ticks = arch_ticks() - from;
+    } while (ticks < wait);
+    return context_scale(PMU_RATE_ONE, cycles, ticks);
+}
+
+/* The median, as a hypervisor may stop this CPU between reading the one and the other. */
+uint64_t pmu_cycle_rate(uint64_t (*read)(void), uint64_t mask)
+{
+    uint64_t rate[CALIBRATIONS];
+
+    for (unsigned n = 0; n < CALIBRATIONS; n++) {
+        uint64_t r = rate_once(read, mask, arch_ticks_hz() / CALIBRATE_PER_S);
+        unsigned place = n;
+        for (; place && rate[place - 1] > r; place--)
+            rate[place] = rate[place - 1];
+        rate[place] = r;
+    }
+    return rate[CALIBRATIONS / 2];
+}
