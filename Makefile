@@ -80,7 +80,8 @@ ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/power.c kernel/arch/x86_64/pte.c kernel/arch/x86_64/pvh.c kernel/arch/x86_64/quirks.c kernel/arch/x86_64/reference.c \
 	kernel/arch/x86_64/smp.c kernel/arch/x86_64/start.c kernel/arch/x86_64/topology.c kernel/arch/x86_64/trap.c \
 	kernel/arch/x86_64/boot.S kernel/arch/x86_64/entry.S kernel/arch/x86_64/trampoline.S \
-	kernel/arch/x86_64/usercopy_asm.S
+	kernel/arch/x86_64/usercopy_asm.S \
+	hpm/pmu/intel.c hpm/pmu/intel_models.c hpm/pmu/intel_pebs.c hpm/pmu/intel_regs.c
 ARCH_SRC_aarch64 := \
 	kernel/arch/aarch64/cache.c kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c \
 	kernel/arch/aarch64/frame.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/identity.c kernel/arch/aarch64/quirks.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci.c \
@@ -393,7 +394,7 @@ PROVE := prove --timer -j $(shell nproc)
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_console test_cpu_place test_devtree test_elf \
 	test_event_request test_events_arm test_events_libpfm4 test_events_x86 test_metric \
-	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_sampling test_its_layout \
+	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_intel test_hpm_intel_records test_hpm_sampling test_its_layout \
 	test_mux test_mux_turns test_numa test_pci test_pci_msi test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_sleepers test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen test_smbios test_sync
@@ -436,7 +437,7 @@ test_tlb_SRC       := test/machine/tlb.c
 test_branch_SRC    := test/machine/branch.c
 test_storebuf_SRC  := test/machine/storebuf.c
 test_decode_arm_SRC := test/machine/decode_arm.c
-HPM_TESTED         := $(filter-out hpm/events/% hpm/pmu/armv8%,$(filter hpm/%,$(KERNEL_SRC))) $(EVENTS_SRC_aarch64) kernel/lock.c kernel/format.c test/host/hpm_kernel.c
+HPM_TESTED         := $(filter-out hpm/events/% hpm/pmu/armv8% hpm/pmu/intel% hpm/pmu/backends.c,$(filter hpm/%,$(KERNEL_SRC))) $(EVENTS_SRC_aarch64) kernel/lock.c kernel/format.c test/host/hpm_kernel.c
 test_hpm_group_SRC    := hpm/group.c
 test_hpm_group_cause_SRC := hpm/group.c
 MUX                := hpm/mux.c hpm/mux_turns.c hpm/estimate.c
@@ -447,6 +448,11 @@ test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
 test_hpm_count_SRC    := $(HPM_TESTED) test/host/hpm_double.c test/machine/pmu_masks.c
 test_hpm_sampling_SRC := $(HPM_TESTED) test/host/hpm_double.c test/machine/pmu_masks.c
 test_hpm_armv8_SRC    := $(filter-out hpm/pmu/%,$(HPM_TESTED)) hpm/pmu/armv8.c hpm/pmu/rate.c test/host/armv8_double.c
+HPM_INTEL_TESTED      := \
+	$(filter-out hpm/pmu/% $(EVENTS_SRC_aarch64),$(HPM_TESTED)) $(EVENTS_SRC_x86_64) $(addprefix hpm/pmu/,intel.c intel_models.c intel_pebs.c rate.c) \
+	test/host/intel_double.c
+test_hpm_intel_SRC    := $(HPM_INTEL_TESTED)
+test_hpm_intel_records_SRC := $(HPM_INTEL_TESTED)
 test_events_x86_SRC     := $(EVENTS_SRC_x86_64) hpm/group.c test/machine/pmu_masks.c
 test_events_arm_SRC     := $(EVENTS_SRC_aarch64) hpm/group.c
 test_events_libpfm4_SRC := $(EVENTS_SRC_x86_64) hpm/group.c

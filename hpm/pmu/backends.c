@@ -5,6 +5,8 @@ const struct pmu_ops *const pmu_backends[] = {
     &pmu_model,
 #ifdef __aarch64__
     &pmu_armv8,
+#else
+    &pmu_intel,
 #endif
     NULL,
 };

@@ -1,0 +1,528 @@
+/*
+ * Intel's architectural performance monitoring, versions 1 to 5 (SDM volume 3, "Architectural Performance Monitoring"; CPUID leaf
+ * 0AH).
+ *
+ * Fixed counters count cycles and instructions; where they are missing, the last programmable ones do.  The other programmable
+ * counters are hpm's, but for one that is kept for records of accesses where there are any (intel_pebs.c).  Counters are
+ * never stopped to be read; every reading adds what has passed since the one before, modulo the counter's width, to a
+ * 64-bit sum.  So no more than 2^width events, with 40 bits minutes of them, may pass between two readings.
+ *
+ * The cycle counter is the timer of a turn: when the events change it is set back so that it overflows a slice later.  The
+ * few cycles between reading and writing it are the only ones nobody gets.
+ */
+#include "hpm/pmu/intel_pebs.h"
+#include "hpm/pmu/intel_regs.h"
+#include "hpm/pmu/pmu.h"
+#include "hpm/pmu/rate.h"
+#include "kernel/cpu.h"
+#include "kernel/printf.h"
+
+#define FIRST_WRAP ((uint64_t)1 << 25) /* counters start this long before they wrap: no rarity */
+#define WIDTH_MIN  32
+#define FIXED_MAX  16
+#define EXTRAS     EVENT_LATENCY
+
+/* "Pre-defined Architectural Performance Events": bit n of leaf 0AH's EBX is about event n. */
+static const uint16_t architectural[] = {
+    0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4, 0x00c5, 0x01a4, 0x02a4, 0x0173, 0x019c, 0x02c2, 0x01e4,
+};
+enum { ARCH_CYCLES, ARCH_INSTRUCTIONS };
+
+/* The register of each exclusion class that is counted. */
+static const uint32_t extra_msr[EXTRAS] = {
+    [EVENT_OFFCORE_0] = MSR_OFFCORE_RSP_0,
+    [EVENT_OFFCORE_1] = MSR_OFFCORE_RSP_1,
+    [EVENT_FRONTEND] = MSR_PEBS_FRONTEND,
+};
+
+/* What a CPU says it has. */
+struct ability {
+    struct event_identity who;
+    unsigned version, counters, width, fixed_width;
+    uint32_t fixed;        /* bit f: fixed counter f                                       */
+    uint32_t present;      /* bit n: architectural event n, if it is below `enumerated`    */
+    unsigned enumerated;   /* so many of them does it speak of                             */
+    uint64_t select;       /* bits that a selector may have: event, unit mask and the like */
+    uint64_t capabilities; /* IA32_PERF_CAPABILITIES, 0 without                            */
+    bool hypervisor, pdcm, force_abort;
+};
+
+/* How a counter is reached. */
+struct place {
+    uint32_t read, write; /* RDPMC's number; MSR                   */
+    uint64_t bit, mask;   /* in the global registers; of its width */
+};
+
+/* What is used of it, on all CPUs.  Written by probe. */
+static struct {
+    struct ability has;
+    unsigned programmable; /* hpm's are below, if they are in `usable` */
+    uint32_t usable;
+    struct place cycles, instructions; /* instructions.mask 0: not counted                */
+    bool fixed_cycles, fixed_instructions;
+    struct pebs pebs;
+} pmu;
+
+struct counter {
+    uint64_t raw, sum; /* the register at the last reading; everything until then */
+};
+
+/* Owned by the CPU. */
+static struct intel_cpu {
+    struct counter cycles, instructions, event[HPM_COUNTERS_MAX];
+    uint64_t slice_cycles, enabled;
+    uint64_t extra[EXTRAS]; /* as written */
+    const struct event *programmed[HPM_COUNTERS_MAX];
+} ALIGNED(CACHE_LINE) intel_cpus[CPU_MAX];
+
+static struct intel_cpu *intel_here(void)
+{
+    return &intel_cpus[this_cpu()->index];
+}
+
+/* ---- Finding out ---- */
+
+/* Without IA32_PERF_GLOBAL_CTRL and _STATUS version 1 has a bit in each selector only, and no word of overflows. */
+static bool is_global(const struct ability *has)
+{
+    return has->version >= 2;
+}
+
+/* "Fixed-Function Performance Counters": the first so many; from version 5 on a mask says which there are besides. */
+static uint32_t fixed_of(unsigned version, const struct intel_cpuid *leaf)
+{
+    if (version < 2)
+        return 0;
+    uint32_t fixed = (uint32_t)(INTEL_BIT(PMU_FIXED(leaf->edx)) - 1);
+    return (version >= 5 ? fixed | leaf->ecx : fixed) & ((1u << FIXED_MAX) - 1);
+}
+
+static uint64_t select_of(unsigned version, const struct intel_cpuid *leaf, bool rtm)
+{
+    bool any = version >= 3 && !(version >= 5 && (leaf->edx & PMU_NO_ANY_THREAD));
+
+    return EVTSEL_EVENT | EVTSEL_EDGE | EVTSEL_INV | EVTSEL_CMASK | (any ? EVTSEL_ANY : 0) |
+           (rtm ? EVTSEL_TX : 0);
+}
+
+static bool ask(struct ability *out)
+{
+    struct intel_cpuid vendor = intel_cpuid(0, 0);
+
+    if (vendor.ebx != VENDOR_INTEL || vendor.eax < LEAF_PMU)
+        return false;
+    struct intel_cpuid features = intel_cpuid(LEAF_FEATURES, 0), leaf = intel_cpuid(LEAF_PMU, 0);
+    struct intel_cpuid extended = intel_cpuid(LEAF_EXTENDED, 0);
+    unsigned version = PMU_VERSION(leaf.eax);
+    if (!version || !PMU_COUNTERS(leaf.eax) || PMU_WIDTH(leaf.eax) < WIDTH_MIN || PMU_WIDTH(leaf.eax) > 64)
+        return false;
+    *out = (struct ability){
+        .who = event_identity_x86(vendor.ebx, features.eax),
+        .version = version,
+        .counters = MIN(PMU_COUNTERS(leaf.eax), 32u),
+        .width = PMU_WIDTH(leaf.eax),
+        .fixed = fixed_of(version, &leaf),
+        .fixed_width = PMU_FIXED_WIDTH(leaf.edx),
+        .present = ~leaf.ebx,
+        .enumerated = MIN(PMU_EVENTS(leaf.eax), (unsigned)ARRAY_SIZE(architectural)),
+        .select = select_of(version, &leaf, extended.ebx & EBX_RTM),
+        .hypervisor = features.ecx & ECX_HYPERVISOR,
+        .pdcm = features.ecx & ECX_PDCM,
+        .force_abort = extended.edx & EDX_TSX_FORCE_ABORT,
+    };
+    if (out->fixed_width < WIDTH_MIN || out->fixed_width > 64)
+        out->fixed = 0;
+    if (out->pdcm)
+        out->capabilities = intel_rdmsr(MSR_PERF_CAPABILITIES);
+    return true;
+}
+
+/* Only what is up is cleared: bits that a version does not have are never up, and reserved. */
+static uint64_t take_status(void)
+{
+    uint64_t ours = (INTEL_BIT(pmu.has.counters) - 1) | (uint64_t)pmu.has.fixed << 32 | STATUS_BUFFER |
+                    STATUS_CHANGED | STATUS_FROZEN | STATUS_SGX;
+    uint64_t status = intel_rdmsr(MSR_GLOBAL_STATUS) & ours;
+
+    if (status)
+        intel_wrmsr(MSR_GLOBAL_CLEAR, status);
+    return status;
+}
+
+/* Stops everything that firmware may have left on.  Counters must not freeze by themselves at an interrupt: all of them count
+ * on. */
+static void reset(void)
+{
+    const struct ability *has = &pmu.has;
+
+    if (is_global(has))
+        intel_wrmsr(MSR_GLOBAL_CTRL, 0);
+    for (unsigned c = 0; c < has->counters; c++)
+        intel_wrmsr(MSR_PERFEVTSEL0 + c, 0);
+    if (has->fixed)
+        intel_wrmsr(MSR_FIXED_CTR_CTRL, 0);
+    if (pmu.pebs.sources)
+        intel_wrmsr(MSR_PEBS_ENABLE, 0);
+    if (!is_global(has))
+        return;
+    if (has->pdcm) {
+        uint64_t debug = intel_rdmsr(MSR_DEBUGCTL);
+        if (debug & DEBUGCTL_FREEZE)
+            intel_wrmsr(MSR_DEBUGCTL, debug & ~DEBUGCTL_FREEZE);
+    }
+    take_status();
+}
+
+static uint64_t ones(unsigned width)
+{
+    return width == 64 ? ~(uint64_t)0 : INTEL_BIT(width) - 1;
+}
+
+static struct place programmable_place(unsigned c)
+{
+    return (struct place){c, MSR_PMC0 + c, INTEL_BIT(c), ones(pmu.has.width)};
+}
+
+static struct place fixed_place(unsigned f)
+{
+    return (struct place){RDPMC_FIXED | f, MSR_FIXED_CTR0 + f, GLOBAL_FIXED(f), ones(pmu.has.fixed_width)};
+}
+
+static bool is_present(const struct ability *has, unsigned event)
+{
+    return event < has->enumerated && (has->present >> event & 1);
+}
+
+/* A counter for cycles and one for instructions; what is left is hpm's.  False: cycles cannot be counted. */
+static bool divide_counters(void)
+{
+    const struct ability *has = &pmu.has;
+    unsigned left = has->counters;
+
+    pmu.fixed_cycles = has->fixed >> FIXED_CYCLES & 1;
+    pmu.fixed_instructions = has->fixed >> FIXED_INSTRUCTIONS & 1;
+    if (!pmu.fixed_cycles && !is_present(has, ARCH_CYCLES))
+        return false;
+    pmu.cycles = pmu.fixed_cycles ? fixed_place(FIXED_CYCLES) : programmable_place(--left);
+    if (pmu.fixed_instructions) {
+        pmu.instructions = fixed_place(FIXED_INSTRUCTIONS);
+    } else if (left && is_present(has, ARCH_INSTRUCTIONS)) {
+        pmu.instructions = programmable_place(--left);
+    }
+    if (left <= PEBS_SAMPLER)
+        pmu.pebs = (struct pebs){0};
+    pmu.usable = (1u << MIN(left, (unsigned)HPM_COUNTERS_MAX)) - 1;
+    if (pmu.pebs.sources) {
+        struct place sampler = programmable_place(PEBS_SAMPLER);
+        pmu.pebs.counter_msr = sampler.write;
+        pmu.pebs.counter_mask = sampler.mask;
+        pmu.usable &= ~(1u << PEBS_SAMPLER);
+    }
+    pmu.programmable = pmu.usable ? log2_floor(pmu.usable) + 1 : 0;
+    return true;
+}
+
+/* ---- Counting cycles and instructions ---- */
+
+static uint64_t modes_of(unsigned modes)
+{
+    return (modes & EVENT_KERNEL ? EVTSEL_KERNEL : 0) | (modes & EVENT_USER ? EVTSEL_USER : 0);
+}
+
+/* The counters begin at once in version 1, else when they are enabled. */
+static void start_own(unsigned modes, bool interrupt)
+{
+    unsigned field = (modes & EVENT_KERNEL ? FIXED_KERNEL : 0) | (modes & EVENT_USER ? FIXED_USER : 0);
+    uint64_t fixed = 0, select = modes_of(modes) | EVTSEL_EN;
+
+    if (pmu.fixed_instructions)
+        fixed |= FIXED_FIELD(FIXED_INSTRUCTIONS, field);
+    else if (pmu.instructions.mask)
+        intel_wrmsr(MSR_PERFEVTSEL0 + pmu.instructions.read, select | architectural[ARCH_INSTRUCTIONS]);
+    if (pmu.fixed_cycles)
+        fixed |= FIXED_FIELD(FIXED_CYCLES, field | (interrupt ? FIXED_PMI : 0));
+    else
+        intel_wrmsr(MSR_PERFEVTSEL0 + pmu.cycles.read,
+                    select | architectural[ARCH_CYCLES] | (interrupt ? EVTSEL_INT : 0));
+    if (fixed)
+        intel_wrmsr(MSR_FIXED_CTR_CTRL, fixed);
+}
+
+static uint64_t own_bits(void)
+{
+    return pmu.cycles.bit | (pmu.instructions.mask ? pmu.instructions.bit : 0);
+}
+
+static uint64_t read_place(const struct place *p)
+{
+    return intel_rdpmc(p->read) & p->mask;
+}
+
+static uint64_t read_cycles(void)
+{
+    return read_place(&pmu.cycles);
+}
+
+static uint64_t measure_rate(void)
+{
+    start_own(EVENT_USER | EVENT_KERNEL, false);
+    if (is_global(&pmu.has))
+        intel_wrmsr(MSR_GLOBAL_CTRL, own_bits());
+    uint64_t rate = pmu_cycle_rate(read_cycles, pmu.cycles.mask);
+    reset();
+    return rate;
+}
+
+/* Load latency counts nothing without records, and the fractions of slots need a counter that is not driven.  A model's own registers
+ * need not be there under a hypervisor. */
+static struct event_lacks lacks_of(const struct ability *has, uint32_t usable)
+{
+    uint32_t own = 1u << EVENT_OFFCORE_0 | 1u << EVENT_OFFCORE_1 | 1u << EVENT_FRONTEND;
+    struct event_lacks lacks = {
+        .counters = ~usable,
+        .exclusions = 1u << EVENT_LATENCY | 1u << EVENT_TOPDOWN | (has->hypervisor ? own : 0),
+        .bits = ~has->select,
+    };
+
+    for (unsigned n = 0; n < has->enumerated; n++)
+        if (!is_present(has, n))
+            lacks.config[lacks.configs++] = architectural[n];
+    return lacks;
+}
+
+static int intel_probe(struct pmu_caps *caps)
+{
+    memset(&pmu, 0, sizeof pmu);
+    if (!ask(&pmu.has))
+        return -ENODEV;
+    const struct ability *has = &pmu.has;
+    pmu.pebs = pebs_find(&has->who, has->version, has->capabilities);
+    reset();
+    if (!divide_counters()) {
+        kprintf("hpm: intel: no counter counts cycles: not used\n");
+        return -ENODEV;
+    }
+    uint64_t rate = measure_rate();
+    if (!rate) {
+        kprintf("hpm: intel: the cycle counter stands still: not used\n");
+        return -ENODEV;
+    }
+    *caps = (struct pmu_caps){
+        .counters = pmu.programmable,
+        .instructions = pmu.instructions.mask,
+        .cycles_per_tick = rate,
+        .line_bytes = LINE_BYTES(intel_cpuid(LEAF_FEATURES, 0).ebx),
+        .sample_sources = pmu.pebs.sources,
+        .sample_records_max = pmu.pebs.sources ? UINT16_MAX + 1 : 0,
+        .record_bytes = pmu.pebs.sources ? pmu.pebs.record->size : 0,
+    };
+    caps->events.table = event_table_for(&has->who);
+    caps->events.counters = caps->events.table ? pmu.programmable : 0;
+    caps->events.lacks = lacks_of(has, pmu.usable);
+    ksnprintf(caps->about, sizeof caps->about, "version %u, %u bits, ", has->version, has->width);
+    return 0;
+}
+
+/* ---- Counting ---- */
+
+/* All that is ever written are negative numbers of at most 31 bits, so IA32_A_PMCx, which not all have, are not needed. */
+#define SLICE_MAX INTEL_BIT(31)
+
+/* Does this CPU have all that is used?  Cores of one machine may differ. */
+static bool suffices(const struct pmu_setup *setup)
+{
+    struct ability here;
+    const struct ability *all = &pmu.has;
+
+    if (!ask(&here) || here.who.family != all->who.family || here.who.model != all->who.model ||
+        here.version != all->version || here.counters != all->counters || here.width != all->width ||
+        here.fixed != all->fixed || here.fixed_width != all->fixed_width ||
+        here.capabilities != all->capabilities || here.force_abort != all->force_abort)
+        return false;
+    struct event_pmu events = {.lacks = lacks_of(&here, pmu.usable)};
+    for (unsigned i = 0; i < setup->event_count; i++)
+        if (setup->events[i].counters && !event_counts(&events, setup->events[i].config))
+            return false;
+    return (pmu.fixed_cycles || is_present(&here, ARCH_CYCLES)) &&
+           (pmu.fixed_instructions || !pmu.instructions.mask || is_present(&here, ARCH_INSTRUCTIONS));
+}
+
+static void set_counter(const struct place *p, struct counter *c, uint64_t v)
+{
+    c->raw = v & p->mask;
+    intel_wrmsr(p->write, c->raw);
+}
+
+static void set_cycles(struct intel_cpu *a)
+{
+    set_counter(&pmu.cycles, &a->cycles, -a->slice_cycles);
+    if (is_global(&pmu.has) && (intel_rdmsr(MSR_GLOBAL_STATUS) & pmu.cycles.bit))
+        intel_wrmsr(MSR_GLOBAL_CLEAR, pmu.cycles.bit);
+}
+
+static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
+{
+    struct intel_cpu *a = &intel_cpus[cpu->index];
+
+    ASSERT(setup->slice_cycles < SLICE_MAX);
+    if (!suffices(setup))
+        return -ENODEV;
+    reset();
+    if (pmu.has.force_abort)
+        intel_wrmsr(MSR_TSX_FORCE_ABORT, TSX_FORCE_ABORT);
+    *a = (struct intel_cpu){.slice_cycles = setup->slice_cycles, .enabled = own_bits() | pmu.usable};
+    for (unsigned c = 0; c < pmu.programmable; c++) {
+        struct place p = programmable_place(c);
+        if (pmu.usable >> c & 1)
+            set_counter(&p, &a->event[c], -FIRST_WRAP);
+    }
+    if (pmu.instructions.mask)
+        set_counter(&pmu.instructions, &a->instructions, -FIRST_WRAP);
+    set_cycles(a);
+    if (setup->records) {
+        pebs_cpu_init(&pmu.pebs, cpu->index, setup);
+        a->enabled |= INTEL_BIT(PEBS_SAMPLER);
+    }
+    start_own(setup->modes, a->slice_cycles);
+    if (is_global(&pmu.has))
+        intel_wrmsr(MSR_GLOBAL_CTRL, a->enabled);
+    return 0;
+}
+
+static void add(const struct place *p, struct counter *c)
+{
+    uint64_t now = read_place(p);
+
+    c->sum += (now - c->raw) & p->mask;
+    c->raw = now;
+}
+
+/* Counters, as a set, that are to count something else. */
+static uint32_t changed(const struct intel_cpu *a, const struct event *const *next)
+{
+    uint32_t set = 0;
+
+    for (unsigned c = 0; c < pmu.programmable; c++)
+        set |= (uint32_t)(a->programmed[c] != next[c]) << c;
+    return set;
+}
+
+static void stop(const struct intel_cpu *a, uint32_t set)
+{
+    if (is_global(&pmu.has)) {
+        intel_wrmsr(MSR_GLOBAL_CTRL, a->enabled & ~(uint64_t)set);
+        return;
+    }
+    for (unsigned c = 0; c < pmu.programmable; c++)
+        if (set >> c & 1)
+            intel_wrmsr(MSR_PERFEVTSEL0 + c, 0);
+}
+
+/* No event that goes on counting uses the same register with another value: they would exclude each other. */
+static void write_extra(struct intel_cpu *a, const struct event *e)
+{
+    if (e->exclusion == EVENT_SHARES_NOTHING || a->extra[e->exclusion] == e->extra)
+        return;
+    a->extra[e->exclusion] = e->extra;
+    intel_wrmsr(extra_msr[e->exclusion], e->extra);
+}
+
+/* They stand still. */
+static void program(struct intel_cpu *a, const struct event *const *next, uint32_t set)
+{
+    for (unsigned c = 0; c < pmu.programmable; c++) {
+        if (!(set >> c & 1))
+            continue;
+        a->programmed[c] = next[c];
+        if (next[c])
+            write_extra(a, next[c]);
+        intel_wrmsr(MSR_PERFEVTSEL0 + c,
+                    next[c] ? next[c]->config | modes_of(next[c]->modes) | EVTSEL_EN : 0);
+    }
+    if (is_global(&pmu.has))
+        intel_wrmsr(MSR_GLOBAL_CTRL, a->enabled);
+}
+
+static void intel_latch(struct pmu_latch *out, const struct event *const *next)
+{
+    struct intel_cpu *a = intel_here();
+    uint32_t set = next ? changed(a, next) : 0;
+
+    if (set)
+        stop(a, set);
+    out->time = arch_ticks();
+    add(&pmu.cycles, &a->cycles);
+    if (next && a->slice_cycles)
+        set_cycles(a);
+    if (pmu.instructions.mask)
+        add(&pmu.instructions, &a->instructions);
+    for (unsigned c = 0; c < pmu.programmable; c++) {
+        struct place p = programmable_place(c);
+        if (pmu.usable >> c & 1)
+            add(&p, &a->event[c]);
+        out->count[c] = a->event[c].sum;
+    }
+    if (set)
+        program(a, next, set);
+    out->cycles = a->cycles.sum;
+    out->instructions = a->instructions.sum;
+}
+
+/* Version 1 does not say what has overflown: the cycle counter has if its highest bit is 0, for slices are short. */
+static bool slice_over(const struct intel_cpu *a)
+{
+    return a->slice_cycles && !(read_cycles() >> (pmu.has.width - 1) & 1);
+}
+
+/* An interrupt that comes although a reading has seen to its reason finds no bit.  The counters' bits that ask for no
+ * interrupt go, too. */
+static unsigned intel_interrupted(void)
+{
+    const struct intel_cpu *a = intel_here();
+
+    if (!is_global(&pmu.has))
+        return slice_over(a) ? PMU_SLICE : 0;
+    uint64_t status = take_status();
+    return (a->slice_cycles && (status & pmu.cycles.bit) ? PMU_SLICE : 0) |
+           (status & STATUS_BUFFER ? PMU_RECORDS : 0);
+}
+
+/* ---- Records ---- */
+
+static void intel_sample(const struct hpm_sampling *config)
+{
+    pebs_sample(this_cpu()->index, config);
+}
+
+static uint64_t intel_waiting(void)
+{
+    return pebs_waiting(this_cpu()->index);
+}
+
+static size_t intel_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
+{
+    return pebs_drain(this_cpu()->index, out, max, lost);
+}
+
+/* ---- What it does not have: anybody to tell the truth ---- */
+
+static void intel_tag(UNUSED uint32_t tid)
+{
+}
+
+static void intel_mark(UNUSED const char *label)
+{
+}
+
+const struct pmu_ops pmu_intel = {
+    .name = "intel",
+    .probe = intel_probe,
+    .cpu_init = intel_cpu_init,
+    .latch = intel_latch,
+    .tag = intel_tag,
+    .sample = intel_sample,
+    .waiting = intel_waiting,
+    .drain = intel_drain,
+    .interrupted = intel_interrupted,
+    .mark = intel_mark,
+};
