@@ -173,6 +173,7 @@ static void publish_caps(const struct pmu_ops *ops)
     caps = (struct hpm_caps){
         .present = true,
         .can_sample = pmu->sample_sources != 0,
+        .sampled = pmu->sample_sources,
         .instructions = pmu->instructions,
         .user = modes != MODES_KERNEL,
         .kernel = modes != MODES_USER,

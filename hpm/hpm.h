@@ -96,6 +96,7 @@ struct hpm_caps {
     bool user, kernel;                      /* modes that are counted                       */
     const char *name;                       /* backend                                      */
     unsigned counters;                      /* programmable ones                            */
+    uint32_t sampled;                       /* mask of 1 << enum hpm_source: records can be had of  */
     uint32_t stall, dcache, served, missed; /* bit i: entry i of the breakdown's array is counted */
     unsigned line_bytes;                    /* coherence line                               */
     uint32_t latency[SOURCE_COUNT];         /* cycles, documented by the machine; 0 unknown */

@@ -70,17 +70,25 @@ static struct sharing_process *add_process_locked(const struct thread *t)
     return p;
 }
 
+/* What the PMU cannot do that detection needs; NULL: nothing. */
+static const char *what_lacks(void)
+{
+    const struct hpm_caps *caps = hpm_caps();
+
+    if (SOURCES_REMOTE_CACHE & ~caps->sampled)
+        return "records which data threads share";
+    return caps->dcache & SOURCES_REMOTE_CACHE ? NULL : "counts the cycles that sharing costs";
+}
+
 /* Says once why policy cluster finds no clusters on this machine. */
 static bool can_detect(void)
 {
     static bool said;
+    const char *lacks = what_lacks();
 
-    if (hpm_caps()->can_sample)
-        return true;
-    if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-        kprintf(
-            "sharing: nothing here records which data threads share: policy cluster balances load only\n");
-    return false;
+    if (lacks && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        kprintf("sharing: nothing here %s: policy cluster balances load only\n", lacks);
+    return !lacks;
 }
 
 void sharing_thread_added(struct thread *t)
