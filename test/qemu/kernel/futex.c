@@ -75,8 +75,9 @@ static void sleep_on(uint64_t thread, vaddr_t word)
 {
     if (futex_wait(space, word, 0, UINT64_MAX))
         __atomic_add_fetch(&wrong, 1, __ATOMIC_RELAXED);
+    /* In this order: who is seen awake has been counted. */
     __atomic_add_fetch(&woken, 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&is_awake[thread], true, __ATOMIC_RELEASE); /* last: whoever sees it finds this one counted */
+    __atomic_store_n(&is_awake[thread], true, __ATOMIC_RELEASE);
     note_end();
 }
 
