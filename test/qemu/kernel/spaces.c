@@ -80,13 +80,18 @@ static uint64_t value_of(const struct tenant *t, uint64_t round)
     return (uint64_t)(t - tenants) << 32 | round;
 }
 
+/* In one store: space_fill's are of no particular size, and somebody may be reading. */
 static void map_round(struct tenant *t, uint64_t round)
 {
-    uint64_t value = value_of(t, round);
+    uint64_t value = value_of(t, round), none = 0;
+    unsigned prot;
+    paddr_t frame;
     vaddr_t va;
 
     CHECK(space_map(t->space, USER_VA, PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "x", &va) == 0);
-    CHECK(space_fill(t->space, USER_VA, &value, sizeof(value)) == 0);
+    CHECK(space_fill(t->space, USER_VA, &none, sizeof(none)) == 0);
+    CHECK(arch_space_query(space_arch(t->space), USER_VA, &frame, &prot) == 0);
+    __atomic_store_n((uint64_t *)phys_to_virt(frame), value, __ATOMIC_RELAXED);
     __atomic_store_n(&t->least, value, __ATOMIC_RELEASE);
 }
 
