@@ -179,6 +179,7 @@ static void publish_caps(const struct pmu_ops *ops)
         .kernel = modes != MODES_USER,
         .name = ops->name,
         .counters = pmu->counters,
+        .sample_period_min = MAX(pmu->sample_period_min, 1u),
         .line_bytes = pmu->line_bytes,
     };
     memcpy(caps.latency, pmu->latency, sizeof caps.latency);

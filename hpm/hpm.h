@@ -98,6 +98,7 @@ struct hpm_caps {
     unsigned counters;                      /* programmable ones                            */
     uint32_t sampled;                       /* mask of 1 << enum hpm_source: records can be had of  */
     uint32_t stall, dcache, served, missed; /* bit i: entry i of the breakdown's array is counted */
+    uint32_t sample_period_min;             /* the shortest there is                        */
     unsigned line_bytes;                    /* coherence line                               */
     uint32_t latency[SOURCE_COUNT];         /* cycles, documented by the machine; 0 unknown */
 };
@@ -157,7 +158,7 @@ void hpm_breakdown_print(const char *title, const struct hpm_breakdown *b);
 
 struct hpm_sampling {
     uint32_t sources;  /* mask of 1 << enum hpm_source                     */
-    uint32_t period;   /* one access in this many, on average; 1..2^20     */
+    uint32_t period;   /* one access in this many, on average; ..2^20      */
     uint32_t jitter;   /* uniform +-, less than period                     */
     bool user, kernel; /* modes sampled                                    */
 };

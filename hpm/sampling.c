@@ -48,11 +48,15 @@ int sampler_init(struct hpm_cpu *hpm, struct pmu_setup *setup)
 
     if (!hpm_caps()->can_sample)
         return 0;
-    setup->record_count = pow2_floor(MIN(hpm_records, (uint64_t)hpm_state.pmu.sample_records_max));
-    setup->records = alloc_bytes((uint64_t)setup->record_count * hpm_state.pmu.record_bytes);
+    if (hpm_state.pmu.record_bytes) {
+        setup->record_count = pow2_floor(MIN(hpm_records, (uint64_t)hpm_state.pmu.sample_records_max));
+        setup->records = alloc_bytes((uint64_t)setup->record_count * hpm_state.pmu.record_bytes);
+        if (!setup->records)
+            return -ENOMEM;
+    }
     ring->size = pow2_floor(hpm_samples);
     ring->slots = alloc_bytes(ring->size * sizeof *ring->slots);
-    return setup->records && ring->slots ? 0 : -ENOMEM;
+    return ring->slots ? 0 : -ENOMEM;
 }
 
 static void store(struct hpm_cpu *hpm, struct hpm_sample *sample)
@@ -119,12 +123,20 @@ static int refuse(const char *field, const char *accepted)
     return -EINVAL;
 }
 
+static int refuse_period(void)
+{
+    char accepted[32];
+
+    ksnprintf(accepted, sizeof accepted, "%u to 2^20", hpm_caps()->sample_period_min);
+    return refuse("period", accepted);
+}
+
 static int validate(const struct hpm_sampling *c)
 {
     if (!c->sources || (c->sources & ~hpm_state.pmu.sample_sources))
         return refuse("sources", "a mask of sources this machine records");
-    if (!c->period || c->period > PERIOD_MAX)
-        return refuse("period", "1 to 2^20");
+    if (c->period < hpm_caps()->sample_period_min || c->period > PERIOD_MAX)
+        return refuse_period();
     if (c->jitter >= c->period)
         return refuse("jitter", "less than the period");
     if (!c->user && !c->kernel)

@@ -19,7 +19,7 @@ static uint64_t affordable_per_ms(const struct sampling_state *s)
 
 static void set_period(struct sampling_period *p, const struct sampling_state *s, uint64_t period)
 {
-    p->period = (uint32_t)MIN(MAX(period, (uint64_t)1), (uint64_t)SAMPLING_PERIOD_MAX);
+    p->period = (uint32_t)MIN(MAX(period, (uint64_t)MAX(s->period_min, 1u)), (uint64_t)SAMPLING_PERIOD_MAX);
     p->since_ns = s->now_ns;
     p->taken = s->taken;
 }

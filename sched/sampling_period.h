@@ -15,6 +15,7 @@ struct sampling_state {
     uint64_t spent_ns; /* on them and what is made of them, by all CPUs */
     unsigned cpus;
     unsigned budget_permille; /* part of the CPUs' time that may be spent */
+    uint32_t period_min;      /* the PMU's; 0: any                        */
 };
 
 struct sampling_period {

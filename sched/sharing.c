@@ -222,7 +222,8 @@ static struct sampling_state sampling_now(uint64_t now_ns)
                                    .taken = a.taken,
                                    .spent_ns = sharing_cost_sum(&cost),
                                    .cpus = cpu_count(),
-                                   .budget_permille = (unsigned)sharing_cost_permille};
+                                   .budget_permille = (unsigned)sharing_cost_permille,
+                                   .period_min = hpm_caps()->sample_period_min};
 }
 
 static int start_sampling(void)

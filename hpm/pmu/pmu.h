@@ -21,10 +21,11 @@ struct pmu_caps {
     uint32_t latency[SOURCE_COUNT]; /* cycles, 0: unknown                                                 */
     unsigned line_bytes;
     uint32_t sample_sources;     /* mask of 1 << enum hpm_source that records can be had of; 0: none    */
+    uint32_t sample_period_min;  /* shorter periods cannot be had; 0: any                               */
     uint32_t sample_records_max; /* the memory for records may hold so many, per CPU                   */
-    unsigned record_bytes;
-    unsigned record_cycles;    /* the hardware's own cost of a record                                */
-    unsigned interrupt_cycles; /* entry and return of an interrupt                                   */
+    unsigned record_bytes;       /* 0: it needs no memory                                               */
+    unsigned record_cycles;      /* the hardware's own cost of a record                                */
+    unsigned interrupt_cycles;   /* entry and return of an interrupt                                   */
 };
 
 /* Everything counted since the CPU was set up; counts go on growing when a counter gets another event. */
@@ -40,7 +41,7 @@ struct pmu_setup {
     const struct event
         *events; /* [event_count] that will be programmed; those without counters do not matter */
     unsigned event_count;
-    void *records;         /* memory for records, in the direct map; NULL: no sampling        */
+    void *records;         /* memory for records, in the direct map; NULL: none is needed     */
     uint32_t record_count; /* power of two                                                    */
 };
 

@@ -113,6 +113,19 @@ static void no_rate_leads_out_of_range(void **state)
     assert_in_range(f.p.period, 1, SAMPLING_PERIOD_MAX);
 }
 
+static void no_period_is_shorter_than_the_pmu_can_have(void **state)
+{
+    struct fixture f = begin(54000);
+
+    (void)state;
+    f.s.period_min = 4096;
+    for (unsigned ms = 0; ms < 20; ms++) {
+        pass_ms(&f, 2000, false);
+        if (ms > 3)
+            assert_int_equal(f.p.period, 4096);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +134,7 @@ int main(void)
         cmocka_unit_test(bursts_do_not_break_the_budget),
         cmocka_unit_test(fewer_accesses_after_a_placement_are_not_chased),
         cmocka_unit_test(no_rate_leads_out_of_range),
+        cmocka_unit_test(no_period_is_shorter_than_the_pmu_can_have),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
