@@ -437,7 +437,11 @@ test_tlb_SRC       := test/machine/tlb.c
 test_branch_SRC    := test/machine/branch.c
 test_storebuf_SRC  := test/machine/storebuf.c
 test_decode_arm_SRC := test/machine/decode_arm.c
-HPM_TESTED         := $(filter-out hpm/events/% hpm/pmu/armv8% hpm/pmu/intel% hpm/pmu/backends.c,$(filter hpm/%,$(KERNEL_SRC))) $(EVENTS_SRC_aarch64) kernel/lock.c kernel/format.c test/host/hpm_kernel.c
+# hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.
+HPM_TESTED         := $(filter-out hpm/events/% hpm/pmu/%,$(filter hpm/%,$(KERNEL_SRC))) kernel/lock.c kernel/format.c test/host/hpm_kernel.c
+HPM_TESTED_MODEL   := $(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c test/host/hpm_double.c test/machine/pmu_masks.c
+HPM_TESTED_ARM     := $(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/rate.c
+HPM_TESTED_X86     := $(HPM_TESTED) $(EVENTS_SRC_x86_64) hpm/pmu/rate.c
 test_hpm_group_SRC    := hpm/group.c
 test_hpm_group_cause_SRC := hpm/group.c
 MUX                := hpm/mux.c hpm/mux_turns.c hpm/estimate.c
@@ -445,12 +449,10 @@ test_mux_SRC       := $(MUX)
 test_mux_turns_SRC := hpm/mux_turns.c
 test_estimate_SRC  := $(MUX)
 test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
-test_hpm_count_SRC    := $(HPM_TESTED) test/host/hpm_double.c test/machine/pmu_masks.c
-test_hpm_sampling_SRC := $(HPM_TESTED) test/host/hpm_double.c test/machine/pmu_masks.c
-test_hpm_armv8_SRC    := $(filter-out hpm/pmu/%,$(HPM_TESTED)) hpm/pmu/armv8.c hpm/pmu/rate.c test/host/armv8_double.c
-HPM_INTEL_TESTED      := \
-	$(filter-out hpm/pmu/% $(EVENTS_SRC_aarch64),$(HPM_TESTED)) $(EVENTS_SRC_x86_64) $(addprefix hpm/pmu/,intel.c intel_models.c intel_pebs.c rate.c) \
-	test/host/intel_double.c
+test_hpm_count_SRC    := $(HPM_TESTED_MODEL)
+test_hpm_sampling_SRC := $(HPM_TESTED_MODEL)
+test_hpm_armv8_SRC    := $(HPM_TESTED_ARM) hpm/pmu/armv8.c test/host/armv8_double.c
+HPM_INTEL_TESTED      := $(HPM_TESTED_X86) $(addprefix hpm/pmu/,intel.c intel_models.c intel_pebs.c) test/host/intel_double.c
 test_hpm_intel_SRC    := $(HPM_INTEL_TESTED)
 test_hpm_intel_records_SRC := $(HPM_INTEL_TESTED)
 test_events_x86_SRC     := $(EVENTS_SRC_x86_64) hpm/group.c test/machine/pmu_masks.c
