@@ -81,7 +81,7 @@ ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/smp.c kernel/arch/x86_64/start.c kernel/arch/x86_64/topology.c kernel/arch/x86_64/trap.c \
 	kernel/arch/x86_64/boot.S kernel/arch/x86_64/entry.S kernel/arch/x86_64/trampoline.S \
 	kernel/arch/x86_64/usercopy_asm.S \
-	hpm/pmu/intel.c hpm/pmu/intel_models.c hpm/pmu/intel_pebs.c hpm/pmu/intel_regs.c
+	hpm/pmu/intel.c hpm/pmu/intel_models.c hpm/pmu/intel_pebs.c hpm/pmu/x86_regs.c
 ARCH_SRC_aarch64 := \
 	kernel/arch/aarch64/cache.c kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c \
 	kernel/arch/aarch64/frame.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/identity.c kernel/arch/aarch64/quirks.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci.c \

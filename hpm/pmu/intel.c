@@ -89,7 +89,7 @@ static bool is_global(const struct ability *has)
 }
 
 /* "Fixed-Function Performance Counters": the first so many; from version 5 on a mask says which there are besides. */
-static uint32_t fixed_of(unsigned version, const struct intel_cpuid *leaf)
+static uint32_t fixed_of(unsigned version, const struct x86_leaf *leaf)
 {
     if (version < 2)
         return 0;
@@ -97,7 +97,7 @@ static uint32_t fixed_of(unsigned version, const struct intel_cpuid *leaf)
     return (version >= 5 ? fixed | leaf->ecx : fixed) & ((1u << FIXED_MAX) - 1);
 }
 
-static uint64_t select_of(unsigned version, const struct intel_cpuid *leaf, bool rtm)
+static uint64_t select_of(unsigned version, const struct x86_leaf *leaf, bool rtm)
 {
     bool any = version >= 3 && !(version >= 5 && (leaf->edx & PMU_NO_ANY_THREAD));
 
@@ -107,12 +107,12 @@ static uint64_t select_of(unsigned version, const struct intel_cpuid *leaf, bool
 
 static bool ask(struct ability *out)
 {
-    struct intel_cpuid vendor = intel_cpuid(0, 0);
+    struct x86_leaf vendor = x86_leaf(0, 0);
 
     if (vendor.ebx != VENDOR_INTEL || vendor.eax < LEAF_PMU)
         return false;
-    struct intel_cpuid features = intel_cpuid(LEAF_FEATURES, 0), leaf = intel_cpuid(LEAF_PMU, 0);
-    struct intel_cpuid extended = intel_cpuid(LEAF_EXTENDED, 0);
+    struct x86_leaf features = x86_leaf(LEAF_FEATURES, 0), leaf = x86_leaf(LEAF_PMU, 0);
+    struct x86_leaf extended = x86_leaf(LEAF_EXTENDED, 0);
     unsigned version = PMU_VERSION(leaf.eax);
     if (!version || !PMU_COUNTERS(leaf.eax) || PMU_WIDTH(leaf.eax) < WIDTH_MIN || PMU_WIDTH(leaf.eax) > 64)
         return false;
@@ -133,7 +133,7 @@ static bool ask(struct ability *out)
     if (out->fixed_width < WIDTH_MIN || out->fixed_width > 64)
         out->fixed = 0;
     if (out->pdcm)
-        out->capabilities = intel_rdmsr(MSR_PERF_CAPABILITIES);
+        out->capabilities = x86_read(MSR_PERF_CAPABILITIES);
     return true;
 }
 
@@ -142,10 +142,10 @@ static uint64_t take_status(void)
 {
     uint64_t ours = (INTEL_BIT(pmu.has.counters) - 1) | (uint64_t)pmu.has.fixed << 32 | STATUS_BUFFER |
                     STATUS_CHANGED | STATUS_FROZEN | STATUS_SGX;
-    uint64_t status = intel_rdmsr(MSR_GLOBAL_STATUS) & ours;
+    uint64_t status = x86_read(MSR_GLOBAL_STATUS) & ours;
 
     if (status)
-        intel_wrmsr(MSR_GLOBAL_CLEAR, status);
+        x86_write(MSR_GLOBAL_CLEAR, status);
     return status;
 }
 
@@ -156,19 +156,19 @@ static void reset(void)
     const struct ability *has = &pmu.has;
 
     if (is_global(has))
-        intel_wrmsr(MSR_GLOBAL_CTRL, 0);
+        x86_write(MSR_GLOBAL_CTRL, 0);
     for (unsigned c = 0; c < has->counters; c++)
-        intel_wrmsr(MSR_PERFEVTSEL0 + c, 0);
+        x86_write(MSR_PERFEVTSEL0 + c, 0);
     if (has->fixed)
-        intel_wrmsr(MSR_FIXED_CTR_CTRL, 0);
+        x86_write(MSR_FIXED_CTR_CTRL, 0);
     if (pmu.pebs.sources)
-        intel_wrmsr(MSR_PEBS_ENABLE, 0);
+        x86_write(MSR_PEBS_ENABLE, 0);
     if (!is_global(has))
         return;
     if (has->pdcm) {
-        uint64_t debug = intel_rdmsr(MSR_DEBUGCTL);
+        uint64_t debug = x86_read(MSR_DEBUGCTL);
         if (debug & DEBUGCTL_FREEZE)
-            intel_wrmsr(MSR_DEBUGCTL, debug & ~DEBUGCTL_FREEZE);
+            x86_write(MSR_DEBUGCTL, debug & ~DEBUGCTL_FREEZE);
     }
     take_status();
 }
@@ -238,14 +238,14 @@ static void start_own(unsigned modes, bool interrupt)
     if (pmu.fixed_instructions)
         fixed |= FIXED_FIELD(FIXED_INSTRUCTIONS, field);
     else if (pmu.instructions.mask)
-        intel_wrmsr(MSR_PERFEVTSEL0 + pmu.instructions.read, select | architectural[ARCH_INSTRUCTIONS]);
+        x86_write(MSR_PERFEVTSEL0 + pmu.instructions.read, select | architectural[ARCH_INSTRUCTIONS]);
     if (pmu.fixed_cycles)
         fixed |= FIXED_FIELD(FIXED_CYCLES, field | (interrupt ? FIXED_PMI : 0));
     else
-        intel_wrmsr(MSR_PERFEVTSEL0 + pmu.cycles.read,
-                    select | architectural[ARCH_CYCLES] | (interrupt ? EVTSEL_INT : 0));
+        x86_write(MSR_PERFEVTSEL0 + pmu.cycles.read,
+                  select | architectural[ARCH_CYCLES] | (interrupt ? EVTSEL_INT : 0));
     if (fixed)
-        intel_wrmsr(MSR_FIXED_CTR_CTRL, fixed);
+        x86_write(MSR_FIXED_CTR_CTRL, fixed);
 }
 
 static uint64_t own_bits(void)
@@ -255,7 +255,7 @@ static uint64_t own_bits(void)
 
 static uint64_t read_place(const struct place *p)
 {
-    return intel_rdpmc(p->read) & p->mask;
+    return x86_read_counter(p->read) & p->mask;
 }
 
 static uint64_t read_cycles(void)
@@ -267,7 +267,7 @@ static uint64_t measure_rate(void)
 {
     start_own(EVENT_USER | EVENT_KERNEL, false);
     if (is_global(&pmu.has))
-        intel_wrmsr(MSR_GLOBAL_CTRL, own_bits());
+        x86_write(MSR_GLOBAL_CTRL, own_bits());
     uint64_t rate = pmu_cycle_rate(read_cycles, pmu.cycles.mask);
     reset();
     return rate;
@@ -311,7 +311,7 @@ static int intel_probe(struct pmu_caps *caps)
         .counters = pmu.programmable,
         .instructions = pmu.instructions.mask,
         .cycles_per_tick = rate,
-        .line_bytes = LINE_BYTES(intel_cpuid(LEAF_FEATURES, 0).ebx),
+        .line_bytes = LINE_BYTES(x86_leaf(LEAF_FEATURES, 0).ebx),
         .sample_sources = pmu.pebs.sources,
         .sample_records_max = pmu.pebs.sources ? UINT16_MAX + 1 : 0,
         .record_bytes = pmu.pebs.sources ? pmu.pebs.record->size : 0,
@@ -350,14 +350,14 @@ static bool suffices(const struct pmu_setup *setup)
 static void set_counter(const struct place *p, struct counter *c, uint64_t v)
 {
     c->raw = v & p->mask;
-    intel_wrmsr(p->write, c->raw);
+    x86_write(p->write, c->raw);
 }
 
 static void set_cycles(struct intel_cpu *a)
 {
     set_counter(&pmu.cycles, &a->cycles, -a->slice_cycles);
-    if (is_global(&pmu.has) && (intel_rdmsr(MSR_GLOBAL_STATUS) & pmu.cycles.bit))
-        intel_wrmsr(MSR_GLOBAL_CLEAR, pmu.cycles.bit);
+    if (is_global(&pmu.has) && (x86_read(MSR_GLOBAL_STATUS) & pmu.cycles.bit))
+        x86_write(MSR_GLOBAL_CLEAR, pmu.cycles.bit);
 }
 
 static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
@@ -369,7 +369,7 @@ static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
         return -ENODEV;
     reset();
     if (pmu.has.force_abort)
-        intel_wrmsr(MSR_TSX_FORCE_ABORT, TSX_FORCE_ABORT);
+        x86_write(MSR_TSX_FORCE_ABORT, TSX_FORCE_ABORT);
     *a = (struct intel_cpu){.slice_cycles = setup->slice_cycles, .enabled = own_bits() | pmu.usable};
     for (unsigned c = 0; c < pmu.programmable; c++) {
         struct place p = programmable_place(c);
@@ -385,7 +385,7 @@ static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     }
     start_own(setup->modes, a->slice_cycles);
     if (is_global(&pmu.has))
-        intel_wrmsr(MSR_GLOBAL_CTRL, a->enabled);
+        x86_write(MSR_GLOBAL_CTRL, a->enabled);
     return 0;
 }
 
@@ -410,12 +410,12 @@ static uint32_t changed(const struct intel_cpu *a, const struct event *const *ne
 static void stop(const struct intel_cpu *a, uint32_t set)
 {
     if (is_global(&pmu.has)) {
-        intel_wrmsr(MSR_GLOBAL_CTRL, a->enabled & ~(uint64_t)set);
+        x86_write(MSR_GLOBAL_CTRL, a->enabled & ~(uint64_t)set);
         return;
     }
     for (unsigned c = 0; c < pmu.programmable; c++)
         if (set >> c & 1)
-            intel_wrmsr(MSR_PERFEVTSEL0 + c, 0);
+            x86_write(MSR_PERFEVTSEL0 + c, 0);
 }
 
 /* No event that goes on counting uses the same register with another value: they would exclude each other. */
@@ -424,7 +424,7 @@ static void write_extra(struct intel_cpu *a, const struct event *e)
     if (e->exclusion == EVENT_SHARES_NOTHING || a->extra[e->exclusion] == e->extra)
         return;
     a->extra[e->exclusion] = e->extra;
-    intel_wrmsr(extra_msr[e->exclusion], e->extra);
+    x86_write(extra_msr[e->exclusion], e->extra);
 }
 
 /* They stand still. */
@@ -436,11 +436,10 @@ static void program(struct intel_cpu *a, const struct event *const *next, uint32
         a->programmed[c] = next[c];
         if (next[c])
             write_extra(a, next[c]);
-        intel_wrmsr(MSR_PERFEVTSEL0 + c,
-                    next[c] ? next[c]->config | modes_of(next[c]->modes) | EVTSEL_EN : 0);
+        x86_write(MSR_PERFEVTSEL0 + c, next[c] ? next[c]->config | modes_of(next[c]->modes) | EVTSEL_EN : 0);
     }
     if (is_global(&pmu.has))
-        intel_wrmsr(MSR_GLOBAL_CTRL, a->enabled);
+        x86_write(MSR_GLOBAL_CTRL, a->enabled);
 }
 
 static void intel_latch(struct pmu_latch *out, const struct event *const *next)

@@ -54,11 +54,11 @@ static uint32_t sources_of(const struct intel_model *m)
 /* A hypervisor that has records need not have the registers that each model adds to them. */
 static bool is_offered(void)
 {
-    struct intel_cpuid features = intel_cpuid(LEAF_FEATURES, 0);
+    struct x86_leaf features = x86_leaf(LEAF_FEATURES, 0);
 
     if (!(features.edx & EDX_DS) || !(features.ecx & ECX_DTES64) || (features.ecx & ECX_HYPERVISOR))
         return false;
-    uint64_t enable = intel_rdmsr(MSR_MISC_ENABLE);
+    uint64_t enable = x86_read(MSR_MISC_ENABLE);
     return (enable & MISC_EMON) && !(enable & MISC_NO_PEBS);
 }
 
@@ -90,7 +90,7 @@ void pebs_cpu_init(const struct pebs *pebs, unsigned cpu, const struct pmu_setup
     p->ds.base = p->ds.index = base;
     p->ds.end = base + setup->record_count * size;
     p->ds.threshold = base + (setup->record_count - setup->record_count / 4) * size;
-    intel_wrmsr(MSR_DS_AREA, (uint64_t)(uintptr_t)&p->ds);
+    x86_write(MSR_DS_AREA, (uint64_t)(uintptr_t)&p->ds);
 }
 
 /* xorshift64* (Vigna 2016). */
@@ -136,18 +136,18 @@ static void start(struct pebs_cpu *p, const struct hpm_sampling *c)
     p->precise = precise_for(pebs->model, c->sources);
     p->enable = PEBS_COUNTER(PEBS_SAMPLER);
     if (!p->precise) {
-        intel_wrmsr(MSR_PEBS_LD_LAT, inside ? THRESHOLD_ALL : THRESHOLD_BEYOND);
+        x86_write(MSR_PEBS_LD_LAT, inside ? THRESHOLD_ALL : THRESHOLD_BEYOND);
         p->enable |= pebs->enable_latency ? PEBS_LATENCY(PEBS_SAMPLER) : 0;
     }
     if (pebs->adaptive) {
-        intel_wrmsr(MSR_PEBS_DATA_CFG, PEBS_DATA_MEMORY);
+        x86_write(MSR_PEBS_DATA_CFG, PEBS_DATA_MEMORY);
         select |= EVTSEL_RECORD;
     }
     set_reset(p, next_start(p));
-    intel_wrmsr(pebs->counter_msr, next_start(p));
-    intel_wrmsr(MSR_PEBS_ENABLE, p->enable);
-    intel_wrmsr(MSR_PERFEVTSEL0 + PEBS_SAMPLER,
-                select | (p->precise ? p->precise->event : pebs->model->latency_event));
+    x86_write(pebs->counter_msr, next_start(p));
+    x86_write(MSR_PEBS_ENABLE, p->enable);
+    x86_write(MSR_PERFEVTSEL0 + PEBS_SAMPLER,
+              select | (p->precise ? p->precise->event : pebs->model->latency_event));
 }
 
 void pebs_sample(unsigned cpu, const struct hpm_sampling *config)
@@ -157,8 +157,8 @@ void pebs_sample(unsigned cpu, const struct hpm_sampling *config)
     if (!p->pebs)
         return;
     if (p->on) {
-        intel_wrmsr(MSR_PERFEVTSEL0 + PEBS_SAMPLER, 0);
-        intel_wrmsr(MSR_PEBS_ENABLE, 0);
+        x86_write(MSR_PERFEVTSEL0 + PEBS_SAMPLER, 0);
+        x86_write(MSR_PEBS_ENABLE, 0);
     }
     p->ds.index = p->tail = p->ds.base;
     p->on = config;
@@ -222,13 +222,13 @@ static bool decode(const struct pebs_cpu *p, uint64_t record, struct hpm_sample 
 /* To the beginning of the buffer, unless something was written meanwhile. */
 static void rewind(struct pebs_cpu *p, uint64_t *lost)
 {
-    intel_wrmsr(MSR_PEBS_ENABLE, 0);
+    x86_write(MSR_PEBS_ENABLE, 0);
     uint64_t index = ds_index(p);
     if (index == p->tail) {
         *lost += index + p->pebs->record->size > p->ds.end;
         p->ds.index = p->tail = p->ds.base;
     }
-    intel_wrmsr(MSR_PEBS_ENABLE, p->enable);
+    x86_write(MSR_PEBS_ENABLE, p->enable);
 }
 
 /* The index is the processor's: what lies outside the buffer, or between two records, cannot be believed. */
@@ -239,9 +239,9 @@ static uint64_t believable_end(struct pebs_cpu *p, uint64_t *lost)
     if (index >= p->tail && index <= p->ds.end && (index - p->ds.base) % size == 0)
         return index;
     ++*lost;
-    intel_wrmsr(MSR_PEBS_ENABLE, 0);
+    x86_write(MSR_PEBS_ENABLE, 0);
     p->ds.index = p->tail = p->ds.base;
-    intel_wrmsr(MSR_PEBS_ENABLE, p->enable);
+    x86_write(MSR_PEBS_ENABLE, p->enable);
     return p->tail;
 }
 

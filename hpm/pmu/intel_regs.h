@@ -1,20 +1,9 @@
 /*
  * Registers of Intel's performance monitoring (SDM volume 3, chapter "Performance Monitoring"; numbers and reserved bits:
- * volume 4, table 2-2): what intel*.c know of them, and how they reach those of the CPU they run on.  intel_regs.c is the
- * real thing; on the host a double takes its place.
+ * volume 4, table 2-2): what intel*.c know of them.
  */
 #pragma once
-#include "kernel/base.h"
-
-struct intel_cpuid {
-    uint32_t eax, ebx, ecx, edx;
-};
-
-struct intel_cpuid intel_cpuid(uint32_t leaf, uint32_t sub);
-/* A register that is not there, or a reserved bit, is a general protection exception. */
-uint64_t intel_rdmsr(uint32_t msr);
-void intel_wrmsr(uint32_t msr, uint64_t v);
-uint64_t intel_rdpmc(uint32_t counter);
+#include "hpm/pmu/x86_regs.h"
 
 #define INTEL_BIT(n) ((uint64_t)1 << (n))
 

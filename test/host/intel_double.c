@@ -232,10 +232,10 @@ static void access_one(void)
     pass(1, hpm_state.ops ? ACCESS_CYCLES : PROBE_CYCLES, false);
 }
 
-struct intel_cpuid intel_cpuid(uint32_t leaf, uint32_t sub)
+struct x86_leaf x86_leaf(uint32_t leaf, uint32_t sub)
 {
     const struct intel_kind *k = &here()->kind;
-    struct intel_cpuid out = {0, 0, 0, 0};
+    struct x86_leaf out = {0, 0, 0, 0};
 
     require(leaf == 0 || leaf == 1 || leaf == 7 || leaf == 0xa);
     require(sub == 0);
@@ -274,7 +274,7 @@ static uint64_t read_counter(struct intel_double *d, unsigned at)
     return at >= INTEL_COUNTERS ? d->fixed[at - INTEL_COUNTERS] : d->counter[at];
 }
 
-uint64_t intel_rdpmc(uint32_t counter)
+uint64_t x86_read_counter(uint32_t counter)
 {
     struct intel_double *d = here();
     unsigned n = counter & ~RDPMC_FIXED;
@@ -389,7 +389,7 @@ static uint64_t *plain(struct intel_double *d, uint32_t msr, uint64_t *bits)
     }
 }
 
-uint64_t intel_rdmsr(uint32_t msr)
+uint64_t x86_read(uint32_t msr)
 {
     struct intel_double *d = here();
     uint64_t bits, *word = plain(d, msr, &bits);
@@ -421,7 +421,7 @@ static uint64_t sign_extended(uint64_t v, unsigned width)
     return (uint64_t)(int64_t)(int32_t)(uint32_t)v & ones(width);
 }
 
-void intel_wrmsr(uint32_t msr, uint64_t v)
+void x86_write(uint32_t msr, uint64_t v)
 {
     struct intel_double *d = here();
     const struct intel_kind *k = &d->kind;

@@ -13,6 +13,7 @@
 
 enum {
     REG_ID = 0x20,
+    REG_VERSION = 0x30,
     REG_TPR = 0x80,
     REG_EOI = 0xb0,
     REG_SVR = 0xf0,
@@ -28,6 +29,8 @@ enum {
     REG_TIMER_INITIAL = 0x380,
     REG_TIMER_CURRENT = 0x390,
     REG_TIMER_DIVIDE = 0x3e0,
+    REG_EXTENDED_FEATURES = 0x400, /* AMD: this and the next (APM vol. 2, 16.3) */
+    REG_EXTENDED_LVT = 0x500,
 };
 
 #define SVR_ENABLE       BIT(8)
@@ -35,6 +38,9 @@ enum {
 #define LVT_NMI          (4u << 8)
 #define LVT_TSC_DEADLINE (2u << 17)
 #define DIVIDE_BY_1      0xb
+
+#define HAS_EXTENDED(version) ((version)&BIT(31))
+#define EXTENDED_LVTS(v)      ((v) >> 16 & 0xff)
 
 #define ICR_FIXED   (0u << 8)
 #define ICR_NMI     (4u << 8)
@@ -132,6 +138,14 @@ void lapic_error(void)
 void lapic_pmu_unmask(void)
 {
     reg_write(REG_LVT_PMC, VEC_PMU);
+}
+
+bool lapic_route_extended(unsigned n)
+{
+    if (!HAS_EXTENDED(reg_read(REG_VERSION)) || n >= EXTENDED_LVTS(reg_read(REG_EXTENDED_FEATURES)))
+        return false;
+    reg_write(REG_EXTENDED_LVT + 0x10 * n, VEC_PMU);
+    return true;
 }
 
 static void send(uint32_t apic_id, uint32_t command)

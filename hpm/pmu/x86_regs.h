@@ -1,0 +1,20 @@
+/*
+ * What PMU drivers for x86 processors touch of the CPU they run on: CPUID, model-specific registers, the entries of its local APIC.
+ * x86_regs.c is the real thing; on the host a double takes its place.
+ */
+#pragma once
+#include "kernel/base.h"
+
+struct x86_leaf {
+    uint32_t eax, ebx, ecx, edx;
+};
+/* CPUID; the caller knows that there is such a leaf. */
+struct x86_leaf x86_leaf(uint32_t leaf, uint32_t sub);
+/* RDMSR, WRMSR.  A register that is not there, or a reserved bit, is a general protection exception. */
+uint64_t x86_read(uint32_t msr);
+void x86_write(uint32_t msr, uint64_t v);
+/* RDPMC. */
+uint64_t x86_read_counter(uint32_t counter);
+/* Makes entry n of the extended local vector table raise the PMU interrupt (AMD APM volume 2, 16.4).  The entry for performance counters
+ * always does.  False: the local APIC has no such entry. */
+bool x86_route_extended(unsigned n);
