@@ -81,7 +81,7 @@ ARCH_SRC_x86_64 := \
 	kernel/arch/x86_64/smp.c kernel/arch/x86_64/start.c kernel/arch/x86_64/topology.c kernel/arch/x86_64/trap.c \
 	kernel/arch/x86_64/boot.S kernel/arch/x86_64/entry.S kernel/arch/x86_64/trampoline.S \
 	kernel/arch/x86_64/usercopy_asm.S \
-	hpm/pmu/intel.c hpm/pmu/intel_models.c hpm/pmu/intel_pebs.c hpm/pmu/x86_regs.c
+	hpm/pmu/amd.c hpm/pmu/amd_ibs.c hpm/pmu/intel.c hpm/pmu/intel_models.c hpm/pmu/intel_pebs.c hpm/pmu/x86_regs.c
 ARCH_SRC_aarch64 := \
 	kernel/arch/aarch64/cache.c kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c \
 	kernel/arch/aarch64/frame.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/identity.c kernel/arch/aarch64/quirks.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci.c \
@@ -394,7 +394,7 @@ PROVE := prove --timer -j $(shell nproc)
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_console test_cpu_place test_devtree test_elf \
 	test_event_request test_events_arm test_events_libpfm4 test_events_x86 test_metric \
-	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_intel test_hpm_intel_records test_hpm_sampling test_its_layout \
+	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_amd test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_intel test_hpm_intel_records test_hpm_sampling test_its_layout \
 	test_mux test_mux_turns test_numa test_pci test_pci_msi test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_sleepers test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen test_smbios test_sync
@@ -451,6 +451,7 @@ test_estimate_SRC  := $(MUX)
 test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
 test_hpm_count_SRC    := $(HPM_TESTED_MODEL)
 test_hpm_sampling_SRC := $(HPM_TESTED_MODEL)
+test_hpm_amd_SRC      := $(HPM_TESTED_X86) hpm/pmu/amd.c hpm/pmu/amd_ibs.c test/host/amd_double.c
 test_hpm_armv8_SRC    := $(HPM_TESTED_ARM) hpm/pmu/armv8.c test/host/armv8_double.c
 HPM_INTEL_TESTED      := $(HPM_TESTED_X86) $(addprefix hpm/pmu/,intel.c intel_models.c intel_pebs.c) test/host/intel_double.c
 test_hpm_intel_SRC    := $(HPM_INTEL_TESTED)

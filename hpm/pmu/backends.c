@@ -7,6 +7,7 @@ const struct pmu_ops *const pmu_backends[] = {
     &pmu_armv8,
 #else
     &pmu_intel,
+    &pmu_amd,
 #endif
     NULL,
 };

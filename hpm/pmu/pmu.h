@@ -73,4 +73,4 @@ struct pmu_ops {
 };
 
 extern const struct pmu_ops *const pmu_backends[]; /* in probe order, NULL-terminated (hpm/pmu/backends.c) */
-extern const struct pmu_ops pmu_model, pmu_intel, pmu_armv8;
+extern const struct pmu_ops pmu_model, pmu_intel, pmu_amd, pmu_armv8;
