@@ -394,7 +394,7 @@ PROVE := prove --timer -j $(shell nproc)
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_console test_cpu_place test_devtree test_elf \
 	test_event_request test_events_arm test_events_libpfm4 test_events_x86 test_metric \
-	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_amd test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_intel test_hpm_intel_records test_hpm_sampling test_its_layout \
+	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_amd test_hpm_amd_ibs test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_intel test_hpm_intel_count test_hpm_intel_records test_hpm_sampling test_its_layout \
 	test_mux test_mux_turns test_numa test_pci test_pci_msi test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_sleepers test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen test_smbios test_sync
@@ -438,10 +438,11 @@ test_branch_SRC    := test/machine/branch.c
 test_storebuf_SRC  := test/machine/storebuf.c
 test_decode_arm_SRC := test/machine/decode_arm.c
 # hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.
-HPM_TESTED         := $(filter-out hpm/events/% hpm/pmu/%,$(filter hpm/%,$(KERNEL_SRC))) kernel/lock.c kernel/format.c test/host/hpm_kernel.c
+HPM_TESTED         := $(filter-out hpm/events/% hpm/pmu/%,$(filter hpm/%,$(KERNEL_SRC))) kernel/lock.c kernel/format.c test/host/hpm_kernel.c test/host/hpm_threads.c
 HPM_TESTED_MODEL   := $(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c test/host/hpm_double.c test/machine/pmu_masks.c
-HPM_TESTED_ARM     := $(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/rate.c
-HPM_TESTED_X86     := $(HPM_TESTED) $(EVENTS_SRC_x86_64) hpm/pmu/rate.c
+HPM_TESTED_DRIVER  := $(HPM_TESTED) hpm/pmu/rate.c test/host/hpm_driver.c
+HPM_TESTED_ARM     := $(HPM_TESTED_DRIVER) $(EVENTS_SRC_aarch64)
+HPM_TESTED_X86     := $(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64)
 test_hpm_group_SRC    := hpm/group.c
 test_hpm_group_cause_SRC := hpm/group.c
 MUX                := hpm/mux.c hpm/mux_turns.c hpm/estimate.c
@@ -451,10 +452,13 @@ test_estimate_SRC  := $(MUX)
 test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
 test_hpm_count_SRC    := $(HPM_TESTED_MODEL)
 test_hpm_sampling_SRC := $(HPM_TESTED_MODEL)
-test_hpm_amd_SRC      := $(HPM_TESTED_X86) hpm/pmu/amd.c hpm/pmu/amd_ibs.c test/host/amd_double.c
+HPM_AMD_TESTED        := $(HPM_TESTED_X86) hpm/pmu/amd.c hpm/pmu/amd_ibs.c test/host/amd_double.c test/host/amd_kinds.c
+test_hpm_amd_SRC      := $(HPM_AMD_TESTED)
+test_hpm_amd_ibs_SRC  := $(HPM_AMD_TESTED)
 test_hpm_armv8_SRC    := $(HPM_TESTED_ARM) hpm/pmu/armv8.c test/host/armv8_double.c
-HPM_INTEL_TESTED      := $(HPM_TESTED_X86) $(addprefix hpm/pmu/,intel.c intel_models.c intel_pebs.c) test/host/intel_double.c
+HPM_INTEL_TESTED      := $(HPM_TESTED_X86) $(addprefix hpm/pmu/,intel.c intel_models.c intel_pebs.c) test/host/intel_double.c test/host/intel_kinds.c
 test_hpm_intel_SRC    := $(HPM_INTEL_TESTED)
+test_hpm_intel_count_SRC := $(HPM_INTEL_TESTED)
 test_hpm_intel_records_SRC := $(HPM_INTEL_TESTED)
 test_events_x86_SRC     := $(EVENTS_SRC_x86_64) hpm/group.c test/machine/pmu_masks.c
 test_events_arm_SRC     := $(EVENTS_SRC_aarch64) hpm/group.c

@@ -13,8 +13,6 @@
 #define ALL_LEAVES        0x80000022
 
 struct amd_double amd_double[DOUBLE_CPUS];
-void (*amd_on_access)(void);
-bool amd_late;
 static uint64_t cycles_over; /* of the tick under way */
 
 /* In probe order, in place of hpm/pmu/backends.c. */
@@ -93,14 +91,14 @@ static void pass(uint64_t instructions, uint64_t cycles, bool user)
 void amd_execute(uint64_t instructions, uint64_t cycles, bool user)
 {
     pass(instructions, cycles, user);
-    amd_deliver();
+    double_deliver();
 }
 
-void amd_deliver(void)
+void double_deliver(void)
 {
     struct amd_double *d = here();
 
-    while (host_irqs_on && d->pending && !amd_late) {
+    while (double_interruptible() && d->pending) {
         host_irqs_on = false;
         d->pending = false;
         d->interrupts++;
@@ -142,7 +140,7 @@ void amd_operate(uint64_t n, const struct amd_op *op)
         d->current += step;
         if (d->current == OP_MAX_OF(d->op))
             tag(d, op);
-        amd_deliver();
+        double_deliver();
     }
 }
 
@@ -151,9 +149,9 @@ void amd_operate(uint64_t n, const struct amd_op *op)
 static void access_one(void)
 {
     here()->accesses++;
-    if (amd_on_access)
-        amd_on_access();
-    pass(1, ACCESS_CYCLES, false);
+    if (double_on_access)
+        double_on_access();
+    pass(1, hpm_state.ops ? ACCESS_CYCLES : PROBE_CYCLES, false);
 }
 
 static uint32_t signature(const struct amd_kind *k)
@@ -340,8 +338,7 @@ void amd_machine(const struct amd_kind *kind)
 {
     kernel_reset();
     memset(amd_double, 0, sizeof amd_double);
-    amd_on_access = NULL;
-    amd_late = false;
+    double_on_access = NULL;
     for (unsigned i = 0; i < DOUBLE_CPUS; i++) {
         struct amd_double *d = &amd_double[i];
         d->kind = *kind;
@@ -357,3 +354,33 @@ void amd_machine(const struct amd_kind *kind)
         }
     }
 }
+
+/* ---- For the checks of every driver ---- */
+
+static void again(void)
+{
+    struct amd_kind kind = amd_double[0].kind;
+
+    amd_machine(&kind);
+}
+
+static struct truth truth(unsigned cpu)
+{
+    const struct amd_double *d = &amd_double[cpu];
+    unsigned cycles = hpm_state.pmu.counters + 1;
+
+    return (struct truth){.happened = d->happened,
+                          .at_read = d->at_read,
+                          .set_back = d->set_back[cycles],
+                          .instructions = cycles - 1,
+                          .cycles = cycles,
+                          .accesses = d->accesses};
+}
+
+const struct pmu_double pmu_double = {.access_cycles = ACCESS_CYCLES,
+                                      .cycles = EVENT_CYCLES,
+                                      .instructions = EVENT_RETIRED,
+                                      .count = amd_count,
+                                      .execute = amd_execute,
+                                      .again = again,
+                                      .truth = truth};

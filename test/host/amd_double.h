@@ -9,9 +9,9 @@
 #include "hpm/pmu/amd_ibs.h"
 #include "hpm/pmu/amd_regs.h"
 #include "hpm/pmu/x86_regs.h"
-#include "test/host/hpm_kernel.h"
+#include "test/host/hpm_driver.h"
 
-enum { AMD_COUNTERS_MAX = 15, CYCLES_PER_TICK = 3, ACCESS_CYCLES = 30, ENTRIES = 4 };
+enum { AMD_COUNTERS_MAX = 15, ACCESS_CYCLES = 30, ENTRIES = 4 };
 
 /* What kind of CPU it is. */
 struct amd_kind {
@@ -50,11 +50,6 @@ struct amd_double {
 };
 extern struct amd_double amd_double[DOUBLE_CPUS];
 
-/* Called at each access to a register, before it; NULL: nobody. */
-extern void (*amd_on_access)(void);
-/* Interrupts wait until this is false again. */
-extern bool amd_late;
-
 /* A fresh machine whose CPUs are all of this kind, and nothing of hpm yet. */
 void amd_machine(const struct amd_kind *kind);
 /* So many events on the CPU that executes; code and unit mask as in the selector. */
@@ -63,5 +58,3 @@ void amd_count(uint64_t event, uint64_t n, bool user);
 void amd_execute(uint64_t instructions, uint64_t cycles, bool user);
 /* Operations that are all alike are dispatched and retire. */
 void amd_operate(uint64_t n, const struct amd_op *op);
-/* Takes interrupts that are due and not masked. */
-void amd_deliver(void);

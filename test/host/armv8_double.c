@@ -12,7 +12,6 @@
 #define INTERRUPTS_AT_ONE 8 /* more than that in a row are a storm */
 
 struct armv8_double armv8_double[DOUBLE_CPUS];
-void (*armv8_on_access)(void);
 static uint64_t cycles_over; /* of the tick under way */
 
 /* In probe order, in place of hpm/pmu/backends.c. */
@@ -48,7 +47,7 @@ static void advance(struct armv8_double *d, unsigned n, uint64_t by, bool wide)
         d->flags |= BIT(n);
 }
 
-void armv8_count(unsigned code, uint64_t n, bool user)
+void armv8_count(uint64_t code, uint64_t n, bool user)
 {
     struct armv8_double *d = here();
     const struct armv8_control *c = &d->now;
@@ -74,14 +73,15 @@ void armv8_execute(uint64_t instructions, uint64_t cycles, bool user)
 {
     armv8_sync(); /* whoever executes came by an exception return */
     pass(instructions, cycles, user);
-    armv8_deliver();
+    double_deliver();
 }
 
-void armv8_deliver(void)
+void double_deliver(void)
 {
     struct armv8_double *d = here();
 
-    for (unsigned i = 0; host_irqs_on && (d->now.control & CR_E) && (d->flags & d->now.interrupts); i++) {
+    for (unsigned i = 0; double_interruptible() && (d->now.control & CR_E) && (d->flags & d->now.interrupts);
+         i++) {
         require(i < INTERRUPTS_AT_ONE);
         host_irqs_on = false;
         hpm_interrupt(NULL);
@@ -95,9 +95,9 @@ void armv8_deliver(void)
 static void access_one(void)
 {
     here()->accesses++;
-    if (armv8_on_access)
-        armv8_on_access();
-    pass(1, ACCESS_CYCLES, false);
+    if (double_on_access)
+        double_on_access();
+    pass(1, hpm_state.ops ? ACCESS_CYCLES : PROBE_CYCLES, false);
 }
 
 static uint64_t there_are(const struct armv8_double *d)
@@ -251,7 +251,7 @@ void armv8_machine(const struct armv8_kind *kind)
 {
     kernel_reset();
     memset(armv8_double, 0, sizeof armv8_double);
-    armv8_on_access = NULL;
+    double_on_access = NULL;
     for (unsigned i = 0; i < DOUBLE_CPUS; i++) {
         struct armv8_double *d = &armv8_double[i];
         d->kind = *kind;
@@ -264,3 +264,32 @@ void armv8_machine(const struct armv8_kind *kind)
         d->now = d->written;
     }
 }
+
+/* ---- For the checks of every driver ---- */
+
+static void again(void)
+{
+    struct armv8_kind kind = armv8_double[0].kind;
+
+    armv8_machine(&kind);
+}
+
+static struct truth truth(unsigned cpu)
+{
+    const struct armv8_double *d = &armv8_double[cpu];
+
+    return (struct truth){.happened = d->happened,
+                          .at_read = d->at_read,
+                          .set_back = d->set_back,
+                          .instructions = hpm_state.pmu.counters,
+                          .cycles = ARMV8_CYCLES,
+                          .accesses = d->accesses};
+}
+
+const struct pmu_double pmu_double = {.access_cycles = ACCESS_CYCLES,
+                                      .cycles = CODE_CYCLES,
+                                      .instructions = CODE_INSTRUCTIONS,
+                                      .count = armv8_count,
+                                      .execute = armv8_execute,
+                                      .again = again,
+                                      .truth = truth};

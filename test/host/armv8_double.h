@@ -7,9 +7,9 @@
  */
 #pragma once
 #include "hpm/pmu/armv8_regs.h"
-#include "test/host/hpm_kernel.h"
+#include "test/host/hpm_driver.h"
 
-enum { ARMV8_COUNTERS = 31, ARMV8_CYCLES = 31, CYCLES_PER_TICK = 3, ACCESS_CYCLES = 2 };
+enum { ARMV8_COUNTERS = 31, ARMV8_CYCLES = 31, ACCESS_CYCLES = 2 };
 enum { CODE_INSTRUCTIONS = 0x08, CODE_CYCLES = 0x11 };
 
 /* What kind of CPU it is. */
@@ -37,14 +37,9 @@ struct armv8_double {
 };
 extern struct armv8_double armv8_double[DOUBLE_CPUS];
 
-/* Called at each access to a register, before it; NULL: nobody. */
-extern void (*armv8_on_access)(void);
-
 /* A fresh machine whose CPUs are all of this kind, and nothing of hpm yet. */
 void armv8_machine(const struct armv8_kind *kind);
 /* So many events on the CPU that executes. */
-void armv8_count(unsigned code, uint64_t n, bool user);
+void armv8_count(uint64_t code, uint64_t n, bool user);
 /* Instructions that take so many cycles; interrupts that are due are taken. */
 void armv8_execute(uint64_t instructions, uint64_t cycles, bool user);
-/* Takes interrupts that are due and not masked. */
-void armv8_deliver(void);

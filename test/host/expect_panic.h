@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "kernel/base.h"
+#include "test/host/random.h"
 
 static jmp_buf panic_return;
 static bool panic_expected;
@@ -34,12 +35,3 @@ void panic(const char *fmt, ...)
         }                                         \
         panic_expected = false;                   \
     } while (0)
-
-/* xorshift64* (Vigna 2016): the same numbers on every host. */
-static inline uint64_t test_random(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * 0x2545f4914f6cdd1d;
-}

@@ -137,7 +137,7 @@ void double_deliver(void)
 {
     struct double_cpu *cpu = here();
 
-    if (!host_irqs_on || !cpu->irq_raised)
+    if (!double_interruptible() || !cpu->irq_raised)
         return;
     cpu->irq_raised = false; /* and none again until ACK: modelled by the status bits staying set */
     host_irqs_on = false;

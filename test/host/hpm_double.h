@@ -32,5 +32,3 @@ void double_count(enum machine_event event, uint64_t n);
 /* An access beyond the L1; its latency becomes stall cycles.  Interrupts that become due are taken. */
 void double_access(enum machine_source source, vaddr_t va, bool user);
 void double_idle(uint64_t cycles);
-/* Takes interrupts that are due and not masked. */
-void double_deliver(void);

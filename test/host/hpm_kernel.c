@@ -10,7 +10,7 @@
 char double_output[8192];
 
 struct cpu cpus[CPU_MAX];
-bool host_irqs_on = true;
+bool host_irqs_on = true, double_late;
 struct cpu *host_cpu = cpus;
 uint64_t host_ticks = 1;
 static void *frames[4 * DOUBLE_CPUS];
@@ -106,6 +106,18 @@ void double_run_on(unsigned cpu)
     host_cpu = &cpus[cpu];
 }
 
+bool double_interruptible(void)
+{
+    return host_irqs_on && !double_late;
+}
+
+void with_modes(uint64_t modes)
+{
+    for (const struct arg *a = hpm_args; a->name; a++)
+        if (!strcmp(a->name, "hpm.modes"))
+            *a->value = modes;
+}
+
 void kernel_reset(void)
 {
     double_shut_down();
@@ -113,6 +125,7 @@ void kernel_reset(void)
     memset(&hpm_state, 0, sizeof hpm_state);
     double_output[0] = 0;
     host_irqs_on = true;
+    double_late = false;
     double_run_on(0);
 }
 

@@ -18,3 +18,12 @@ void kernel_start_hpm(void);
 void double_shut_down(void);
 /* Makes this CPU the one that executes. */
 void double_run_on(unsigned cpu);
+/* Which modes kernel_start_hpm is told to count in: hpm.modes. */
+void with_modes(uint64_t modes);
+
+/* Interrupts are late: none comes until this is false again. */
+extern bool double_late;
+/* Does an interrupt that is due come now? */
+bool double_interruptible(void);
+/* Takes interrupts that are due, if they come now.  Each double has its own. */
+void double_deliver(void);

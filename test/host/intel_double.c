@@ -5,11 +5,8 @@
 #define BIT(n)            ((uint64_t)1 << (n))
 #define INTERRUPTS_AT_ONE 8 /* more than that in a row are a storm */
 #define CODE_MASK         0xffffu
-#define PROBE_CYCLES \
-    3000 /* of an access before hpm has begun: comparing the clocks takes no million of them */
 
 struct intel_double intel_double[DOUBLE_CPUS];
-void (*intel_on_access)(void);
 void (*intel_on_record)(uint8_t *record);
 static uint64_t cycles_over; /* of the tick under way */
 
@@ -172,9 +169,9 @@ static void count(unsigned code, uint64_t n, bool user, const struct intel_load 
             advance_fixed(d, f, n);
 }
 
-void intel_count(unsigned code, uint64_t n, bool user)
+void intel_count(uint64_t select, uint64_t n, bool user)
 {
-    count(code, n, user, NULL);
+    count(select & CODE_MASK, n, user, NULL);
 }
 
 /* A precise event may be counted by its unit mask's bits together. */
@@ -192,7 +189,7 @@ void intel_load(const struct intel_load *l)
         if (counts(d, i) && mode && (latency || precise))
             advance(d, i, 1, l);
     }
-    intel_deliver();
+    double_deliver();
 }
 
 static void pass(uint64_t instructions, uint64_t cycles, bool user)
@@ -206,14 +203,14 @@ static void pass(uint64_t instructions, uint64_t cycles, bool user)
 void intel_execute(uint64_t instructions, uint64_t cycles, bool user)
 {
     pass(instructions, cycles, user);
-    intel_deliver();
+    double_deliver();
 }
 
-void intel_deliver(void)
+void double_deliver(void)
 {
     struct intel_double *d = here();
 
-    for (unsigned i = 0; host_irqs_on && d->interrupt; i++) {
+    for (unsigned i = 0; double_interruptible() && d->interrupt; i++) {
         require(i < INTERRUPTS_AT_ONE);
         d->interrupt = false;
         host_irqs_on = false;
@@ -227,8 +224,8 @@ void intel_deliver(void)
 static void access_one(void)
 {
     here()->accesses++;
-    if (intel_on_access)
-        intel_on_access();
+    if (double_on_access)
+        double_on_access();
     pass(1, hpm_state.ops ? ACCESS_CYCLES : PROBE_CYCLES, false);
 }
 
@@ -451,7 +448,7 @@ void intel_machine(const struct intel_kind *kind)
 {
     kernel_reset();
     memset(intel_double, 0, sizeof intel_double);
-    intel_on_access = NULL;
+    double_on_access = NULL;
     intel_on_record = NULL;
     for (unsigned i = 0; i < DOUBLE_CPUS; i++) {
         struct intel_double *d = &intel_double[i];
@@ -469,3 +466,35 @@ void intel_machine(const struct intel_kind *kind)
         d->pebs_enable = format_of(kind) ? 1 : 0;
     }
 }
+
+/* ---- For the checks of every driver ---- */
+
+static void again(void)
+{
+    struct intel_kind kind = intel_double[0].kind;
+
+    intel_machine(&kind);
+}
+
+/* Cycles and instructions are on the last counters of those that have no fixed ones. */
+static struct truth truth(unsigned cpu)
+{
+    const struct intel_double *d = &intel_double[cpu];
+    const struct intel_kind *k = &d->kind;
+    unsigned cycles = k->fixed ? INTEL_FIXED_AT(1) : k->counters - 1;
+
+    return (struct truth){.happened = d->happened,
+                          .at_read = d->at_read,
+                          .set_back = d->set_back[cycles],
+                          .instructions = k->fixed ? INTEL_FIXED_AT(0) : k->counters - 2,
+                          .cycles = cycles,
+                          .accesses = d->accesses};
+}
+
+const struct pmu_double pmu_double = {.access_cycles = ACCESS_CYCLES,
+                                      .cycles = CODE_CYCLES,
+                                      .instructions = CODE_INSTRUCTIONS,
+                                      .count = intel_count,
+                                      .execute = intel_execute,
+                                      .again = again,
+                                      .truth = truth};

@@ -7,9 +7,9 @@
  */
 #pragma once
 #include "hpm/pmu/intel_regs.h"
-#include "test/host/hpm_kernel.h"
+#include "test/host/hpm_driver.h"
 
-enum { INTEL_COUNTERS = 32, INTEL_FIXED = 16, CYCLES_PER_TICK = 3, ACCESS_CYCLES = 2 };
+enum { INTEL_COUNTERS = 32, INTEL_FIXED = 16, ACCESS_CYCLES = 2 };
 enum { CODE_CYCLES = 0x003c, CODE_INSTRUCTIONS = 0x00c0, CODE_LLC_MISS = 0x412e, CODE_BRANCH_MISS = 0x00c5 };
 enum { MODEL_SKYLAKE = 0x5e, MODEL_SKYLAKE_SP = 0x55, MODEL_ICELAKE_SP = 0x6a, MODEL_SAPPHIRE = 0x8f };
 
@@ -48,20 +48,16 @@ struct intel_double {
 };
 extern struct intel_double intel_double[DOUBLE_CPUS];
 
-/* Called at each access to a register, before it; NULL: nobody. */
-extern void (*intel_on_access)(void);
 /* Called when a record has been written, its first byte's address; NULL: nobody. */
 extern void (*intel_on_record)(uint8_t *record);
 
 /* A fresh machine whose CPUs are all of this kind, and nothing of hpm yet. */
 void intel_machine(const struct intel_kind *kind);
-/* So many events on the CPU that executes. */
-void intel_count(unsigned code, uint64_t n, bool user);
+/* So many events on the CPU that executes; of the selector only code and unit mask matter. */
+void intel_count(uint64_t select, uint64_t n, bool user);
 /* Instructions that take so many cycles; interrupts that are due are taken. */
 void intel_execute(uint64_t instructions, uint64_t cycles, bool user);
 /* One load, which takes no time. */
 void intel_load(const struct intel_load *l);
-/* Takes interrupts that are due and not masked. */
-void intel_deliver(void);
 /* Where fixed counter f is in happened and at_read. */
 #define INTEL_FIXED_AT(f) (INTEL_COUNTERS + (f))

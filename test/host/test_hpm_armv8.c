@@ -2,8 +2,6 @@
 #include "test/host/expect_panic.h"
 #include "test/host/armv8_double.h"
 
-enum { THREADS = 6, SLICE = 1000000, NO_CPU = -1 };
-
 #define CEID(code) ((uint64_t)1 << ((code)&31))
 
 /* In the manner of a Cortex-A72, of QEMU's without instructions counted, of a Neoverse V2. */
@@ -18,89 +16,11 @@ static const struct armv8_kind wide = {
 static const struct armv8_kind few = {
     .version = 6, .counters = 6, .ceid0 = CEID(0x08) | CEID(0x11), .ceid1 = CEID(0x23) | CEID(0x24)};
 
-static struct hpm_thread threads[THREADS];
-static int running[DOUBLE_CPUS];
-
 static void start(const struct armv8_kind *kind)
 {
     armv8_machine(kind);
     kernel_start_hpm();
-    for (unsigned i = 0; i < THREADS; i++)
-        hpm_thread_init(&threads[i], 100 + i, 10 + i / 3);
-    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
-        running[c] = -1;
-}
-
-static void with_modes(uint64_t modes)
-{
-    for (const struct arg *a = hpm_args; a->name; a++)
-        if (!strcmp(a->name, "hpm.modes"))
-            *a->value = modes;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    with_modes(0);
-    double_shut_down();
-    return 0;
-}
-
-static void switch_to(unsigned cpu, int next)
-{
-    double_run_on(cpu);
-    if (running[cpu] == next)
-        return;
-    host_irqs_on = false;
-    hpm_switch(running[cpu] < 0 ? NULL : &threads[running[cpu]], next < 0 ? NULL : &threads[next]);
-    host_irqs_on = true;
-    running[cpu] = next;
-    armv8_deliver();
-}
-
-static void tick(unsigned cpu)
-{
-    double_run_on(cpu);
-    host_irqs_on = false;
-    hpm_tick();
-    host_irqs_on = true;
-    armv8_deliver();
-}
-
-static bool is_running(int thread)
-{
-    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
-        if (running[c] == thread)
-            return true;
-    return false;
-}
-
-static unsigned instructions_counter(void)
-{
-    return hpm_state.pmu.counters;
-}
-
-/* At its last reading the driver knew every increment there had been, but for those between reading the cycle counter and
- * setting it back. */
-static void assert_last_exact(unsigned cpu)
-{
-    const struct armv8_double *d = &armv8_double[cpu];
-    const struct pmu_latch *last = &cpus[cpu].hpm->last;
-
-    for (unsigned c = 0; c < hpm_state.pmu.counters; c++)
-        assert_int_equal(last->count[c], d->at_read[c]);
-    if (hpm_state.pmu.instructions)
-        assert_int_equal(last->instructions, d->at_read[instructions_counter()]);
-    assert_int_equal(last->cycles, d->at_read[ARMV8_CYCLES]);
-}
-
-static void assert_exact(unsigned cpu)
-{
-    double_run_on(cpu);
-    bool irq = arch_irq_save();
-    hpm_tick();
-    arch_irq_restore(irq);
-    assert_last_exact(cpu);
+    threads_begin(3);
 }
 
 /* ---- Finding out ---- */
@@ -237,8 +157,7 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
     armv8_double[2].kind.counters = 4;
     armv8_double[3].kind.no_lp = true;
     kernel_start_hpm();
-    for (unsigned i = 0; i < THREADS; i++)
-        hpm_thread_init(&threads[i], 100 + i, 10);
+    threads_begin(3);
     for (unsigned i = 1; i < DOUBLE_CPUS; i++)
         assert_null(cpus[i].hpm);
     assert_non_null(strstr(double_output,
@@ -262,117 +181,41 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
 
 /* ---- Counting ---- */
 
-static void random_work(uint64_t *seed)
-{
-    static const uint8_t codes[] = {0x01, 0x03, 0x17, 0x22, 0x23, 0x24, 0x33, 0x34, 0x35};
-    bool user = test_random(seed) % 3;
-
-    if (test_random(seed) % 2)
-        armv8_count(codes[test_random(seed) % ARRAY_SIZE(codes)], test_random(seed) % 100000000, user);
-    else
-        armv8_execute(test_random(seed) % 200000000, test_random(seed) % 400000, user);
-}
-
 /* Some billions of events, so that narrow counters wrap dozens of times. */
-static void live(const struct armv8_kind *kind, uint64_t seed)
+static void live_on(const struct armv8_kind *kind, uint64_t seed)
 {
-    struct hpm_breakdown sum = {0}, part, machine;
     start(kind);
-    for (int step = 0; step < 4000; step++) {
-        unsigned cpu = test_random(&seed) % DOUBLE_CPUS;
-        int next = (int)(test_random(&seed) % (THREADS + 2)) - 2;
-        double_run_on(cpu);
-        host_irqs_on = test_random(&seed) % 4; /* now and then nobody listens for a while */
-        for (unsigned n = test_random(&seed) % 4; n; n--)
-            random_work(&seed);
-        host_irqs_on = true;
-        armv8_deliver();
-        if (test_random(&seed) % 5 == 0)
-            tick(cpu);
-        if (next < 0 || !is_running(next))
-            switch_to(cpu, next < 0 ? -1 : next);
-        assert_exact(cpu);
-    }
-    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
-        switch_to(c, -1);
-    for (unsigned i = 0; i < THREADS; i++) {
-        context_read(&threads[i].counts, &hpm_state.plan, &part);
-        hpm_breakdown_add(&sum, &part);
-    }
-    hpm_read_machine(&machine);
-    assert_int_equal(sum.instructions, machine.instructions);
-    assert_int_equal(sum.cycles, machine.cycles);
+    struct hpm_breakdown b = live(
+        &(struct life){.steps = 4000, .seed = seed, .events_max = 100000000, .instructions_max = 200000000});
     if (kind->ceid0 >> CODE_INSTRUCTIONS & 1)
-        assert_true(machine.instructions > 15 * ((uint64_t)1 << 32));
+        assert_true(b.instructions > 15 * ((uint64_t)1 << 32));
 }
 
 static void nothing_is_lost_or_counted_twice_by_narrow_counters(void **state)
 {
     (void)state;
-    live(&narrow, 3);
+    live_on(&narrow, 3);
 }
 
 static void nothing_is_lost_or_counted_twice_by_wide_counters(void **state)
 {
     (void)state;
-    live(&wide, 5);
+    live_on(&wide, 5);
 }
 
 static void cycles_are_counted_where_instructions_are_not(void **state)
 {
     (void)state;
-    live(&bare, 7);
-}
-
-static unsigned burst_at;
-
-static void burst(void)
-{
-    if (armv8_double[0].accesses != burst_at)
-        return;
-    for (unsigned code = 0; code < 0x40; code++)
-        armv8_count(code, 200, false);
-}
-
-/* Whichever register is being accessed when the counters wrap. */
-static void wrap_during_a_reading(const struct armv8_kind *kind)
-{
-    unsigned accesses;
-
-    start(kind);
-    switch_to(0, 0);
-    accesses = armv8_double[0].accesses;
-    tick(0);
-    accesses = armv8_double[0].accesses - accesses;
-    for (unsigned at = 1; at <= accesses; at++) {
-        start(kind);
-        switch_to(0, 0);
-        host_irqs_on = false;
-        for (unsigned code = 0; code < 0x40; code++)
-            if (code != CODE_INSTRUCTIONS)
-                armv8_count(code, ARMV8_FIRST_WRAP - 100, false);
-        uint64_t done = armv8_double[0].happened[instructions_counter()];
-        armv8_count(CODE_INSTRUCTIONS, ARMV8_FIRST_WRAP - 100 - done, false);
-        burst_at = armv8_double[0].accesses + at;
-        armv8_on_access = burst;
-        hpm_tick();
-        armv8_on_access = NULL;
-        assert_last_exact(0);
-        armv8_count(0x03, 1000, false);
-        armv8_execute(1000, 1000, true);
-        assert_exact(0);
-        host_irqs_on = true;
-        armv8_deliver();
-        assert_exact(0);
-        assert_true(cpus[0].hpm->last.instructions > ARMV8_FIRST_WRAP);
-    }
+    live_on(&bare, 7);
 }
 
 static void counters_may_wrap_at_any_moment_of_a_reading(void **state)
 {
     (void)state;
-    wrap_during_a_reading(&narrow);
-    wrap_during_a_reading(&wide);
+    start(&narrow);
+    check_wraps_during_a_reading(ARMV8_FIRST_WRAP);
+    start(&wide);
+    check_wraps_during_a_reading(ARMV8_FIRST_WRAP);
 }
 
 static void one_wrap_may_pass_while_interrupts_are_off(void **state)
@@ -389,7 +232,7 @@ static void one_wrap_may_pass_while_interrupts_are_off(void **state)
     hpm_tick();
     armv8_execute(many, 1000, true);
     host_irqs_on = true;
-    armv8_deliver();
+    double_deliver();
     hpm_read_thread(&threads[0], &b);
     assert_in_range(b.instructions, 2 * many, 2 * many + 300);
     assert_int_equal(b.missed[MISS_L1D], many);
@@ -416,51 +259,28 @@ static void wraps_are_taken_in_by_interrupt_without_any_tick(void **state)
 
 static void groups_take_turns_by_interrupt_without_any_tick(void **state)
 {
-    uint32_t seen = 0;
-
     (void)state;
     start(&wide);
     assert_true(hpm_state.plan.groups > 1);
-    switch_to(0, 0);
-    uint64_t interrupts = cpus[0].hpm->interrupts;
-    for (unsigned i = 0; i < 40 * hpm_state.plan.groups; i++) {
-        seen |= 1u << mux_turns_group(&cpus[0].hpm->turns);
-        armv8_execute(1000, SLICE / 20, true);
-    }
-    assert_int_equal(seen, (1u << hpm_state.plan.groups) - 1);
-    assert_in_range(cpus[0].hpm->interrupts - interrupts, 2 * hpm_state.plan.groups - 1,
-                    2 * hpm_state.plan.groups);
-    assert_exact(0);
+    check_turns_by_interrupt();
 }
 
-/* Setting the cycle counter back costs as many cycles a turn as pass between two accesses. */
 static void a_turn_loses_no_more_cycles_than_a_register_access_takes(void **state)
 {
     (void)state;
     start(&wide);
-    switch_to(0, 0);
-    armv8_double[0].set_back = 0;
-    uint64_t interrupts = cpus[0].hpm->interrupts;
-    for (unsigned i = 0; i < 100; i++)
-        armv8_execute(1000, SLICE + 1000, true);
-    uint64_t turns = cpus[0].hpm->interrupts - interrupts;
-    assert_int_equal(turns, 100);
-    assert_int_equal(armv8_double[0].set_back, turns * ACCESS_CYCLES);
+    check_cycles_lost_by_turns();
 }
 
 static void a_turn_that_a_tick_has_ended_is_not_ended_again(void **state)
 {
     (void)state;
     start(&wide);
-    switch_to(0, 0);
-    host_irqs_on = false;
-    armv8_execute(1000, SLICE + 5, true);
-    hpm_tick(); /* sees that it has lasted long enough */
-    hpm_tick(); /* ends it                             */
+    end_turn_by_ticks();
     unsigned group = mux_turns_group(&cpus[0].hpm->turns);
     uint64_t interrupts = cpus[0].hpm->interrupts;
     host_irqs_on = true;
-    armv8_deliver();
+    double_deliver();
     assert_int_equal(cpus[0].hpm->interrupts, interrupts);
     hpm_interrupt(NULL); /* the controller had it already */
     assert_int_equal(mux_turns_group(&cpus[0].hpm->turns), group);
@@ -478,7 +298,7 @@ static void flags_of_counters_nobody_uses_bring_no_storm(void **state)
     armv8_double[0].flags |= (uint64_t)1 << 20;
     armv8_double[0].now.interrupts |= (uint64_t)1 << 20; /* whoever has done that */
     armv8_double[0].written.interrupts |= (uint64_t)1 << 20;
-    armv8_deliver();
+    double_deliver();
     assert_int_equal(armv8_double[0].flags, 0);
     assert_exact(0);
 }
@@ -512,19 +332,9 @@ static void a_switch_costs_a_handful_of_register_accesses(void **state)
 
 static struct hpm_breakdown run_both_modes(uint64_t modes)
 {
-    struct hpm_breakdown b;
-
     with_modes(modes);
     start(&few);
-    switch_to(0, 0);
-    armv8_execute(1000000, 2000000, true);
-    armv8_execute(30000, 50000, false);
-    armv8_count(0x23, 700, true);
-    armv8_count(0x23, 50, false);
-    switch_to(0, -1);
-    assert_exact(0);
-    context_read(&threads[0].counts, &hpm_state.plan, &b);
-    return b;
+    return count_both_modes(1, 0x23);
 }
 
 static void a_mode_that_is_not_asked_for_is_not_counted(void **state)
@@ -555,18 +365,16 @@ static void a_mode_that_is_not_asked_for_is_not_counted(void **state)
 
 static void idle_time_is_in_cycles_of_a_cpu_that_runs(void **state)
 {
-    struct hpm_breakdown before, after;
-
     (void)state;
     start(&wide);
-    assert_in_range(hpm_state.pmu.cycles_per_tick, CYCLES_PER_TICK * PMU_RATE_ONE * 999 / 1000,
-                    CYCLES_PER_TICK * PMU_RATE_ONE * 1001 / 1000);
-    switch_to(0, 0);
-    hpm_read_machine(&before);
-    host_ticks += 100000; /* on this CPU nothing happens; the three others are idle */
-    hpm_read_machine(&after);
-    hpm_breakdown_sub(&after, &before);
-    assert_in_range(after.idle_cycles, 3 * 299000, 3 * 301000);
+    check_idle_time();
+}
+
+static void a_stop_of_the_cpu_while_its_rate_is_measured_changes_nothing(void **state)
+{
+    (void)state;
+    armv8_machine(&narrow);
+    check_stops_while_measured();
 }
 
 static void what_is_not_counted_is_named_and_not_shown(void **state)
@@ -626,31 +434,7 @@ static void there_are_no_samples(void **state)
     hpm_mark("nothing to mark");
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
-
-static unsigned stop_at;
-
-/* The clock goes on and this CPU does not. */
-static void stop_once(void)
-{
-    if (stop_at && !--stop_at)
-        host_ticks += NS_PER_S;
-}
-
-static void a_stop_of_the_cpu_while_its_rate_is_measured_changes_nothing(void **state)
-{
-    (void)state;
-    for (unsigned access = 10; access < 200; access += 7) {
-        armv8_machine(&narrow);
-        stop_at = access;
-        armv8_on_access = stop_once;
-        kernel_start_hpm();
-        armv8_on_access = NULL;
-        assert_in_range(hpm_state.pmu.cycles_per_tick, CYCLES_PER_TICK * PMU_RATE_ONE / 100 * 99,
-                        CYCLES_PER_TICK * PMU_RATE_ONE / 100 * 101);
-        double_shut_down();
-    }
-}
+#define TEST(name) cmocka_unit_test_teardown(name, threads_end)
 
 int main(void)
 {

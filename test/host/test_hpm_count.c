@@ -1,75 +1,17 @@
 /* Counting across context switches, against a register-level double of the simulated machine that knows the truth. */
 #include "test/host/expect_panic.h"
 #include "test/host/hpm_double.h"
+#include "test/host/hpm_threads.h"
 
-enum { THREADS = 7, SLICE = 1000000 };
-
-static struct hpm_thread threads[THREADS];
-static int running[DOUBLE_CPUS]; /* thread on each CPU, -1: idle */
+enum { SLICE = 1000000 };
 
 static int set_up(void **state)
 {
     (void)state;
     double_machine_present = true;
     double_boot();
-    for (unsigned i = 0; i < THREADS; i++)
-        hpm_thread_init(&threads[i], 100 + i, 10 + i / 3);
-    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
-        running[c] = -1;
+    threads_begin(3);
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    double_shut_down();
-    return 0;
-}
-
-static void switch_to(unsigned cpu, int next)
-{
-    double_run_on(cpu);
-    if (running[cpu] == next)
-        return;
-    host_irqs_on = false;
-    hpm_switch(running[cpu] < 0 ? NULL : &threads[running[cpu]], next < 0 ? NULL : &threads[next]);
-    host_irqs_on = true;
-    running[cpu] = next;
-    double_deliver();
-}
-
-static void tick(unsigned cpu)
-{
-    double_run_on(cpu);
-    host_irqs_on = false;
-    hpm_tick();
-    host_irqs_on = true;
-    double_deliver();
-}
-
-static bool is_running(int thread)
-{
-    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
-        if (running[c] == thread)
-            return true;
-    return false;
-}
-
-static void idle_everywhere(void)
-{
-    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
-        switch_to(c, -1);
-}
-
-static struct hpm_breakdown sum_of_threads(void)
-{
-    struct hpm_breakdown sum = {0}, part;
-
-    for (unsigned i = 0; i < THREADS; i++) {
-        context_read(&threads[i].counts, &hpm_state.plan, &part);
-        hpm_breakdown_add(&sum, &part);
-    }
-    return sum;
 }
 
 static void random_work(uint64_t *seed)
@@ -121,7 +63,7 @@ static void cycles_and_instructions_of_threads_and_idle_time_add_up_to_the_machi
         idle_cycles += cpus[c].hpm->idle_ticks; /* a tick is a cycle there */
         read_time += cpus[c].hpm->last.time;
     }
-    sum = sum_of_threads();
+    sum = counted_in_all();
     cycles = sum.cycles;
     assert_int_equal(sum.instructions, instructions);
     assert_int_equal(read_time, time);
@@ -332,7 +274,7 @@ static void without_counters_everything_answers_with_nothing(void **state)
     hpm_breakdown_print("nothing", &b);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, threads_end)
 
 int main(void)
 {

@@ -1,34 +1,18 @@
 /* Records of accesses on Intel's processors: what they say, whose they are, and that none is lost unseen. */
 #include "test/host/expect_panic.h"
-#include "test/host/intel_double.h"
+#include "test/host/intel_kinds.h"
 
 enum { TAKE = 4096 };
 
-#define FULL_WRITE  ((uint64_t)1 << 13)
-#define BASELINE    ((uint64_t)1 << 14)
-#define FORMAT(n)   ((uint64_t)(n) << 8)
 #define USER_PC     0x401000
 #define KERNEL_PC   0xffffffff80123456
 #define HITM_REMOTE 0x04d3
 #define FWD_REMOTE  0x08d3
 
-#define KIND(v, n, m, caps)                                                                       \
-    {                                                                                             \
-        .version = v, .counters = n, .width = 48, .fixed = 3, .fixed_width = 48, .enumerated = 7, \
-        .model = m, .capabilities = caps                                                          \
-    }
-static const struct intel_kind westmere_ep = KIND(3, 4, 0x2c, FORMAT(1));
-static const struct intel_kind haswell = KIND(3, 4, 0x3c, FORMAT(2) | FULL_WRITE);
-static const struct intel_kind broadwell_ep = KIND(3, 4, 0x4f, FORMAT(2) | FULL_WRITE);
-static const struct intel_kind skylake_client = KIND(4, 4, MODEL_SKYLAKE, FORMAT(3) | FULL_WRITE);
-static const struct intel_kind skylake = KIND(4, 4, MODEL_SKYLAKE_SP, FORMAT(3) | FULL_WRITE);
-static const struct intel_kind icelake = KIND(5, 8, MODEL_ICELAKE_SP, FORMAT(4) | FULL_WRITE | BASELINE);
-static const struct intel_kind sapphire = KIND(5, 8, MODEL_SAPPHIRE, FORMAT(4) | FULL_WRITE | BASELINE);
-static const struct intel_kind *const servers[] = {&broadwell_ep, &skylake, &icelake, &sapphire};
+static const struct intel_kind *const servers[] = {&intel_broadwell_ep, &intel_skylake, &intel_icelake,
+                                                   &intel_sapphire};
 
-static struct hpm_thread threads[4];
 static struct hpm_sample taken[TAKE];
-static int running[DOUBLE_CPUS];
 
 static void boot(const struct intel_kind *kind, unsigned records)
 {
@@ -36,28 +20,7 @@ static void boot(const struct intel_kind *kind, unsigned records)
     hpm_samples = 2048;
     intel_machine(kind);
     kernel_start_hpm();
-    for (unsigned i = 0; i < ARRAY_SIZE(threads); i++)
-        hpm_thread_init(&threads[i], 100 + i, 10 + i);
-    for (unsigned i = 0; i < DOUBLE_CPUS; i++)
-        running[i] = -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    hpm_sampling_stop();
-    double_shut_down();
-    return 0;
-}
-
-static void switch_to(unsigned cpu, int next)
-{
-    double_run_on(cpu);
-    host_irqs_on = false;
-    hpm_switch(running[cpu] < 0 ? NULL : &threads[running[cpu]], next < 0 ? NULL : &threads[next]);
-    host_irqs_on = true;
-    running[cpu] = next;
-    intel_deliver();
+    threads_begin(1);
 }
 
 static void sample(uint32_t sources, uint32_t period, uint32_t jitter)
@@ -65,12 +28,8 @@ static void sample(uint32_t sources, uint32_t period, uint32_t jitter)
     struct hpm_sampling c = {.sources = sources, .period = period, .jitter = jitter, .user = true};
 
     assert_int_equal(hpm_sampling_start(&c), 0);
-    for (unsigned cpu = 0; cpu < DOUBLE_CPUS; cpu++) {
-        double_run_on(cpu);
-        host_irqs_on = false;
-        hpm_tick();
-        host_irqs_on = true;
-    }
+    for (unsigned cpu = 0; cpu < DOUBLE_CPUS; cpu++)
+        tick(cpu);
     double_run_on(0);
 }
 
@@ -109,13 +68,13 @@ static void which_sources_there_are_depends_on_the_model(void **state)
         const struct intel_kind *kind;
         uint32_t sources;
     } expected[] = {
-        {&westmere_ep, WITHIN_CHIP | SOURCES_REMOTE_CACHE | ONLY(SOURCE_REMOTE_MEMORY)},
-        {&haswell, WITHIN_CHIP},
-        {&broadwell_ep, WITHIN_CHIP | SOURCES_REMOTE_CACHE | ONLY(SOURCE_REMOTE_MEMORY)},
-        {&skylake_client, WITHIN_CHIP},
-        {&skylake, WITHIN_CHIP | SOURCES_REMOTE_CACHE | ONLY(SOURCE_REMOTE_MEMORY)},
-        {&icelake, WITHIN_CHIP | SOURCES_REMOTE_CACHE | ONLY(SOURCE_REMOTE_MEMORY)},
-        {&sapphire, SOURCES_REMOTE_CACHE},
+        {&intel_westmere_ep, WITHIN_CHIP | SOURCES_REMOTE_CACHE | ONLY(SOURCE_REMOTE_MEMORY)},
+        {&intel_haswell, WITHIN_CHIP},
+        {&intel_broadwell_ep, WITHIN_CHIP | SOURCES_REMOTE_CACHE | ONLY(SOURCE_REMOTE_MEMORY)},
+        {&intel_skylake_client, WITHIN_CHIP},
+        {&intel_skylake, WITHIN_CHIP | SOURCES_REMOTE_CACHE | ONLY(SOURCE_REMOTE_MEMORY)},
+        {&intel_icelake, WITHIN_CHIP | SOURCES_REMOTE_CACHE | ONLY(SOURCE_REMOTE_MEMORY)},
+        {&intel_sapphire, SOURCES_REMOTE_CACHE},
     };
 
     (void)state;
@@ -125,13 +84,13 @@ static void which_sources_there_are_depends_on_the_model(void **state)
         assert_int_equal(hpm_state.pmu.sample_sources, expected[i].sources);
     }
     struct hpm_sampling c = {.sources = SOURCES_REMOTE_CACHE, .period = 1, .user = true};
-    boot(&haswell, 64);
+    boot(&intel_haswell, 64);
     assert_int_equal(hpm_sampling_start(&c), -EINVAL);
 }
 
 static void without_the_hardware_there_are_no_records_and_all_counters_count(void **state)
 {
-    struct intel_kind none[5] = {skylake, skylake, icelake, skylake, skylake};
+    struct intel_kind none[5] = {intel_skylake, intel_skylake, intel_icelake, intel_skylake, intel_skylake};
 
     (void)state;
     none[0].no_pebs = true;
@@ -149,7 +108,7 @@ static void without_the_hardware_there_are_no_records_and_all_counters_count(voi
 
 static void transactions_do_not_take_the_counter_away(void **state)
 {
-    struct intel_kind k = skylake;
+    struct intel_kind k = intel_skylake;
 
     (void)state;
     k.force_abort = true;
@@ -168,8 +127,8 @@ static void a_record_of_a_precise_event_says_where_and_when(void **state)
 {
     (void)state;
     for (unsigned k = 0; k < ARRAY_SIZE(servers); k++) {
-        uint16_t hitm = servers[k] == &broadwell_ep ? 0x10d3 : HITM_REMOTE;
-        uint16_t fwd = servers[k] == &broadwell_ep ? 0x20d3 : FWD_REMOTE;
+        uint16_t hitm = servers[k] == &intel_broadwell_ep ? 0x10d3 : HITM_REMOTE;
+        uint16_t fwd = servers[k] == &intel_broadwell_ep ? 0x20d3 : FWD_REMOTE;
         boot(servers[k], 64);
         sample(SOURCES_REMOTE_CACHE, 1, 0);
         switch_to(0, 0);
@@ -208,7 +167,7 @@ static void one_source_alone_is_one_events(void **state)
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(each); i++) {
-        boot(&skylake, 64);
+        boot(&intel_skylake, 64);
         sample(ONLY(each[i].source), 1, 0);
         switch_to(0, 0);
         for (unsigned other = 0; other < ARRAY_SIZE(each); other++)
@@ -232,10 +191,10 @@ static void a_record_of_the_latency_event_says_its_source(void **state)
     static const struct {
         const struct intel_kind *kind;
         const uint8_t *source;
-    } each[] = {{&westmere_ep, of_westmere_ep},
-                {&haswell, of_haswell},
-                {&skylake, of_skylake},
-                {&icelake, of_skylake}};
+    } each[] = {{&intel_westmere_ep, of_westmere_ep},
+                {&intel_haswell, of_haswell},
+                {&intel_skylake, of_skylake},
+                {&intel_icelake, of_skylake}};
 
     (void)state;
     for (unsigned k = 0; k < ARRAY_SIZE(each); k++) {
@@ -255,7 +214,7 @@ static void a_record_of_the_latency_event_says_its_source(void **state)
             assert_int_equal(taken[expected].source, each[k].source[i]);
             assert_int_equal(taken[expected].latency, 10 * i + 5);
             /* format 1 has the next instruction's address only */
-            assert_int_equal(taken[expected].pc, USER_PC + (each[k].kind == &westmere_ep));
+            assert_int_equal(taken[expected].pc, USER_PC + (each[k].kind == &intel_westmere_ep));
             expected++;
         }
         assert_int_equal(n, expected);
@@ -267,7 +226,7 @@ static void a_record_of_the_latency_event_says_its_source(void **state)
 static void sources_nobody_asked_for_are_neither_taken_nor_lost(void **state)
 {
     (void)state;
-    boot(&skylake, 64);
+    boot(&intel_skylake, 64);
     sample(ONLY(SOURCE_LOCAL_MEMORY) | ONLY(SOURCE_REMOTE_MEMORY), 1, 0);
     switch_to(0, 0);
     for (unsigned i = 0; i < 16; i++)
@@ -285,7 +244,7 @@ static void sources_nobody_asked_for_are_neither_taken_nor_lost(void **state)
 static void a_latency_that_does_not_fit_is_the_longest(void **state)
 {
     (void)state;
-    boot(&skylake, 64);
+    boot(&intel_skylake, 64);
     sample(WITHIN_CHIP, 1, 0);
     switch_to(0, 0);
     access(0, 0xa, 100000, 1);
@@ -300,7 +259,7 @@ static void a_mode_that_is_not_asked_for_is_not_recorded(void **state)
     struct intel_load l = {.event = HITM_REMOTE, .latency = 100, .address = 5, .pc = USER_PC};
 
     (void)state;
-    boot(&skylake, 64);
+    boot(&intel_skylake, 64);
     switch_to(0, 0);
     assert_int_equal(hpm_sampling_start(&c), 0);
     intel_load(&l);
@@ -323,7 +282,7 @@ static void one_access_in_period_is_recorded(void **state)
     for (unsigned i = 0; i < ARRAY_SIZE(periods); i++) {
         unsigned period = periods[i][0], accesses = 200 * period;
         size_t n = 0;
-        boot(&icelake, 16);
+        boot(&intel_icelake, 16);
         sample(SOURCES_REMOTE_CACHE, period, periods[i][1]);
         switch_to(0, 0);
         for (unsigned k = 0; k < accesses; k++) {
@@ -347,7 +306,7 @@ static void distances_are_never_the_same_for_long(void **state)
     unsigned first = 0, different = 0;
 
     (void)state;
-    boot(&skylake, 16);
+    boot(&intel_skylake, 16);
     sample(SOURCES_REMOTE_CACHE, 100, 50);
     switch_to(0, 0);
     for (unsigned k = 0, last = 0, distance = 0; k < 20000; k++) {
@@ -373,7 +332,7 @@ static void a_buffer_that_fills_interrupts_before_it_is_full(void **state)
         switch_to(0, 0);
         uint64_t interrupts = cpus[0].hpm->interrupts;
         for (unsigned i = 0; i < 1000; i++)
-            access(servers[k] == &broadwell_ep ? 0x10d3 : HITM_REMOTE, 0, 100, 5000 + i);
+            access(servers[k] == &intel_broadwell_ep ? 0x10d3 : HITM_REMOTE, 0, 100, 5000 + i);
         assert_in_range(cpus[0].hpm->interrupts - interrupts, 1000 / 12, 1000 / 12 + 2);
         assert_int_equal(intel_double[0].dropped, 0);
         switch_to(0, -1);
@@ -389,7 +348,7 @@ static void a_buffer_that_fills_interrupts_before_it_is_full(void **state)
 static void a_full_buffer_is_known_to_have_lost_something(void **state)
 {
     (void)state;
-    boot(&skylake, 64);
+    boot(&intel_skylake, 64);
     sample(SOURCES_REMOTE_CACHE, 1, 0);
     switch_to(0, 0);
     host_irqs_on = false;
@@ -425,10 +384,10 @@ static void late_load(void)
 static void records_may_come_at_any_moment_of_draining(void **state)
 {
     (void)state;
-    boot(&icelake, 16);
+    boot(&intel_icelake, 16);
     unsigned accesses = 40;
     for (unsigned at = 1; at <= accesses; at++) {
-        boot(&icelake, 16);
+        boot(&intel_icelake, 16);
         sample(SOURCES_REMOTE_CACHE, 1, 0);
         switch_to(0, 0);
         host_irqs_on = false;
@@ -436,13 +395,13 @@ static void records_may_come_at_any_moment_of_draining(void **state)
             access(HITM_REMOTE, 0, 100, 100 + i);
         unsigned recorded = intel_double[0].recorded;
         late_at = intel_double[0].accesses + at;
-        intel_on_access = late_load;
+        double_on_access = late_load;
         hpm_tick();
         hpm_tick();
-        intel_on_access = NULL;
+        double_on_access = NULL;
         recorded = intel_double[0].recorded - recorded;
         host_irqs_on = true;
-        intel_deliver();
+        double_deliver();
         switch_to(0, -1);
         assert_int_equal(hpm_sampling_take(taken, TAKE), 10 + recorded);
         for (unsigned i = 0; i < 10; i++)
@@ -466,7 +425,7 @@ static void tear(uint8_t *r)
 static void a_record_that_is_not_ours_is_lost_and_the_next_is_taken(void **state)
 {
     (void)state;
-    boot(&icelake, 64);
+    boot(&intel_icelake, 64);
     sample(SOURCES_REMOTE_CACHE, 1, 0);
     switch_to(0, 0);
     intel_on_record = tear;
@@ -487,7 +446,7 @@ static void an_index_that_cannot_be_believed_is_not(void **state)
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(off); i++) {
-        boot(&skylake, 64);
+        boot(&intel_skylake, 64);
         sample(SOURCES_REMOTE_CACHE, 1, 0);
         switch_to(0, 0);
         struct intel_ds *ds = (struct intel_ds *)(uintptr_t)intel_double[0].ds_area;
@@ -520,7 +479,7 @@ static void an_index_that_cannot_be_believed_is_not(void **state)
 static void an_index_that_went_back_is_not_believed(void **state)
 {
     (void)state;
-    boot(&skylake, 64);
+    boot(&intel_skylake, 64);
     sample(SOURCES_REMOTE_CACHE, 1, 0);
     switch_to(0, 0);
     struct intel_ds *ds = (struct intel_ds *)(uintptr_t)intel_double[0].ds_area;
@@ -541,7 +500,7 @@ static void every_record_belongs_to_the_thread_that_ran(void **state)
     uint64_t seed = 8, made = 0, got = 0;
 
     (void)state;
-    boot(&icelake, 32);
+    boot(&intel_icelake, 32);
     sample(SOURCES_REMOTE_CACHE, 1, 0);
     for (int step = 0; step < 3000; step++) {
         unsigned cpu = test_random(&seed) % DOUBLE_CPUS;
@@ -560,8 +519,7 @@ static void every_record_belongs_to_the_thread_that_ran(void **state)
         }
         got += n;
     }
-    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
-        switch_to(c, -1);
+    idle_everywhere();
     got += hpm_sampling_take(taken, TAKE);
     assert_int_equal(got, made);
     assert_conserved();
@@ -570,7 +528,7 @@ static void every_record_belongs_to_the_thread_that_ran(void **state)
 static void stopping_stops_and_starting_again_forgets(void **state)
 {
     (void)state;
-    boot(&skylake, 64);
+    boot(&intel_skylake, 64);
     sample(WITHIN_CHIP, 1, 0);
     switch_to(0, 0);
     access(0, 4, 100, 1);
@@ -593,7 +551,7 @@ static void stopping_stops_and_starting_again_forgets(void **state)
 static void records_do_not_disturb_the_turns(void **state)
 {
     (void)state;
-    boot(&skylake, 16);
+    boot(&intel_skylake, 16);
     sample(SOURCES_REMOTE_CACHE, 1, 0);
     switch_to(0, 0);
     uint64_t began = cpus[0].hpm->turn_began;
@@ -606,7 +564,7 @@ static void records_do_not_disturb_the_turns(void **state)
     assert_int_equal(intel_double[0].dropped, 0);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
+#define TEST(name) cmocka_unit_test_teardown(name, threads_end)
 
 int main(void)
 {

@@ -3,11 +3,10 @@
 #include <pthread.h>
 #include "test/host/expect_panic.h"
 #include "test/host/hpm_double.h"
+#include "test/host/hpm_threads.h"
 
-enum { THREADS = 6, TAKE = 4096 };
+enum { TAKE = 4096 };
 
-static struct hpm_thread threads[THREADS];
-static struct hpm_thread *running[DOUBLE_CPUS];
 static struct hpm_sample taken[TAKE];
 
 static const struct hpm_sampling every_remote = {.sources = SOURCES_REMOTE_CACHE, .period = 1, .user = true};
@@ -18,9 +17,7 @@ static void boot(unsigned records, unsigned samples)
     hpm_samples = samples;
     double_machine_present = true;
     double_boot();
-    memset(running, 0, sizeof running);
-    for (unsigned i = 0; i < THREADS; i++)
-        hpm_thread_init(&threads[i], 100 + i, 10 + i);
+    threads_begin(1);
 }
 
 static int set_up(void **state)
@@ -28,34 +25,6 @@ static int set_up(void **state)
     (void)state;
     boot(1024, 2048);
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    hpm_sampling_stop();
-    double_shut_down();
-    return 0;
-}
-
-static void switch_to(unsigned cpu, struct hpm_thread *next)
-{
-    double_run_on(cpu);
-    if (running[cpu] == next)
-        return;
-    host_irqs_on = false;
-    hpm_switch(running[cpu], next);
-    host_irqs_on = true;
-    running[cpu] = next;
-    double_deliver();
-}
-
-static bool is_running(const struct hpm_thread *t)
-{
-    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
-        if (running[c] == t)
-            return true;
-    return false;
 }
 
 static void assert_conserved(uint64_t pending)
@@ -74,16 +43,16 @@ static void every_sample_belongs_to_the_thread_that_ran(void **state)
     (void)state;
     assert_int_equal(hpm_sampling_start(&every_remote), 0);
     for (unsigned c = 0; c < DOUBLE_CPUS; c++)
-        switch_to(c, &threads[c]);
+        switch_to(c, (int)c);
     for (int step = 0; step < 5000; step++) {
         unsigned cpu = test_random(&seed) % DOUBLE_CPUS;
-        struct hpm_thread *next = &threads[test_random(&seed) % THREADS];
+        int next = (int)(test_random(&seed) % THREADS);
         if (!is_running(next))
             switch_to(cpu, next);
         double_run_on(cpu);
-        for (unsigned n = test_random(&seed) % 20; running[cpu] && n; n--, made++)
-            double_access(test_random(&seed) % 2 ? MACHINE_REMOTE_L2 : MACHINE_REMOTE_L3, running[cpu]->tid,
-                          true);
+        for (unsigned n = test_random(&seed) % 20; running[cpu] >= 0 && n; n--, made++)
+            double_access(test_random(&seed) % 2 ? MACHINE_REMOTE_L2 : MACHINE_REMOTE_L3,
+                          threads[running[cpu]].tid, true);
         if (test_random(&seed) % 20)
             continue;
         size_t n = hpm_sampling_take(taken, TAKE);
@@ -99,8 +68,7 @@ static void every_sample_belongs_to_the_thread_that_ran(void **state)
         }
         got += n;
     }
-    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
-        switch_to(c, NULL);
+    idle_everywhere();
     got += hpm_sampling_take(taken, TAKE);
     assert_int_equal(got, made);
     assert_conserved(0);
@@ -117,12 +85,12 @@ static void a_burst_with_interrupts_off_loses_the_newest_and_says_how_many(void 
     (void)state;
     boot(64, 2048);
     assert_int_equal(hpm_sampling_start(&every_remote), 0);
-    switch_to(0, &threads[0]);
+    switch_to(0, 0);
     host_irqs_on = false;
     for (unsigned i = 0; i < 200; i++)
         double_access(MACHINE_REMOTE_L2, 1000 + i, true);
     host_irqs_on = true;
-    switch_to(0, NULL);
+    switch_to(0, -1);
     hpm_sampling_account(&a);
     assert_int_equal(a.taken, 200);
     assert_int_equal(a.lost_hardware, 200 - 64);
@@ -140,10 +108,10 @@ static void a_full_buffer_keeps_what_it_has_and_counts_the_rest(void **state)
     (void)state;
     boot(64, 128);
     assert_int_equal(hpm_sampling_start(&every_remote), 0);
-    switch_to(0, &threads[0]);
+    switch_to(0, 0);
     for (unsigned i = 0; i < 1000; i++)
         double_access(MACHINE_REMOTE_L2, i, true);
-    switch_to(0, NULL);
+    switch_to(0, -1);
     hpm_sampling_account(&a);
     assert_int_equal(a.taken, 1000);
     assert_int_equal(a.lost_hardware, 0); /* the interrupt of the nearly full ring came in time */
@@ -162,10 +130,10 @@ static void a_small_take_leaves_the_rest_for_the_next(void **state)
     (void)state;
     assert_int_equal(hpm_sampling_start(&every_remote), 0);
     for (unsigned c = 0; c < DOUBLE_CPUS; c++) {
-        switch_to(c, &threads[c]);
+        switch_to(c, (int)c);
         for (unsigned i = 0; i < 100; i++)
             double_access(MACHINE_REMOTE_L3, i, true);
-        switch_to(c, NULL);
+        switch_to(c, -1);
     }
     for (size_t n; (n = hpm_sampling_take(taken, 7)); got += n)
         assert_conserved(100 * DOUBLE_CPUS - got - n);
@@ -177,7 +145,7 @@ static void the_kernels_own_accesses_are_left_out_unless_asked_for(void **state)
     struct hpm_sampling both = every_remote;
 
     (void)state;
-    switch_to(0, &threads[0]);
+    switch_to(0, 0);
     assert_int_equal(hpm_sampling_start(&every_remote), 0);
     double_access(MACHINE_REMOTE_L2, 1, false);
     double_access(MACHINE_REMOTE_L2, 2, true);
@@ -201,7 +169,7 @@ static void one_in_n_with_jitter_is_met_within_the_machines_half(void **state)
 
     (void)state;
     srand(1);
-    switch_to(0, &threads[0]);
+    switch_to(0, 0);
     assert_int_equal(hpm_sampling_start(&config), 0);
     assert_int_equal(machine_cpu(0)->sample_jitter, 63); /* widest power of two within +-40 */
     for (unsigned i = 0; i < 200000; i++) {
@@ -220,26 +188,24 @@ static void one_in_n_with_jitter_is_met_within_the_machines_half(void **state)
 static void other_cpus_follow_at_their_next_switch_or_tick(void **state)
 {
     (void)state;
-    switch_to(1, &threads[1]);
-    switch_to(0, &threads[0]);
+    switch_to(1, 1);
+    switch_to(0, 0);
     assert_int_equal(hpm_sampling_start(&every_remote), 0);
     double_run_on(1);
     double_access(MACHINE_REMOTE_L2, 1, true);
-    host_irqs_on = false;
-    hpm_tick();
-    host_irqs_on = true;
+    tick(1);
     double_access(MACHINE_REMOTE_L2, 2, true);
-    switch_to(2, &threads[2]); /* was idle */
+    switch_to(2, 2); /* was idle */
     double_access(MACHINE_REMOTE_L2, 3, true);
     double_run_on(0);
     hpm_sampling_stop();
     double_run_on(2);
     double_access(MACHINE_REMOTE_L2, 4, true); /* has not heard yet */
-    switch_to(2, NULL);
-    switch_to(1, NULL);
-    switch_to(1, &threads[1]);
+    switch_to(2, -1);
+    switch_to(1, -1);
+    switch_to(1, 1);
     double_access(MACHINE_REMOTE_L2, 5, true);
-    switch_to(1, NULL);
+    switch_to(1, -1);
     size_t n = hpm_sampling_take(taken, TAKE);
     assert_int_equal(n, 3);
     for (size_t i = 0; i < n; i++)
@@ -250,7 +216,7 @@ static void other_cpus_follow_at_their_next_switch_or_tick(void **state)
 static void what_an_earlier_sampling_left_is_not_delivered_by_the_next(void **state)
 {
     (void)state;
-    switch_to(0, &threads[0]);
+    switch_to(0, 0);
     assert_int_equal(hpm_sampling_start(&every_remote), 0);
     double_access(MACHINE_REMOTE_L2, 1, true);
     hpm_sampling_stop();
@@ -293,7 +259,7 @@ static void the_cost_of_sampling_is_accounted(void **state)
     struct hpm_sample_account a;
 
     (void)state;
-    switch_to(0, &threads[0]);
+    switch_to(0, 0);
     assert_int_equal(hpm_sampling_start(&every_remote), 0);
     hpm_sampling_account(&a);
     uint64_t before = a.cycles;
@@ -310,13 +276,13 @@ static void the_cost_of_sampling_is_accounted(void **state)
 static void while_nobody_samples_a_switch_pays_nothing_for_it(void **state)
 {
     (void)state;
-    switch_to(0, &threads[0]);
+    switch_to(0, 0);
     unsigned before = double_cpus[0].accesses;
-    switch_to(0, &threads[1]);
+    switch_to(0, 1);
     unsigned off = double_cpus[0].accesses - before;
     assert_int_equal(hpm_sampling_start(&every_remote), 0);
     before = double_cpus[0].accesses;
-    switch_to(0, &threads[0]);
+    switch_to(0, 0);
     assert_int_equal(double_cpus[0].accesses - before, off + 1);
 }
 
@@ -359,7 +325,7 @@ static void a_sample_is_never_torn_between_threads(void **state)
     assert_int_equal(got + dropped, 300000);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, threads_end)
 
 int main(void)
 {
