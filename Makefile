@@ -93,7 +93,8 @@ KERNEL_SRC := \
 	kernel/arch/place.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/sync.c kernel/arch/usercopy.c \
 	kernel/call.c kernel/cmdline.c kernel/console.c kernel/console_thread.c kernel/cpu.c kernel/end.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
 	kernel/outputs.c kernel/panic.c kernel/printf.c kernel/quirks.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
-	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/pci_msi.c kernel/dev/screen.c kernel/proc/bundle.c kernel/proc/elf.c \
+	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/pci_msi.c kernel/dev/screen.c \
+	kernel/dev/virtio.c kernel/dev/virtio_console.c kernel/dev/virtio_layout.c kernel/dev/virtq.c kernel/proc/bundle.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall.c \
 	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/figures.c hpm/hpm.c \
 	hpm/report.c hpm/sampling.c hpm/pmu/backends.c hpm/pmu/model.c hpm/pmu/rate.c sched/balance.c sched/migrate.c sched/policies.c \
@@ -329,7 +330,7 @@ $(eval $(call image_rule,vigil-test,debug,$(ALL_APPS) $(TEST_APPS) $(BROKEN_APPS
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC := \
 	test/qemu/kernel/arch.c test/qemu/kernel/console.c test/qemu/kernel/futex.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/msi.c test/qemu/kernel/panics.c \
-	test/qemu/kernel/pmu.c test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/suite.c \
+	test/qemu/kernel/pmu.c test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/suite.c test/qemu/kernel/virtio.c \
 	test/qemu/apps/$(ARCH)/known_loop.S
 suite_objects = $(addprefix $(O)/debug/,$(addsuffix .o,$(basename $(SUITE_SRC))))
 $(eval $(call image_rule,vigil-suites,debug,hello,$(filter-out %/kernel/run.o,$(call kernel_objects,debug)) $(suite_objects)))
@@ -396,7 +397,7 @@ HOST_TESTS := \
 	test_event_request test_events_arm test_events_libpfm4 test_events_x86 test_metric \
 	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_amd test_hpm_amd_ibs test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_intel test_hpm_intel_count test_hpm_intel_records test_hpm_sampling test_its_layout \
 	test_mux test_mux_turns test_numa test_pci test_pci_msi test_place test_place_random \
-	test_plan test_pt test_sampling_period test_shmap test_sleepers test_space test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
+	test_plan test_pt test_sampling_period test_shmap test_sleepers test_space test_virtio_layout test_virtq test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen test_smbios test_sync
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_console_SRC   := kernel/console.c kernel/printf.c kernel/format.c kernel/lock.c
@@ -414,6 +415,8 @@ test_screen_SRC    := kernel/dev/screen.c $(FONT_SRC)
 test_its_layout_SRC := kernel/arch/aarch64/its_layout.c
 test_pci_msi_SRC   := kernel/dev/pci_msi.c
 test_pci_SRC       := kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/acpi.c
+test_virtio_layout_SRC := kernel/dev/virtio_layout.c
+test_virtq_SRC     := kernel/dev/virtq.c
 test_pt_SRC        := kernel/arch/pt.c
 test_balance_SRC   := sched/balance_policy.c
 CLUSTERING         := test/host/planted.c sched/shmap.c sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c
@@ -541,7 +544,7 @@ fuzz: $(addprefix $(H)/,$(FUZZERS))
 QEMU_TESTS := \
 	test/qemu/stress.t test/qemu/framebuffer.t test/qemu/uefi.t test/qemu/sched.t test/qemu/memory.t test/qemu/sharing.t \
 	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/highmem.t test/qemu/hpm.t \
-	test/qemu/libc.t test/qemu/msi.t test/qemu/numa.t test/qemu/pmu.t test/qemu/selftest.t test/qemu/truth.t
+	test/qemu/libc.t test/qemu/msi.t test/qemu/numa.t test/qemu/pmu.t test/qemu/selftest.t test/qemu/truth.t test/qemu/virtio.t
 test-qemu: $(foreach i,vigil vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil.efi $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test
 	@ARCH=$(ARCH) B=$(B) $(PROVE) $(QEMU_TESTS)
 

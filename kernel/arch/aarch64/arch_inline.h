@@ -74,6 +74,20 @@ static inline uint64_t arch_ticks(void)
 
 /* Device memory keeps its own order; the barriers are against other memory (B2.3.12).  Loads and stores without
  * write-back, which is what a hypervisor can emulate. */
+static inline uint8_t arch_io_read8(const volatile void *reg)
+{
+    uint32_t v;
+    __asm__ volatile("ldrb %w0, [%1]\n\tdsb ld" : "=r"(v) : "r"(reg) : "memory");
+    return (uint8_t)v;
+}
+
+static inline uint16_t arch_io_read16(const volatile void *reg)
+{
+    uint32_t v;
+    __asm__ volatile("ldrh %w0, [%1]\n\tdsb ld" : "=r"(v) : "r"(reg) : "memory");
+    return (uint16_t)v;
+}
+
 static inline uint32_t arch_io_read32(const volatile void *reg)
 {
     uint32_t v;
@@ -86,6 +100,16 @@ static inline uint64_t arch_io_read64(const volatile void *reg)
     uint64_t v;
     __asm__ volatile("ldr %0, [%1]\n\tdsb ld" : "=r"(v) : "r"(reg) : "memory");
     return v;
+}
+
+static inline void arch_io_write8(volatile void *reg, uint8_t v)
+{
+    __asm__ volatile("dsb st\n\tstrb %w0, [%1]" : : "r"((uint32_t)v), "r"(reg) : "memory");
+}
+
+static inline void arch_io_write16(volatile void *reg, uint16_t v)
+{
+    __asm__ volatile("dsb st\n\tstrh %w0, [%1]" : : "r"((uint32_t)v), "r"(reg) : "memory");
 }
 
 static inline void arch_io_write32(volatile void *reg, uint32_t v)

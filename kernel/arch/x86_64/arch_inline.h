@@ -63,6 +63,20 @@ static inline uint64_t arch_ticks(void)
 }
 
 /* Uncached loads and stores are not reordered with others (SDM vol. 3A, 11.3 "Methods of Caching Available"). */
+static inline uint8_t arch_io_read8(const volatile void *reg)
+{
+    uint8_t v;
+    __asm__ volatile("movb %1, %0" : "=q"(v) : "m"(*(const volatile uint8_t *)reg) : "memory");
+    return v;
+}
+
+static inline uint16_t arch_io_read16(const volatile void *reg)
+{
+    uint16_t v;
+    __asm__ volatile("movw %1, %0" : "=r"(v) : "m"(*(const volatile uint16_t *)reg) : "memory");
+    return v;
+}
+
 static inline uint32_t arch_io_read32(const volatile void *reg)
 {
     uint32_t v;
@@ -75,6 +89,16 @@ static inline uint64_t arch_io_read64(const volatile void *reg)
     uint64_t v;
     __asm__ volatile("movq %1, %0" : "=r"(v) : "m"(*(const volatile uint64_t *)reg) : "memory");
     return v;
+}
+
+static inline void arch_io_write8(volatile void *reg, uint8_t v)
+{
+    __asm__ volatile("movb %1, %0" : "=m"(*(volatile uint8_t *)reg) : "q"(v) : "memory");
+}
+
+static inline void arch_io_write16(volatile void *reg, uint16_t v)
+{
+    __asm__ volatile("movw %1, %0" : "=m"(*(volatile uint16_t *)reg) : "r"(v) : "memory");
 }
 
 static inline void arch_io_write32(volatile void *reg, uint32_t v)

@@ -41,6 +41,16 @@ static inline uint64_t arch_ticks(void)
 {
     return host_ticks;
 }
+static inline uint8_t arch_io_read8(const volatile void *reg)
+{
+    host_io_read(reg);
+    return *(const volatile uint8_t *)reg;
+}
+static inline uint16_t arch_io_read16(const volatile void *reg)
+{
+    host_io_read(reg);
+    return *(const volatile uint16_t *)reg;
+}
 static inline uint32_t arch_io_read32(const volatile void *reg)
 {
     host_io_read(reg);
@@ -50,6 +60,16 @@ static inline uint64_t arch_io_read64(const volatile void *reg)
 {
     host_io_read(reg);
     return *(const volatile uint64_t *)reg;
+}
+static inline void arch_io_write8(volatile void *reg, uint8_t v)
+{
+    *(volatile uint8_t *)reg = v;
+    host_io_written(reg);
+}
+static inline void arch_io_write16(volatile void *reg, uint16_t v)
+{
+    *(volatile uint16_t *)reg = v;
+    host_io_written(reg);
 }
 static inline void arch_io_write32(volatile void *reg, uint32_t v)
 {

@@ -1,0 +1,106 @@
+/* See virtq.h. */
+#include "virtq.h"
+
+enum { DESCRIPTOR_NEXT = 1, DESCRIPTOR_WRITE = 2 }; /* 2.7.5 */
+#define USED_NO_NOTIFY 1                            /* 2.7.10 */
+
+int virtq_init(struct virtq *q, void *memory, unsigned size)
+{
+    char *at = memory;
+
+    if (!is_pow2(size) || size > VIRTQ_SIZE_MAX)
+        return -EINVAL;
+    memset(memory, 0, VIRTQ_BYTES);
+    memset(q, 0, sizeof(*q));
+    q->descriptors = memory;
+    q->available = (struct virtq_available *)(at + VIRTQ_AVAILABLE);
+    q->used = (struct virtq_used *)(at + VIRTQ_USED);
+    q->size = q->free = (uint16_t)size;
+    for (unsigned i = 0; i < size; i++)
+        q->request[i].next = (uint16_t)(i + 1);
+    return 0;
+}
+
+static int check(const struct virtq *q, const struct virtq_buffer *buffers, unsigned n)
+{
+    if (q->broken)
+        return -EIO;
+    if (!n)
+        return -EINVAL;
+    for (unsigned i = 0; i < n; i++)
+        if (!buffers[i].bytes || (i && buffers[i - 1].device_writes && !buffers[i].device_writes))
+            return -EINVAL;
+    return n > q->free ? -ENOSPC : 0;
+}
+
+int virtq_add(struct virtq *q, const struct virtq_buffer *buffers, unsigned n, void *token)
+{
+    int err = check(q, buffers, n);
+    uint16_t head = q->first_free, at = head;
+    uint32_t writable = 0;
+
+    if (err)
+        return err;
+    for (unsigned i = 0; i < n; i++) {
+        bool last = i + 1 == n;
+        uint16_t next = q->request[at].next;
+        q->descriptors[at] = (struct virtq_descriptor){
+            .address = buffers[i].at,
+            .bytes = buffers[i].bytes,
+            .flags =
+                (uint16_t)((last ? 0 : DESCRIPTOR_NEXT) | (buffers[i].device_writes ? DESCRIPTOR_WRITE : 0)),
+            .next = last ? 0 : next,
+        };
+        writable += buffers[i].device_writes ? buffers[i].bytes : 0;
+        at = next;
+    }
+    q->first_free = at;
+    q->free = (uint16_t)(q->free - n);
+    q->in_flight++;
+    q->request[head].token = token;
+    q->request[head].writable = writable;
+    q->request[head].buffers = (uint16_t)n;
+    q->available->ring[q->index++ % q->size] = head;
+    __atomic_store_n(&q->available->index, q->index, __ATOMIC_RELEASE);
+    return 0;
+}
+
+bool virtq_must_notify(const struct virtq *q)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the index is out before the flag is read (2.7.21) */
+    return !(__atomic_load_n(&q->used->flags, __ATOMIC_RELAXED) & USED_NO_NOTIFY);
+}
+
+static void give_back(struct virtq *q, uint16_t head)
+{
+    uint16_t last = head;
+
+    for (unsigned i = 1; i < q->request[head].buffers; i++)
+        last = q->request[last].next;
+    q->request[last].next = q->first_free;
+    q->first_free = head;
+    q->free = (uint16_t)(q->free + q->request[head].buffers);
+    q->request[head].buffers = 0;
+    q->in_flight--;
+}
+
+int virtq_take(struct virtq *q, void **token, uint32_t *written)
+{
+    uint16_t done = (uint16_t)(__atomic_load_n(&q->used->index, __ATOMIC_ACQUIRE) - q->seen);
+
+    if (q->broken)
+        return -EIO;
+    if (!done)
+        return -EAGAIN;
+    const volatile struct virtq_used_element *element = &q->used->ring[q->seen % q->size];
+    uint32_t id = element->id, bytes = element->bytes;
+    if (done > q->in_flight || id >= q->size || !q->request[id].buffers || bytes > q->request[id].writable) {
+        q->broken = true;
+        return -EIO;
+    }
+    q->seen++;
+    *token = q->request[id].token;
+    *written = bytes;
+    give_back(q, (uint16_t)id);
+    return 0;
+}
