@@ -121,7 +121,7 @@ KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH)) $(EVENTS_S
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
 # To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS.
-ALL_APPS       := hello scoreboard warehouse private
+ALL_APPS       := hello scoreboard warehouse private phases
 COMMON_SRC     := \
 	apps/common/arena.c apps/common/args.c apps/common/histogram.c apps/common/plan.c apps/common/team.c
 LIBC_SRC_aarch64 := apps/libc/aarch64/auxv.c
@@ -135,6 +135,7 @@ warehouse_SRC  := \
 	apps/warehouse/btree.c apps/warehouse/check.c apps/warehouse/load.c apps/warehouse/order_book.c \
 	apps/warehouse/transactions.c apps/warehouse/warehouse.c
 private_SRC    := apps/private/private.c
+phases_SRC     := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c lz.c matrix.c phases.c sort.c vm.c)
 
 # Programs of the test suites, bundled in test images only.
 TEST_APPS      := badcalls counts faults libctest oom stress
@@ -472,6 +473,8 @@ test_event_request_SRC  := $(EVENTS_SRC_x86_64) hpm/group.c
 test_histogram_SRC := apps/common/histogram.c
 test_btree_SRC     := apps/warehouse/btree.c apps/common/arena.c
 test_plan_SRC      := apps/common/plan.c
+HOST_TESTS += test_phases
+test_phases_SRC    := $(filter-out apps/phases/phases.c,$(phases_SRC)) apps/common/arena.c
 test_warehouse_SRC := $(filter-out apps/warehouse/warehouse.c,$(warehouse_SRC)) apps/common/arena.c
 
 # Objects for the host, with the address and undefined-behaviour sanitizers.
@@ -545,6 +548,7 @@ QEMU_TESTS := \
 	test/qemu/stress.t test/qemu/framebuffer.t test/qemu/uefi.t test/qemu/sched.t test/qemu/memory.t test/qemu/sharing.t \
 	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/highmem.t test/qemu/hpm.t \
 	test/qemu/libc.t test/qemu/msi.t test/qemu/numa.t test/qemu/pmu.t test/qemu/selftest.t test/qemu/truth.t test/qemu/virtio.t
+QEMU_TESTS += test/qemu/phases.t
 test-qemu: $(foreach i,vigil vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil.efi $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test
 	@ARCH=$(ARCH) B=$(B) $(PROVE) $(QEMU_TESTS)
 
