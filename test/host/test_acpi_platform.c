@@ -1,83 +1,51 @@
 /* Tables as an Arm machine has them become one description; what is broken or missing is left out. */
 #include "test/host/expect_panic.h"
 #include "kernel/dev/acpi_platform.h"
+#include "test/host/acpi_tables.h"
 
-enum { MADT, GTDT, SPCR, FADT, PPTT, IORT, TABLES };
-static const char signatures[TABLES][5] = {"APIC", "GTDT", "SPCR", "FACP", "PPTT", "IORT"};
-static uint8_t bytes[TABLES][1024];
-static uint32_t sizes[TABLES]; /* 0: there is no such table */
 static struct platform p;
-
-static int get(const char signature[4], struct acpi_table *out)
-{
-    for (unsigned i = 0; i < TABLES; i++) {
-        if (memcmp(signature, signatures[i], 4) || !sizes[i])
-            continue;
-        *out = (struct acpi_table){bytes[i], sizes[i]};
-        return 0;
-    }
-    return -ENOENT;
-}
-
-static void put(unsigned table, uint32_t at, uint64_t v, unsigned size)
-{
-    for (unsigned i = 0; i < size; i++)
-        bytes[table][at + i] = (uint8_t)(v >> 8 * i);
-    sizes[table] = MAX(sizes[table], at + size);
-}
-
-/* Begins an entry of a table at its end. */
-static uint32_t entry(unsigned table, uint8_t type, uint8_t size)
-{
-    uint32_t at = sizes[table];
-
-    put(table, at + size - 1, 0, 1);
-    put(table, at, type, 1);
-    put(table, at + 1, size, 1);
-    return at;
-}
 
 static void gicc(uint32_t uid, uint64_t mpidr, uint32_t flags, paddr_t redist)
 {
-    uint32_t at = entry(MADT, 11, 80);
+    uint32_t at = table_entry(MADT, 11, 80);
 
-    put(MADT, at + 8, uid, 4);
-    put(MADT, at + 12, flags, 4);
-    put(MADT, at + 20, 23, 4);
-    put(MADT, at + 60, redist, 8);
-    put(MADT, at + 68, mpidr, 8);
+    table_put(MADT, at + 8, uid, 4);
+    table_put(MADT, at + 12, flags, 4);
+    table_put(MADT, at + 20, 23, 4);
+    table_put(MADT, at + 60, redist, 8);
+    table_put(MADT, at + 68, mpidr, 8);
 }
 
 static void gicd(unsigned version)
 {
-    uint32_t at = entry(MADT, 12, 24);
+    uint32_t at = table_entry(MADT, 12, 24);
 
-    put(MADT, at + 8, 0x8000000, 8);
-    put(MADT, at + 20, version, 1);
+    table_put(MADT, at + 8, 0x8000000, 8);
+    table_put(MADT, at + 20, version, 1);
 }
 
 static uint32_t node(uint32_t flags, uint32_t parent, uint32_t uid)
 {
-    uint32_t at = entry(PPTT, 0, 20);
+    uint32_t at = table_entry(PPTT, 0, 20);
 
-    put(PPTT, at + 4, flags, 4);
-    put(PPTT, at + 8, parent, 4);
-    put(PPTT, at + 12, uid, 4);
+    table_put(PPTT, at + 4, flags, 4);
+    table_put(PPTT, at + 8, parent, 4);
+    table_put(PPTT, at + 12, uid, 4);
     return at;
 }
 
 static int empty(void **state)
 {
     (void)state;
-    memset(bytes, 0, sizeof(bytes));
-    memset(sizes, 0, sizeof(sizes));
-    sizes[MADT] = 44;
+    memset(table_bytes, 0, sizeof(table_bytes));
+    memset(table_sizes, 0, sizeof(table_sizes));
+    table_sizes[MADT] = 44;
     return 0;
 }
 
 static int read_tables(void)
 {
-    return acpi_platform(get, &p);
+    return acpi_platform(table_get, &p);
 }
 
 static void gic_v3_takes_its_regions_from_the_madt(void **state)
@@ -87,12 +55,12 @@ static void gic_v3_takes_its_regions_from_the_madt(void **state)
     (void)state;
     gicc(0, 0, 1, 0x9999000);
     gicd(3);
-    at = entry(MADT, 14, 16);
-    put(MADT, at + 4, 0x80a0000, 8);
-    put(MADT, at + 12, 0xf60000, 4);
-    at = entry(MADT, 15, 20);
-    put(MADT, at + 4, 7, 4);
-    put(MADT, at + 8, 0x8080000, 8);
+    at = table_entry(MADT, 14, 16);
+    table_put(MADT, at + 4, 0x80a0000, 8);
+    table_put(MADT, at + 12, 0xf60000, 4);
+    at = table_entry(MADT, 15, 20);
+    table_put(MADT, at + 4, 7, 4);
+    table_put(MADT, at + 8, 0x8080000, 8);
     assert_int_equal(read_tables(), 0);
     assert_int_equal(p.gic.version, 3);
     assert_int_equal(p.gic.distributor.base, 0x8000000);
@@ -124,13 +92,13 @@ static void gic_v2_has_a_cpu_interface_and_message_frames(void **state)
 
     (void)state;
     gicc(0, 0, 1, 0);
-    put(MADT, 44 + 32, 0x8010000, 8);
+    table_put(MADT, 44 + 32, 0x8010000, 8);
     gicd(2);
-    at = entry(MADT, 13, 24);
-    put(MADT, at + 8, 0x8020000, 8);
-    put(MADT, at + 16, 1, 4);
-    put(MADT, at + 20, 64, 2);
-    put(MADT, at + 22, 80, 2);
+    at = table_entry(MADT, 13, 24);
+    table_put(MADT, at + 8, 0x8020000, 8);
+    table_put(MADT, at + 16, 1, 4);
+    table_put(MADT, at + 20, 64, 2);
+    table_put(MADT, at + 22, 80, 2);
     assert_int_equal(read_tables(), 0);
     assert_int_equal(p.gic.version, 2);
     assert_int_equal(p.gic.cpu_interface.base, 0x8010000);
@@ -168,13 +136,13 @@ static void more_cpus_than_fit_are_counted(void **state)
 static void timer_console_and_firmware_come_from_their_tables(void **state)
 {
     (void)state;
-    put(GTDT, 56, 30, 4);
-    put(GTDT, 64, 27, 4);
-    put(SPCR, 36, 3, 1);
-    put(SPCR, 44, 0x9000000, 8);
-    put(SPCR, 52, 8, 1);
-    put(SPCR, 54, 33, 4);
-    put(FADT, 129, 3, 2);
+    table_put(GTDT, 56, 30, 4);
+    table_put(GTDT, 64, 27, 4);
+    table_put(SPCR, 36, 3, 1);
+    table_put(SPCR, 44, 0x9000000, 8);
+    table_put(SPCR, 52, 8, 1);
+    table_put(SPCR, 54, 33, 4);
+    table_put(FADT, 129, 3, 2);
     assert_int_equal(read_tables(), 0);
     assert_int_equal(p.timer.physical_irq, 30);
     assert_int_equal(p.timer.virtual_irq, 27);
@@ -187,8 +155,8 @@ static void timer_console_and_firmware_come_from_their_tables(void **state)
 static void a_serial_port_of_another_kind_is_none(void **state)
 {
     (void)state;
-    put(SPCR, 36, 0x12, 1);
-    put(SPCR, 44, 0x9000000, 8);
+    table_put(SPCR, 36, 0x12, 1);
+    table_put(SPCR, 44, 0x9000000, 8);
     assert_int_equal(read_tables(), 0);
     assert_int_equal(p.uart.kind, UART_NONE);
 }
@@ -196,10 +164,10 @@ static void a_serial_port_of_another_kind_is_none(void **state)
 static void firmware_is_called_by_smc_where_hvc_is_not_asked_for(void **state)
 {
     (void)state;
-    put(FADT, 129, 1, 2);
+    table_put(FADT, 129, 1, 2);
     read_tables();
     assert_int_equal(p.psci, PSCI_SMC);
-    put(FADT, 129, 2, 2);
+    table_put(FADT, 129, 2, 2);
     read_tables();
     assert_int_equal(p.psci, PSCI_NONE);
 }
@@ -209,8 +177,8 @@ static void make_pptt(unsigned revision)
 {
     unsigned leaf = revision >= 2 ? 8 : 0;
 
-    put(PPTT, 8, revision, 1);
-    sizes[PPTT] = 36;
+    table_put(PPTT, 8, revision, 1);
+    table_sizes[PPTT] = 36;
     uint32_t root = node(0, 0, 0);
     uint32_t first = node(1, root, 0), second = node(1, root, 0);
     uint32_t core = node(0, first, 0);
@@ -253,12 +221,12 @@ static void nodes_that_are_their_own_ancestors_end_the_climb(void **state)
 
     (void)state;
     gicc(0, 0, 1, 0);
-    sizes[PPTT] = 36;
-    put(PPTT, 8, 3, 1);
+    table_sizes[PPTT] = 36;
+    table_put(PPTT, 8, 3, 1);
     at = node(2 | 8, 0, 0);
-    put(PPTT, at + 8, at, 4);
+    table_put(PPTT, at + 8, at, 4);
     assert_int_equal(read_tables(), 0);
-    put(PPTT, at + 8, 0xfffffff0, 4);
+    table_put(PPTT, at + 8, 0xfffffff0, 4);
     assert_int_equal(read_tables(), 0);
     assert_int_equal(p.cpu[0].chip, p.cpu[0].core);
 }
@@ -268,25 +236,25 @@ static void nodes_that_are_their_own_ancestors_end_the_climb(void **state)
 /* A node with room for data and its mappings, at the end. */
 static uint32_t iort_node(uint8_t type, uint16_t data, uint32_t maps)
 {
-    uint32_t at = sizes[IORT];
+    uint32_t at = table_sizes[IORT];
 
-    put(IORT, at + 16 + data + 20 * maps - 1, 0, 1);
-    put(IORT, at, type, 1);
-    put(IORT, at + 1, 16u + data + 20 * maps, 2);
-    put(IORT, at + 8, maps, 4);
-    put(IORT, at + 12, 16u + data, 4);
-    put(IORT, 36, acpi_number(&bytes[IORT][36], 4) + 1, 4);
+    table_put(IORT, at + 16 + data + 20 * maps - 1, 0, 1);
+    table_put(IORT, at, type, 1);
+    table_put(IORT, at + 1, 16u + data + 20 * maps, 2);
+    table_put(IORT, at + 8, maps, 4);
+    table_put(IORT, at + 12, 16u + data, 4);
+    table_put(IORT, 36, acpi_number(&table_bytes[IORT][36], 4) + 1, 4);
     return at;
 }
 
 static void iort_map(uint32_t node, uint32_t n, uint32_t input, uint32_t count, uint32_t output, uint32_t to)
 {
-    uint32_t at = node + (uint32_t)acpi_number(&bytes[IORT][node + 12], 4) + 20 * n;
+    uint32_t at = node + (uint32_t)acpi_number(&table_bytes[IORT][node + 12], 4) + 20 * n;
 
-    put(IORT, at, input, 4);
-    put(IORT, at + 4, count - 1, 4);
-    put(IORT, at + 8, output, 4);
-    put(IORT, at + 12, to, 4);
+    table_put(IORT, at, input, 4);
+    table_put(IORT, at + 4, count - 1, 4);
+    table_put(IORT, at + 8, output, 4);
+    table_put(IORT, at + 12, to, 4);
 }
 
 enum { ITS_GROUP = 0, ROOT_COMPLEX = 2, SMMU_V3 = 4 };
@@ -296,15 +264,15 @@ static void two_services(uint32_t group[2])
 {
     static const uint32_t ids[] = {5, 9};
 
-    put(IORT, 40, 48, 4);
-    sizes[IORT] = 48;
+    table_put(IORT, 40, 48, 4);
+    table_sizes[IORT] = 48;
     for (unsigned i = 0; i < 2; i++) {
-        uint32_t at = entry(MADT, 15, 20);
-        put(MADT, at + 4, ids[i], 4);
-        put(MADT, at + 8, 0x8080000 + i * 0x100000, 8);
+        uint32_t at = table_entry(MADT, 15, 20);
+        table_put(MADT, at + 4, ids[i], 4);
+        table_put(MADT, at + 8, 0x8080000 + i * 0x100000, 8);
         group[i] = iort_node(ITS_GROUP, 8, 0);
-        put(IORT, group[i] + 16, 1, 4);
-        put(IORT, group[i] + 20, ids[i], 4);
+        table_put(IORT, group[i] + 16, 1, 4);
+        table_put(IORT, group[i] + 20, ids[i], 4);
     }
 }
 
@@ -331,7 +299,7 @@ static void without_an_iort_requesters_are_devices_of_the_first_its(void **state
     (void)state;
     read_tables();
     expect_no_device(8);
-    entry(MADT, 15, 20);
+    table_entry(MADT, 15, 20);
     read_tables();
     assert_false(p.msi_mapped);
     expect_device(0xfff8, 0xfff8, 0);
@@ -344,7 +312,7 @@ static void root_complexes_map_requesters_to_devices(void **state)
     (void)state;
     two_services(group);
     other = iort_node(ROOT_COMPLEX, 20, 1);
-    put(IORT, other + 28, 1, 4); /* another segment's */
+    table_put(IORT, other + 28, 1, 4); /* another segment's */
     iort_map(other, 0, 0, 0x10000, 0x70000, group[0]);
     root = iort_node(ROOT_COMPLEX, 20, 2);
     iort_map(root, 0, 0x000, 0x100, 0x20000, group[1]);
@@ -368,7 +336,7 @@ static void what_an_smmu_maps_on_is_followed(void **state)
     iort_map(smmu, 0, 0x1000, 0x80, 0x500, group[0]);
     iort_map(smmu, 1, 0x1080, 0x1000, 0x900, group[1]);
     iort_map(smmu, 2, 0x1000, 1, 0x666, group[0]);
-    put(IORT, smmu + 16 + 52 + 40 + 16, 1, 4); /* the SMMU's own: no range */
+    table_put(IORT, smmu + 16 + 52 + 40 + 16, 1, 4); /* the SMMU's own: no range */
     root = iort_node(ROOT_COMPLEX, 20, 1);
     iort_map(root, 0, 0x40, 0x100, 0x1000, smmu);
     assert_int_equal(read_tables(), 0);
@@ -388,22 +356,22 @@ static void broken_maps_are_left_out(void **state)
     two_services(group);
     root = iort_node(ROOT_COMPLEX, 20, 5);
     cut = iort_node(ITS_GROUP, 4, 0); /* ends before the id */
-    put(IORT, cut + 16, 1, 4);
+    table_put(IORT, cut + 16, 1, 4);
     iort_map(root, 4, 0, 0x100, 0, cut);
     iort_map(root, 0, 0, 0x100, 0, root); /* to what is no ITS */
     iort_map(root, 1, 0, 0x100, 0, 0xfffffff0);
     iort_map(root, 2, 0, 0x100, 0, 4);
     iort_map(root, 3, 0x300, 0x100, 0, group[0]);
-    put(IORT, group[0] + 20, 1234, 4); /* nobody's id */
+    table_put(IORT, group[0] + 20, 1234, 4); /* nobody's id */
     assert_int_equal(read_tables(), 0);
     assert_int_equal(p.msi_map_count, 1);
     expect_no_device(0);
     expect_no_device(0x300);
-    put(IORT, root + 8, UINT32_MAX, 4);
-    put(IORT, root + 12, UINT32_MAX, 4);
-    put(IORT, 36, UINT32_MAX, 4);
+    table_put(IORT, root + 8, UINT32_MAX, 4);
+    table_put(IORT, root + 12, UINT32_MAX, 4);
+    table_put(IORT, 36, UINT32_MAX, 4);
     assert_int_equal(read_tables(), 0);
-    put(IORT, root + 1, 3, 2); /* a node shorter than its head */
+    table_put(IORT, root + 1, 3, 2); /* a node shorter than its head */
     assert_int_equal(read_tables(), 0);
     expect_no_device(0x300);
 }
@@ -421,7 +389,7 @@ static void maps_beyond_the_table_are_counted(void **state)
 static void without_a_madt_there_is_nothing(void **state)
 {
     (void)state;
-    sizes[MADT] = 0;
+    table_sizes[MADT] = 0;
     assert_int_equal(read_tables(), -ENOENT);
     assert_int_equal(p.cpu_count, 0);
 }
@@ -432,7 +400,7 @@ static void entries_too_short_for_their_kind_are_left_out(void **state)
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(types); i++)
-        entry(MADT, types[i], 12);
+        table_entry(MADT, types[i], 12);
     assert_int_equal(read_tables(), 0);
     assert_int_equal(p.cpu_count, 0);
     assert_int_equal(p.gic.version, 0);

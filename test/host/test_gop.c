@@ -11,6 +11,18 @@ static const struct gop_mode good = {
     .format = GOP_BGRX,
 };
 
+static struct gop_mode masked(uint32_t red, uint32_t green, uint32_t blue, uint32_t rest)
+{
+    struct gop_mode mode = good;
+
+    mode.format = GOP_BIT_MASK;
+    mode.red = red;
+    mode.green = green;
+    mode.blue = blue;
+    mode.rest = rest;
+    return mode;
+}
+
 static void expect_channel(struct boot_channel c, unsigned shift, unsigned bits)
 {
     assert_int_equal(c.shift, shift);
@@ -57,13 +69,8 @@ static void bit_masks_say_how_wide_pixels_are(void **state)
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct gop_mode mode = good;
+        struct gop_mode mode = masked(cases[i].red, cases[i].green, cases[i].blue, cases[i].rest);
         struct boot_framebuffer fb;
-        mode.format = GOP_BIT_MASK;
-        mode.red = cases[i].red;
-        mode.green = cases[i].green;
-        mode.blue = cases[i].blue;
-        mode.rest = cases[i].rest;
         assert_int_equal(gop_framebuffer(&mode, &fb), 0);
         assert_int_equal(fb.pixel_bytes, cases[i].bytes);
         assert_int_equal(fb.pitch, 1024 * cases[i].bytes);
@@ -89,13 +96,8 @@ static void masks_that_make_no_pixel_are_refused(void **state)
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct gop_mode mode = good;
+        struct gop_mode mode = masked(cases[i].red, cases[i].green, cases[i].blue, cases[i].rest);
         struct boot_framebuffer fb;
-        mode.format = GOP_BIT_MASK;
-        mode.red = cases[i].red;
-        mode.green = cases[i].green;
-        mode.blue = cases[i].blue;
-        mode.rest = cases[i].rest;
         assert_int_equal(gop_framebuffer(&mode, &fb), cases[i].error);
         assert_int_equal(fb.base, 0);
         assert_int_equal(fb.error, cases[i].error);

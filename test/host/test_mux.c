@@ -2,32 +2,9 @@
 #include <math.h>
 #include "test/host/expect_panic.h"
 #include "hpm/estimate.h"
+#include "test/host/mux_config.h"
 
-enum { GROUPS = 4, EVENTS = 6, PINNED = 5, ROUND = 1200000 };
-
-static uint64_t seed;
-
-static uint64_t below(uint64_t limit)
-{
-    seed = seed * 6364136223846793005 + 1442695040888963407;
-    return (seed >> 33) % limit;
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    seed = 42;
-    return 0;
-}
-
-static struct mux_config config_of(unsigned passes, const uint8_t *share)
-{
-    struct mux_config c = {.round = ROUND, .passes = passes};
-
-    for (unsigned g = 0; g < GROUP_MAX; g++)
-        c.share[g] = share && g < GROUPS ? share[g] : 1;
-    return c;
-}
+enum { EVENTS = 6, PINNED = 5 };
 
 /* Event g in group g, event 4 in groups 0 and 2, event PINNED in all. */
 static const struct group_plan *groups(void)
@@ -477,19 +454,19 @@ static void damage_is_noticed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(an_event_has_as_many_slices_as_its_weight, set_up),
-        cmocka_unit_test_setup(random_work_is_summed_up_as_by_an_oracle, set_up),
-        cmocka_unit_test_setup(a_unit_stays_open_until_each_group_had_a_quarter_of_its_share, set_up),
-        cmocka_unit_test_setup(a_unit_is_no_shorter_than_a_pass_but_for_a_sixteenth, set_up),
-        cmocka_unit_test_setup(counts_are_scaled_by_the_lengths_that_were_measured, set_up),
-        cmocka_unit_test_setup(what_is_rare_is_not_rounded_away, set_up),
-        cmocka_unit_test_setup(an_open_unit_goes_by_itself_or_by_the_mean_rate_so_far, set_up),
-        cmocka_unit_test_setup(readings_of_a_window_and_of_several_threads_add_up, set_up),
-        cmocka_unit_test_setup(a_window_never_has_fewer_than_were_counted, set_up),
-        cmocka_unit_test_setup(figures_beyond_the_ranges_saturate, set_up),
-        cmocka_unit_test_setup(a_unit_too_long_for_its_weight_has_no_interval, set_up),
-        cmocka_unit_test_setup(a_group_that_there_is_not_is_a_broken_invariant, set_up),
-        cmocka_unit_test_setup(damage_is_noticed, set_up),
+        cmocka_unit_test_setup(an_event_has_as_many_slices_as_its_weight, mux_set_up),
+        cmocka_unit_test_setup(random_work_is_summed_up_as_by_an_oracle, mux_set_up),
+        cmocka_unit_test_setup(a_unit_stays_open_until_each_group_had_a_quarter_of_its_share, mux_set_up),
+        cmocka_unit_test_setup(a_unit_is_no_shorter_than_a_pass_but_for_a_sixteenth, mux_set_up),
+        cmocka_unit_test_setup(counts_are_scaled_by_the_lengths_that_were_measured, mux_set_up),
+        cmocka_unit_test_setup(what_is_rare_is_not_rounded_away, mux_set_up),
+        cmocka_unit_test_setup(an_open_unit_goes_by_itself_or_by_the_mean_rate_so_far, mux_set_up),
+        cmocka_unit_test_setup(readings_of_a_window_and_of_several_threads_add_up, mux_set_up),
+        cmocka_unit_test_setup(a_window_never_has_fewer_than_were_counted, mux_set_up),
+        cmocka_unit_test_setup(figures_beyond_the_ranges_saturate, mux_set_up),
+        cmocka_unit_test_setup(a_unit_too_long_for_its_weight_has_no_interval, mux_set_up),
+        cmocka_unit_test_setup(a_group_that_there_is_not_is_a_broken_invariant, mux_set_up),
+        cmocka_unit_test_setup(damage_is_noticed, mux_set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

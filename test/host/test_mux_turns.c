@@ -1,32 +1,6 @@
 /* How rounds are cut, and whose turn it is in them. */
 #include "test/host/expect_panic.h"
-#include "hpm/mux.h"
-
-enum { GROUPS = 4, ROUND = 1200000 };
-
-static uint64_t seed;
-
-static uint64_t below(uint64_t limit)
-{
-    seed = seed * 6364136223846793005 + 1442695040888963407;
-    return (seed >> 33) % limit;
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    seed = 42;
-    return 0;
-}
-
-static struct mux_config config_of(unsigned passes, const uint8_t *share)
-{
-    struct mux_config c = {.round = ROUND, .passes = passes};
-
-    for (unsigned g = 0; g < GROUP_MAX; g++)
-        c.share[g] = share && g < GROUPS ? share[g] : 1;
-    return c;
-}
+#include "test/host/mux_config.h"
 
 static struct mux_rounds rounds_of(unsigned groups, unsigned passes, const uint8_t *share)
 {
@@ -206,13 +180,13 @@ static void a_cut_says_which_groups_had_no_part_of_the_pass(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(rounds_are_cut_into_passes_and_slices, set_up),
-        cmocka_unit_test_setup(rounds_that_cannot_be_cut_are_refused, set_up),
-        cmocka_unit_test_setup(each_group_has_its_share_of_every_pass_and_orders_differ, set_up),
-        cmocka_unit_test_setup(every_group_is_as_likely_in_every_place, set_up),
-        cmocka_unit_test_setup(turns_of_different_seeds_differ, set_up),
-        cmocka_unit_test_setup(a_slice_ends_when_it_is_spent_in_whatever_pieces, set_up),
-        cmocka_unit_test_setup(a_cut_says_which_groups_had_no_part_of_the_pass, set_up),
+        cmocka_unit_test_setup(rounds_are_cut_into_passes_and_slices, mux_set_up),
+        cmocka_unit_test_setup(rounds_that_cannot_be_cut_are_refused, mux_set_up),
+        cmocka_unit_test_setup(each_group_has_its_share_of_every_pass_and_orders_differ, mux_set_up),
+        cmocka_unit_test_setup(every_group_is_as_likely_in_every_place, mux_set_up),
+        cmocka_unit_test_setup(turns_of_different_seeds_differ, mux_set_up),
+        cmocka_unit_test_setup(a_slice_ends_when_it_is_spent_in_whatever_pieces, mux_set_up),
+        cmocka_unit_test_setup(a_cut_says_which_groups_had_no_part_of_the_pass, mux_set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

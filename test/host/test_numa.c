@@ -1,102 +1,71 @@
 /* Memory nodes out of SRAT, the MADT and SLIT: dense numbers, what contradicts itself refused as a whole. */
 #include "test/host/expect_panic.h"
 #include "kernel/dev/acpi_numa.h"
+#include "test/host/acpi_tables.h"
 
-enum { SRAT, MADT, SLIT, TABLES };
-static const char signatures[TABLES][5] = {"SRAT", "APIC", "SLIT"};
-static uint8_t bytes[TABLES][16384];
-static uint32_t sizes[TABLES]; /* 0: there is no such table */
 static struct numa numa;
-
-static int get(const char signature[4], struct acpi_table *out)
-{
-    for (unsigned i = 0; i < TABLES; i++) {
-        if (memcmp(signature, signatures[i], 4) || !sizes[i])
-            continue;
-        *out = (struct acpi_table){bytes[i], sizes[i]};
-        return 0;
-    }
-    return -ENOENT;
-}
-
-static void put(unsigned table, uint32_t at, uint64_t v, unsigned size)
-{
-    for (unsigned i = 0; i < size; i++)
-        bytes[table][at + i] = (uint8_t)(v >> 8 * i);
-    sizes[table] = MAX(sizes[table], at + size);
-}
-
-static uint32_t entry(unsigned table, uint8_t type, uint8_t size)
-{
-    uint32_t at = sizes[table];
-
-    put(table, at + size - 1, 0, 1);
-    put(table, at, type, 1);
-    put(table, at + 1, size, 1);
-    return at;
-}
 
 static void apic(uint8_t id, uint32_t domain, uint32_t flags)
 {
-    uint32_t at = entry(SRAT, 0, 16);
+    uint32_t at = table_entry(SRAT, 0, 16);
 
-    put(SRAT, at + 2, domain, 1);
-    put(SRAT, at + 3, id, 1);
-    put(SRAT, at + 4, flags, 4);
-    put(SRAT, at + 9, domain >> 8, 3);
+    table_put(SRAT, at + 2, domain, 1);
+    table_put(SRAT, at + 3, id, 1);
+    table_put(SRAT, at + 4, flags, 4);
+    table_put(SRAT, at + 9, domain >> 8, 3);
 }
 
 static void x2apic(uint32_t id, uint32_t domain, uint32_t flags)
 {
-    uint32_t at = entry(SRAT, 2, 24);
+    uint32_t at = table_entry(SRAT, 2, 24);
 
-    put(SRAT, at + 4, domain, 4);
-    put(SRAT, at + 8, id, 4);
-    put(SRAT, at + 12, flags, 4);
+    table_put(SRAT, at + 4, domain, 4);
+    table_put(SRAT, at + 8, id, 4);
+    table_put(SRAT, at + 12, flags, 4);
 }
 
 static void gicc(uint32_t uid, uint32_t domain, uint32_t flags)
 {
-    uint32_t at = entry(SRAT, 3, 18);
+    uint32_t at = table_entry(SRAT, 3, 18);
 
-    put(SRAT, at + 2, domain, 4);
-    put(SRAT, at + 6, uid, 4);
-    put(SRAT, at + 10, flags, 4);
+    table_put(SRAT, at + 2, domain, 4);
+    table_put(SRAT, at + 6, uid, 4);
+    table_put(SRAT, at + 10, flags, 4);
 }
 
 static void memory(paddr_t base, uint64_t size, uint32_t domain, uint32_t flags)
 {
-    uint32_t at = entry(SRAT, 1, 40);
+    uint32_t at = table_entry(SRAT, 1, 40);
 
-    put(SRAT, at + 2, domain, 4);
-    put(SRAT, at + 8, base, 8);
-    put(SRAT, at + 16, size, 8);
-    put(SRAT, at + 28, flags, 4);
+    table_put(SRAT, at + 2, domain, 4);
+    table_put(SRAT, at + 8, base, 8);
+    table_put(SRAT, at + 16, size, 8);
+    table_put(SRAT, at + 28, flags, 4);
 }
 
 static void madt_gicc(uint32_t uid, uint64_t mpidr)
 {
-    uint32_t at = entry(MADT, 11, 80);
+    uint32_t at = table_entry(MADT, 11, 80);
 
-    put(MADT, at + 8, uid, 4);
-    put(MADT, at + 12, 1, 4);
-    put(MADT, at + 68, mpidr, 8);
+    table_put(MADT, at + 8, uid, 4);
+    table_put(MADT, at + 12, 1, 4);
+    table_put(MADT, at + 68, mpidr, 8);
 }
 
 static int empty(void **state)
 {
     (void)state;
-    memset(bytes, 0, sizeof(bytes));
-    memset(sizes, 0, sizeof(sizes));
+    memset(table_bytes, 0, sizeof(table_bytes));
+    memset(table_sizes, 0, sizeof(table_sizes));
     memset(&numa, 0xee, sizeof(numa));
-    sizes[SRAT] = 48;
-    put(SRAT, 8, 3, 1);
+    table_sizes[SRAT] = 48;
+    table_put(SRAT, 8, 3, 1);
     return 0;
 }
 
 static void expect(int err)
 {
-    assert_int_equal(acpi_numa(get, &numa), err);
+    assert_int_equal(acpi_numa(table_get, &numa), err);
     if (!err)
         return;
     assert_int_equal(numa.node_count, 1);
@@ -132,7 +101,7 @@ static void sparse_domains_become_dense_nodes(void **state)
 static void gic_cpus_are_found_by_their_acpi_id(void **state)
 {
     (void)state;
-    sizes[MADT] = 44;
+    table_sizes[MADT] = 44;
     madt_gicc(10, 0x80000101);
     madt_gicc(11, 0x200);
     gicc(11, 1, 1);
@@ -143,15 +112,15 @@ static void gic_cpus_are_found_by_their_acpi_id(void **state)
     assert_int_equal(numa.cpu_count, 2);
     assert_int_equal(numa_node_of_cpu(&numa, 0x101), 0);
     assert_int_equal(numa_node_of_cpu(&numa, 0x200), 1);
-    sizes[MADT] = 0;
-    assert_int_equal(acpi_numa(get, &numa), 0);
+    table_sizes[MADT] = 0;
+    assert_int_equal(acpi_numa(table_get, &numa), 0);
     assert_int_equal(numa.cpu_count, 0);
 }
 
 static void old_tables_have_domains_of_eight_bits(void **state)
 {
     (void)state;
-    put(SRAT, 8, 1, 1);
+    table_put(SRAT, 8, 1, 1);
     apic(1, 0xaabbcc02, 1);
     memory(0, 0x1000, 0xdddddd02, 1);
     expect(0);
@@ -174,9 +143,9 @@ static void what_is_switched_off_says_nothing(void **state)
 static void entries_of_other_kinds_are_passed_over(void **state)
 {
     (void)state;
-    entry(SRAT, 5, 32);
-    entry(SRAT, 4, 12);
-    entry(SRAT, 200, 2);
+    table_entry(SRAT, 5, 32);
+    table_entry(SRAT, 4, 12);
+    table_entry(SRAT, 200, 2);
     apic(3, 6, 1);
     expect(0);
     assert_int_equal(numa.domain[0], 6);
@@ -228,16 +197,16 @@ static void entries_of_a_wrong_length_are_refused(void **state)
         for (unsigned size = 0; size < least[i].size; size++) {
             empty(state);
             apic(9, 9, 1);
-            uint32_t at = entry(SRAT, least[i].type, least[i].size);
-            put(SRAT, at + 1, size, 1);
-            sizes[SRAT] = at + MAX(size, 2u);
+            uint32_t at = table_entry(SRAT, least[i].type, least[i].size);
+            table_put(SRAT, at + 1, size, 1);
+            table_sizes[SRAT] = at + MAX(size, 2u);
             expect(-EINVAL);
         }
         empty(state);
-        entry(SRAT, least[i].type, least[i].size);
-        sizes[SRAT]--;
+        table_entry(SRAT, least[i].type, least[i].size);
+        table_sizes[SRAT]--;
         expect(-EINVAL);
-        sizes[SRAT]++;
+        table_sizes[SRAT]++;
         expect(0);
     }
 }
@@ -266,11 +235,11 @@ static void more_than_fits_is_refused(void **state)
 static void without_an_srat_there_is_one_node(void **state)
 {
     (void)state;
-    sizes[SRAT] = 0;
+    table_sizes[SRAT] = 0;
     expect(-ENOENT);
     assert_int_equal(numa_node_of_cpu(&numa, 0), -ENOENT);
     empty(state);
-    sizes[SRAT] = 36; /* a header and no more */
+    table_sizes[SRAT] = 36; /* a header and no more */
     expect(0);
     assert_int_equal(numa.node_count, 1);
 }
@@ -287,16 +256,16 @@ static void distances_are_checked(void **state)
     expect(0);
     assert_int_equal(numa.distances, -ENOENT);
     for (unsigned i = 0; i < ARRAY_SIZE(wrong); i++) {
-        put(SLIT, 36, 2, 8);
-        memcpy(bytes[SLIT] + 44, good, sizeof(good));
-        sizes[SLIT] = 44 + sizeof(good);
+        table_put(SLIT, 36, 2, 8);
+        memcpy(table_bytes[SLIT] + 44, good, sizeof(good));
+        table_sizes[SLIT] = 44 + sizeof(good);
         expect(0);
         assert_int_equal(numa.distances, 0);
-        bytes[SLIT][wrong[i].at] = wrong[i].v;
+        table_bytes[SLIT][wrong[i].at] = wrong[i].v;
         expect(0);
         assert_int_equal(numa.distances, -EINVAL);
     }
-    sizes[SRAT] = 0;
+    table_sizes[SRAT] = 0;
     expect(-ENOENT);
     assert_int_equal(numa.distances, -EINVAL);
 }
