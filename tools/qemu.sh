@@ -10,7 +10,8 @@
 #   append=TEXT     command line
 #   arch=ARCH       x86_64: QEMU's q35, or aarch64: its virt  (x86_64, or what ARCH in the environment says)
 #   machine=NAME    a simulated machine (build/machine/topologies lists them), or qemu: no simulation  (qemu)
-#   smp=N           CPUs; a simulated machine's own number if not given; with its chips, cores and threads  (1)
+#   smp=N[,SHAPE]   CPUs; a simulated machine's own number if not given, in its shape; on plain QEMU their shape in QEMU's words:
+#                   8,sockets=2,cores=2,threads=2  (1)
 #   mem=SIZE        memory  (512M)
 #   nodes=C:SIZE,.. memory nodes: each so many CPUs, from the first on, and so much memory, together smp and mem: 3:384M,5:128M
 #   cpu=MODEL       CPU model  (max; on a simulated machine
@@ -73,9 +74,11 @@ off) with_status= ;;
 *) die "ending=$ending: expected status or off" ;;
 esac
 
+case $smp in *,*) shape=,${smp#*,} smp=${smp%%,*} ;; esac
 if [ "$machine" = qemu ]; then
 	: "${smp:=1}" "${cpu:=max}"
 else
+	[ -z "$shape" ] || die "smp=$smp$shape: '$machine' has a shape of its own"
 	shape=$("$top/build/machine/topologies" "$machine") ||
 		die "no machine is called '$machine'; there are: qemu (no simulation), $("$top/build/machine/topologies" | awk '{ printf "%s%s", s, $1; s = ", " }')"
 	read -r cpus chips cores threads <<-EOF

@@ -35,6 +35,22 @@ boot disk="$disk" smp=4 timeout=60
 status_is 5 "the shell's load options are the arguments"
 says "on 2 CPU" "all of them"
 
+# Eight CPUs of two chips, two cores each, two threads each, as CPUID or the PPTT says; QEMU has leaves of hardware threads
+# for processors of Intel only.
+of_two_chips() { # WHAT
+	status_is 0 "$1: the firmware starts the image"
+	says '^cpus: 8 on 2 chips of 2 cores of 2 threads$' "$1: their places are known"
+	says '^  chip 0  \| 0 1  \| 2 3$' "$1: ... which is on the first chip"
+	says '^  chip 1  \| 4 5  \| 6 7$' "$1: ... and on the second"
+}
+model=
+[ "$arch" = aarch64 ] || model=cpu=max,vendor=GenuineIntel
+tools/espimage.sh "$loader" "$disk" '-- hello'
+boot disk="$disk" smp=8,sockets=2,cores=2,threads=2 $model
+of_two_chips "two sockets"
+boot disk="$disk" smp=8,sockets=1,cores=8,threads=1 $model
+says '^cpus: 8 on 1 chips of 8 cores of 1 threads$' "one socket: and otherwise they are others"
+
 # What only machines of this architecture offer.
 if [ "$arch" = aarch64 ]; then
 	boot efi="$loader" smp=4 -- -- hello status=5
@@ -50,6 +66,10 @@ if [ "$arch" = aarch64 ]; then
 	status_is 0 "64 CPUs, 8 GB"
 	says "^memory: [78][0-9]{3} MB" "... all of it"
 	says "on 64 CPU" "... and all CPUs run"
+	boot efi="$loader" smp=8,sockets=2,clusters=2,cores=1,threads=2 -- -- hello
+	of_two_chips "clusters within a socket"
+	boot efi="$loader" smp=8,sockets=2,cores=2,threads=2 board=acpi=off -- -- hello
+	of_two_chips "a device tree's sockets"
 	boot efi="$loader" smp=4 board=acpi=off -- -- hello status=5
 	status_is 5 "with a device tree in place of ACPI"
 	says "on 4 CPU" "... whose CPUs all run"
