@@ -331,7 +331,7 @@ $(eval $(call image_rule,vigil-test,debug,$(ALL_APPS) $(TEST_APPS) $(BROKEN_APPS
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC := \
 	test/qemu/kernel/arch.c test/qemu/kernel/console.c test/qemu/kernel/futex.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/msi.c test/qemu/kernel/panics.c \
-	test/qemu/kernel/pmu.c test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/suite.c test/qemu/kernel/virtio.c \
+	test/qemu/kernel/pmu.c test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/suite.c test/qemu/kernel/threads.c test/qemu/kernel/virtio.c \
 	test/qemu/apps/$(ARCH)/known_loop.S
 suite_objects = $(addprefix $(O)/debug/,$(addsuffix .o,$(basename $(SUITE_SRC))))
 $(eval $(call image_rule,vigil-suites,debug,hello,$(filter-out %/kernel/run.o,$(call kernel_objects,debug)) $(suite_objects)))

@@ -5,6 +5,7 @@
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
+#include "test/qemu/kernel/threads.h"
 
 #define CLOCK_READS 20000
 
@@ -129,7 +130,7 @@ static void registers_beyond_the_cpus_reach_are_refused(void)
 }
 
 static uint64_t latest_ns;
-static unsigned backwards, ended;
+static unsigned backwards;
 
 static void read_clock(UNUSED void *arg)
 {
@@ -142,27 +143,16 @@ static void read_clock(UNUSED void *arg)
             __atomic_compare_exchange_n(&latest_ns, &others_ns, now_ns, false, __ATOMIC_SEQ_CST,
                                         __ATOMIC_RELAXED);
     }
-    __atomic_add_fetch(&ended, 1, __ATOMIC_RELEASE);
+    note_end();
 }
 
 static void clock_never_runs_backwards_between_cpus(void)
 {
-    latest_ns = backwards = ended = 0;
-    cpu_for_each (cpu) {
-        struct cpuset only = cpuset_one(cpu->index);
-        struct thread *t;
-        struct thread_params p = {.name = "clock",
-                                  .entry = read_clock,
-                                  .affinity = &only,
-                                  .prio = PRIO_NORMAL,
-                                  .group = GROUP_NONE};
-        if (thread_create(&p, &t))
-            panic("no memory for a test's thread");
-        thread_start(t);
-        thread_put(t);
-    }
-    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < cpu_count())
-        sched_sleep_until(arch_clock_ns() + NS_PER_MS);
+    latest_ns = backwards = 0;
+    threads_begin();
+    cpu_for_each (cpu)
+        start_thread_on(cpu->index, (struct thread_params){.entry = read_clock});
+    wait_for_ends(cpu_count());
     CHECK(!backwards);
 }
 

@@ -4,11 +4,10 @@
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
+#include "test/qemu/kernel/threads.h"
 
 #define LINES_ALL 960 /* of all threads together */
 #define LETTERS   60
-
-static unsigned ended;
 
 static void write_lines(void *arg)
 {
@@ -27,28 +26,15 @@ static void write_lines(void *arg)
         if (i % 8 == 0)
             sched_yield();
     }
-    __atomic_add_fetch(&ended, 1, __ATOMIC_RELEASE);
+    note_end();
 }
 
 static void lines_of_all_cpus_come_out_whole(void)
 {
-    ended = 0;
-    for (unsigned i = 0; i < cpu_count(); i++) {
-        struct cpuset cpu = cpuset_one(i);
-        struct thread_params params = {.name = "lines",
-                                       .entry = write_lines,
-                                       .arg = (void *)(uint64_t)i,
-                                       .affinity = &cpu,
-                                       .prio = PRIO_NORMAL,
-                                       .group = GROUP_NONE};
-        struct thread *t;
-        if (thread_create(&params, &t))
-            panic("no memory for a test's thread");
-        thread_start(t);
-        thread_put(t);
-    }
-    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < cpu_count())
-        sched_sleep_until(arch_clock_ns() + NS_PER_MS);
+    threads_begin();
+    for (unsigned i = 0; i < cpu_count(); i++)
+        start_thread_on(i, (struct thread_params){.entry = write_lines, .arg = (void *)(uint64_t)i});
+    wait_for_ends(cpu_count());
     kprintf("#lines %u\n", LINES_ALL / cpu_count() * cpu_count());
 }
 

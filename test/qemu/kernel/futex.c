@@ -5,6 +5,7 @@
 #include "mm/mm.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
+#include "test/qemu/kernel/threads.h"
 
 #define THREADS 1024
 #define USER_VA ((vaddr_t)0x10000000)
@@ -12,13 +13,8 @@
 
 static struct space *space;
 static vaddr_t words[THREADS]; /* resident, all 0 */
-static uint32_t ended, woken, timed_out, wrong, sent;
+static uint32_t woken, timed_out, wrong, sent;
 static bool is_awake[THREADS], over;
-
-static void nap(uint64_t ns)
-{
-    sched_sleep_until(arch_clock_ns() + ns);
-}
 
 /* Words of one bucket, in a space of their own. */
 static void begin(void)
@@ -27,7 +23,8 @@ static void begin(void)
     unsigned n = 0;
     vaddr_t va;
 
-    ended = woken = timed_out = wrong = sent = 0;
+    threads_begin();
+    woken = timed_out = wrong = sent = 0;
     over = false;
     memset(is_awake, 0, sizeof(is_awake));
     if (space_create(&space) || space_map(space, USER_VA, AREA, PROT_R | PROT_W, REGION_ANON, "words", &va))
@@ -44,30 +41,12 @@ static void begin(void)
 
 static void spawn(void (*entry)(void *), uint64_t arg)
 {
-    struct thread_params params = {.name = "futex",
-                                   .entry = entry,
-                                   .arg = (void *)arg,
-                                   .space = space_arch(space),
-                                   .prio = PRIO_NORMAL,
-                                   .group = GROUP_NONE};
-    struct thread *t;
-
-    if (thread_create(&params, &t))
-        panic("no memory for a test's thread");
-    thread_start(t);
-    thread_put(t);
-}
-
-static void note_end(void)
-{
-    thread_leave_space();
-    __atomic_add_fetch(&ended, 1, __ATOMIC_RELEASE);
+    start_thread((struct thread_params){.entry = entry, .arg = (void *)arg, .space = space_arch(space)});
 }
 
 static void finish(unsigned threads)
 {
-    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < threads)
-        nap(NS_PER_MS);
+    wait_for_ends(threads);
     space_destroy(space);
 }
 
@@ -175,8 +154,7 @@ static void every_wake_up_reaches_one_sleeper_though_deadlines_race(void)
     for (unsigned i = 0; i < DOZERS; i++)
         spawn(doze, i);
     spawn(wake_others, 0);
-    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < DOZERS)
-        nap(NS_PER_MS);
+    wait_for_ends(DOZERS);
     __atomic_store_n(&over, true, __ATOMIC_RELAXED);
     finish(DOZERS + 1);
     CHECK(woken == sent);

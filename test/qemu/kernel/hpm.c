@@ -8,6 +8,7 @@
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
+#include "test/qemu/kernel/threads.h"
 
 struct line {
     uint64_t word[CACHE_LINE / 8];
@@ -20,40 +21,18 @@ struct worker {
     uint64_t steps, seed, until_ns;
     unsigned parity;
     struct hpm_breakdown counted;
-    bool ended;
 };
-
-static void nap_ms(uint64_t ms)
-{
-    sched_sleep_until(arch_clock_ns() + ms * NS_PER_MS);
-}
 
 static void start_on(struct worker *w, void (*entry)(void *), const struct cpuset *cpus)
 {
-    const struct thread_params params = {.name = "hpm-test",
-                                         .entry = entry,
-                                         .arg = w,
-                                         .affinity = cpus,
-                                         .prio = PRIO_NORMAL,
-                                         .group = GROUP_NONE};
-
-    if (thread_create(&params, &w->thread))
-        panic("no memory for a test's thread");
+    w->thread = make_thread((struct thread_params){.entry = entry, .arg = w, .affinity = cpus});
     thread_start(w->thread);
-}
-
-static void note_end(struct worker *w)
-{
-    __atomic_store_n(&w->ended, true, __ATOMIC_RELEASE);
 }
 
 /* Waits, and reads what the thread counted in all its life. */
 static void finish(struct worker *w)
 {
-    while (!__atomic_load_n(&w->ended, __ATOMIC_ACQUIRE) ||
-           __atomic_load_n(&w->thread->state, __ATOMIC_ACQUIRE) != THREAD_DEAD)
-        nap_ms(1);
-    nap_ms(1);
+    wait_until_dead(w->thread);
     hpm_read_thread(&w->thread->hpm, &w->counted);
 }
 
@@ -120,7 +99,6 @@ static void ping_pong(void *arg)
         __atomic_store_n(&w->line->word[0], turn + 1, __ATOMIC_RELEASE);
         w->steps++;
     }
-    note_end(w);
 }
 
 static void play(struct worker pair[2], struct line *line, unsigned cpu0, unsigned cpu1)
@@ -183,7 +161,7 @@ static void no_samples_are_left(void)
     struct hpm_sample_account a;
 
     hpm_sampling_stop();
-    nap_ms(10); /* the others have heard of it by now */
+    nap(10 * NS_PER_MS); /* the others have heard of it by now */
     while (hpm_sampling_take(samples, ARRAY_SIZE(samples)))
         ;
     hpm_sampling_account(&a);
@@ -198,7 +176,7 @@ static bool in_line(const struct line *line, const struct hpm_sample *s)
 static bool all_ended(const struct worker *w, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        if (!__atomic_load_n(&w[i].ended, __ATOMIC_ACQUIRE))
+        if (!is_dead(w[i].thread))
             return false;
     return true;
 }
@@ -213,12 +191,12 @@ static void samples_of_a_shared_line_belong_to_the_two_that_share_it(void)
 
     hpm_sampling_account(&before);
     CHECK(hpm_sampling_start(&kernel_remote) == 0);
-    nap_ms(10);
+    nap(10 * NS_PER_MS);
     rounds_wanted = 20000;
     play(pair, &line, at[0], at[1]);
     for (bool more = true; more;) {
         more = !all_ended(pair, 2);
-        nap_ms(more ? 1 : 10);
+        nap(more ? NS_PER_MS : 10 * NS_PER_MS);
         for (size_t n; (n = hpm_sampling_take(samples, ARRAY_SIZE(samples)));)
             for (size_t i = 0; i < n; i++) {
                 if (!in_line(&line, &samples[i]))
@@ -262,7 +240,6 @@ static void write_and_yield(void *arg)
         __atomic_fetch_add(&w->line->word[0], 1, __ATOMIC_RELAXED);
         sched_yield();
     }
-    note_end(w);
 }
 
 /* Four pairs, one member of each on either of two CPUs, so that each CPU switches between four threads. */
@@ -278,7 +255,7 @@ static void attribution_is_exact_at_switches(void)
     all.period = 1;
     all.jitter = 0;
     CHECK(hpm_sampling_start(&all) == 0);
-    nap_ms(10);
+    nap(10 * NS_PER_MS);
     rounds_wanted = 2000;
     go = false;
     for (unsigned i = 0; i < 2 * PAIRS; i++) {
@@ -289,7 +266,7 @@ static void attribution_is_exact_at_switches(void)
     __atomic_store_n(&go, true, __ATOMIC_RELEASE);
     for (bool more = true; more;) {
         more = !all_ended(w, 2 * PAIRS);
-        nap_ms(more ? 1 : 10);
+        nap(more ? NS_PER_MS : 10 * NS_PER_MS);
         for (size_t n; (n = hpm_sampling_take(samples, ARRAY_SIZE(samples)));)
             for (size_t i = 0; i < n; i++)
                 for (unsigned p = 0; p < PAIRS; p++)
@@ -374,7 +351,6 @@ static void live(void *arg)
         }
         sched_point();
     }
-    note_end(w);
 }
 
 /* The machine's counts, and the caller's own at the very same reading. */
@@ -394,7 +370,7 @@ static void threads_that_sleep_move_and_end_add_up_to_the_machine(void)
     struct cpuset any = cpuset_first(cpu_count());
 
     rounds_wanted = 400;
-    nap_ms(2);
+    nap(2 * NS_PER_MS);
     read_both(&before, &own_before);
     hpm_mark("herd-begin");
     for (unsigned i = 0; i < HERD; i++) {
@@ -434,7 +410,7 @@ static void busy_and_idle_cycles_are_the_machines_time(void)
 
     hpm_read_machine(&before);
     began = arch_ticks();
-    nap_ms(20);
+    nap(20 * NS_PER_MS);
     loop(10000000);
     took = arch_ticks() - began;
     hpm_read_machine(&after);
@@ -463,7 +439,6 @@ static void mix(void *arg)
             __atomic_fetch_add(&w->line->word[0], 1, __ATOMIC_RELAXED);
         sched_point();
     }
-    note_end(w);
 }
 
 static void mix_everywhere(struct worker *w, unsigned n, struct line *line, uint64_t ms)

@@ -5,11 +5,11 @@
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
+#include "test/qemu/kernel/threads.h"
 
 #define WORKERS 10
 #define USER_VA ((vaddr_t)0x10000000)
 
-static unsigned ended;
 static struct space *space;
 
 static uint64_t next_random(uint64_t *state)
@@ -31,30 +31,12 @@ static uint64_t free_pages(void)
 /* Runs entry in n threads, in the test's space if there is one, and waits for all of them. */
 static void run_threads(unsigned n, void (*entry)(void *))
 {
-    ended = 0;
-    for (unsigned i = 0; i < n; i++) {
-        struct cpuset cpu = cpuset_one(i % cpu_count());
-        struct thread_params params = {.name = "test",
-                                       .entry = entry,
-                                       .arg = (void *)(uint64_t)i,
-                                       .space = space ? space_arch(space) : NULL,
-                                       .affinity = &cpu,
-                                       .prio = PRIO_NORMAL,
-                                       .group = GROUP_NONE};
-        struct thread *t;
-        if (thread_create(&params, &t))
-            panic("no memory for a test's thread");
-        thread_start(t);
-        thread_put(t);
-    }
-    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < n)
-        sched_sleep_until(arch_clock_ns() + NS_PER_MS);
-}
+    struct arch_space *in = space ? space_arch(space) : NULL;
 
-static void note_end(void)
-{
-    thread_leave_space();
-    __atomic_add_fetch(&ended, 1, __ATOMIC_RELEASE);
+    threads_begin();
+    for (unsigned i = 0; i < n; i++)
+        start_thread_on(i, (struct thread_params){.entry = entry, .arg = (void *)(uint64_t)i, .space = in});
+    wait_for_ends(n);
 }
 
 /* Stacks and heap pages of earlier threads may still be on their way back; a bounded number of stacks stays cached. */
@@ -62,7 +44,7 @@ static void note_end(void)
 static void check_returned(uint64_t before)
 {
     for (unsigned i = 0; i < 200 && free_pages() + CACHED_PAGES < before; i++)
-        sched_sleep_until(arch_clock_ns() + 10 * NS_PER_MS);
+        nap(10 * NS_PER_MS);
     CHECK(free_pages() + CACHED_PAGES >= before);
     frame_check();
     heap_check();

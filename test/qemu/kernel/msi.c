@@ -7,6 +7,7 @@
 #include "kernel/dev/pci_msi.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
+#include "test/qemu/kernel/threads.h"
 
 #define REQUESTER 0x00f8 /* of nobody */
 #define WAIT_NS   (2 * NS_PER_S)
@@ -32,7 +33,7 @@ static void wait_for(const struct seen *seen, uint32_t times, bool more_may_come
     uint64_t until_ns = arch_clock_ns() + WAIT_NS;
 
     while (__atomic_load_n(&seen->times, __ATOMIC_ACQUIRE) < times && arch_clock_ns() < until_ns)
-        sched_sleep_until(arch_clock_ns() + NS_PER_MS);
+        nap(NS_PER_MS);
     CHECK(seen->times == times || (more_may_come && seen->times > times));
 }
 
@@ -149,7 +150,7 @@ struct trigger {
 
 static void settle(void)
 {
-    sched_sleep_until(arch_clock_ns() + 5 * NS_PER_MS);
+    nap(5 * NS_PER_MS);
 }
 
 /* Connects the interrupt to each CPU in turn. */

@@ -6,6 +6,7 @@
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
+#include "test/qemu/kernel/threads.h"
 
 /* Hides a value from the compiler, which would refuse to compile what is wrong on purpose. */
 #define HIDDEN(v)                             \
@@ -88,20 +89,10 @@ static void be_deaf(void *deed)
 
 static void panic_beside(void (*deed)(void))
 {
-    struct cpuset last = cpuset_one(cpu_count() - 1);
-    struct thread *t;
-    struct thread_params p = {.name = "deaf",
-                              .entry = be_deaf,
-                              .arg = (void *)(uintptr_t)deed,
-                              .affinity = &last,
-                              .prio = PRIO_NORMAL,
-                              .group = GROUP_NONE};
-
-    if (thread_create(&p, &t))
-        panic("no memory for a test's thread");
-    thread_start(t);
+    start_thread_on(cpu_count() - 1,
+                    (struct thread_params){.entry = be_deaf, .arg = (void *)(uintptr_t)deed});
     while (!__atomic_load_n(&spinning, __ATOMIC_ACQUIRE))
-        sched_sleep_until(arch_clock_ns() + NS_PER_MS);
+        nap(NS_PER_MS);
     arch_irq_save();
     __atomic_store_n(&panicking, true, __ATOMIC_RELEASE);
     panic("one CPU does not listen");

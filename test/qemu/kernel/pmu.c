@@ -10,6 +10,7 @@
 #include "sched/sched.h"
 #include "test/qemu/apps/known_loop.h"
 #include "test/qemu/kernel/suite.h"
+#include "test/qemu/kernel/threads.h"
 
 static bool none_skipped(bool instructions)
 {
@@ -117,7 +118,6 @@ static struct worker {
     struct thread *thread;
     uint64_t n, interrupts;
     struct hpm_breakdown counted;
-    bool ended;
 } workers[THREADS];
 
 static void work(void *arg)
@@ -128,33 +128,17 @@ static void work(void *arg)
         known_loop(w->n);
         sched_yield();
     }
-    __atomic_store_n(&w->ended, true, __ATOMIC_RELEASE);
-}
-
-static void nap_ms(uint64_t ms)
-{
-    sched_sleep_until(arch_clock_ns() + ms * NS_PER_MS);
 }
 
 static void start_worker(struct worker *w, void (*entry)(void *), const struct cpuset *cpus)
 {
-    const struct thread_params params = {.name = "pmu-test",
-                                         .entry = entry,
-                                         .arg = w,
-                                         .affinity = cpus,
-                                         .prio = PRIO_NORMAL,
-                                         .group = GROUP_NONE};
-
-    if (thread_create(&params, &w->thread))
-        panic("no memory for a test's thread");
+    w->thread = make_thread((struct thread_params){.entry = entry, .arg = w, .affinity = cpus});
     thread_start(w->thread);
 }
 
 static void finish_worker(struct worker *w)
 {
-    while (!__atomic_load_n(&w->ended, __ATOMIC_ACQUIRE) ||
-           __atomic_load_n(&w->thread->state, __ATOMIC_ACQUIRE) != THREAD_DEAD)
-        nap_ms(1);
+    wait_until_dead(w->thread);
     hpm_read_thread(&w->thread->hpm, &w->counted);
     thread_put(w->thread);
 }
@@ -188,7 +172,7 @@ static void threads_that_take_turns_have_their_own_counts(void)
     run_workers(0);
     for (unsigned i = 0; i < THREADS; i++)
         rest[i] = workers[i].counted;
-    nap_ms(2); /* the reaper, too, has done with them */
+    nap(2 * NS_PER_MS); /* the reaper, too, has done with them */
     read_both(&before, &own_before);
     run_workers(1000);
     read_both(&after, &own);
@@ -222,7 +206,6 @@ static void wait_for_interrupts(void *arg)
         w->interrupts = this_cpu()->hpm->interrupts - before;
         sched_point();
     }
-    __atomic_store_n(&w->ended, true, __ATOMIC_RELEASE);
 }
 
 static void every_cpu_counts_and_interrupts(void)
@@ -253,7 +236,7 @@ static void busy_and_idle_cycles_are_the_time_that_passed(void)
         return;
     hpm_read_machine(&before);
     began = arch_ticks();
-    nap_ms(20);
+    nap(20 * NS_PER_MS);
     known_loop(5000000);
     took = arch_ticks() - began;
     hpm_read_machine(&after);

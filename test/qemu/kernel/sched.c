@@ -4,11 +4,11 @@
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
 #include "test/qemu/kernel/suite.h"
+#include "test/qemu/kernel/threads.h"
 
 #define THREADS 32
 
 static uint64_t counter;
-static unsigned ended;
 static volatile bool go, stop;
 
 static struct spinlock lock = SPINLOCK(LOCK_THREAD, "test");
@@ -22,39 +22,15 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-static void note_end(void)
-{
-    __atomic_add_fetch(&ended, 1, __ATOMIC_RELEASE);
-}
-
 static struct thread *create(void (*entry)(void *), void *arg, const struct cpuset *affinity, uint8_t prio)
 {
-    struct thread *t = NULL;
-    struct thread_params params = {
-        .name = "test", .entry = entry, .arg = arg, .affinity = affinity, .prio = prio, .group = GROUP_NONE};
-
-    if (thread_create(&params, &t))
-        panic("no memory for a test's thread");
-    return t;
+    return make_thread(
+        (struct thread_params){.entry = entry, .arg = arg, .affinity = affinity, .prio = prio});
 }
 
 static void spawn(void (*entry)(void *), void *arg, const struct cpuset *affinity, uint8_t prio)
 {
-    struct thread *t = create(entry, arg, affinity, prio);
-
-    thread_start(t);
-    thread_put(t);
-}
-
-static void nap(uint64_t ns)
-{
-    sched_sleep_until(arch_clock_ns() + ns);
-}
-
-static void wait_for_end(unsigned n)
-{
-    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < n)
-        nap(NS_PER_MS);
+    start_thread((struct thread_params){.entry = entry, .arg = arg, .affinity = affinity, .prio = prio});
 }
 
 static void check_queues(void)
@@ -65,7 +41,8 @@ static void check_queues(void)
 
 static void reset(void)
 {
-    counter = ended = 0;
+    counter = 0;
+    threads_begin();
     go = stop = false;
     wait_init(&queue);
 }
@@ -86,7 +63,7 @@ static void every_thread_runs_once_and_gives_its_memory_back(void)
         reset();
         for (uint64_t i = 1; i <= THREADS; i++)
             spawn(count_and_end, (void *)i, NULL, PRIO_NORMAL);
-        wait_for_end(THREADS);
+        wait_for_ends(THREADS);
         CHECK(counter == THREADS * (THREADS + 1) / 2);
         if (round == 9) { /* caches are full by now */
             nap(20 * NS_PER_MS);
@@ -152,7 +129,7 @@ static void pairs_of_threads_hand_over_to_each_other_without_loss(void)
         spawn(play_even, &pairs[i], NULL, PRIO_NORMAL);
         spawn(play_odd, &pairs[i], NULL, PRIO_NORMAL);
     }
-    wait_for_end(THREADS);
+    wait_for_ends(THREADS);
     for (unsigned i = 0; i < ARRAY_SIZE(pairs); i++)
         CHECK(pairs[i].turns == TURNS);
     check_queues();
@@ -197,9 +174,9 @@ static void every_wake_up_is_seen_by_exactly_one_sleeper_though_deadlines_race(v
     for (uint64_t i = 0; i < THREADS; i++)
         spawn(doze, (void *)i, NULL, PRIO_NORMAL);
     spawn(wake_others, NULL, NULL, PRIO_NORMAL);
-    wait_for_end(THREADS);
+    wait_for_ends(THREADS);
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
-    wait_for_end(THREADS + 1);
+    wait_for_ends(THREADS + 1);
     CHECK(woken == wakes);
     CHECK(woken + timed_out == THREADS * DOZES);
     CHECK(woken && timed_out);
@@ -227,7 +204,7 @@ static void the_end_of_its_process_wakes_a_sleeper_and_keeps_it_awake(void)
     thread_start(t);
     nap(5 * NS_PER_MS);
     sched_interrupt_thread(t);
-    wait_for_end(1);
+    wait_for_ends(1);
     thread_put(t);
     CHECK(list_empty(&queue.waiters));
 }
@@ -262,7 +239,7 @@ static bool sleepers_were_in_time(uint64_t ahead_ns)
         deadline_ns[i] = start_ns + i * 7 % SLEEPERS * NS_PER_MS;
         spawn(sleep_once, (void *)i, &last, PRIO_NORMAL);
     }
-    wait_for_end(SLEEPERS);
+    wait_for_ends(SLEEPERS);
     return !late;
 }
 
@@ -302,7 +279,7 @@ static void no_thread_runs_outside_its_affinity(void)
         cpuset_add(&sets[i], i * 5 % cpu_count());
         spawn(stay_within, &sets[i], &sets[i], PRIO_NORMAL);
     }
-    wait_for_end(THREADS);
+    wait_for_ends(THREADS);
     check_queues();
 }
 
@@ -325,7 +302,7 @@ static void a_running_thread_follows_its_affinity_at_once(void)
     reset();
     for (unsigned i = 0; i < THREADS; i++)
         spawn(follow, NULL, NULL, PRIO_NORMAL);
-    wait_for_end(THREADS);
+    wait_for_ends(THREADS);
     check_queues();
 }
 
@@ -377,7 +354,7 @@ static void threads_that_move_each_other_about_all_come_to_their_end(void)
         for (unsigned i = 0; i < THREADS; i++)
             thread_start(herd[i]);
         __atomic_store_n(&go, true, __ATOMIC_RELEASE);
-        wait_for_end(THREADS);
+        wait_for_ends(THREADS);
         for (unsigned i = 0; i < THREADS; i++)
             thread_put(herd[i]);
         CHECK(counter == THREADS * 400);
@@ -423,7 +400,7 @@ static void a_lower_priority_waits_while_a_higher_one_wants_to_run(void)
     CHECK(low_steps > 0);
     for (unsigned i = 0; i < 2; i++)
         spawn(run_high, NULL, &last, PRIO_HIGH);
-    wait_for_end(6);
+    wait_for_ends(6);
     CHECK(high_steps == 2000);
 }
 
@@ -457,7 +434,7 @@ static void slices_go_round_among_equals(void)
         spawn(take_turns, (void *)i, &last, PRIO_NORMAL);
     }
     __atomic_store_n(&go, true, __ATOMIC_RELEASE);
-    wait_for_end(ARRAY_SIZE(turns_of));
+    wait_for_ends(ARRAY_SIZE(turns_of));
     for (unsigned i = 0; i < ARRAY_SIZE(turns_of);
          i++) /* a host that stalls may cost a thread a whole slice */
         CHECK(turns_of[i] >= 40);
@@ -495,7 +472,7 @@ static void a_thread_wants_a_cpu_all_the_time_that_it_runs_or_waits_for_one(void
         }
     }
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
-    wait_for_end(3);
+    wait_for_ends(3);
     for (unsigned i = 0; i < 3; i++)
         thread_put(t[i]);
 }
@@ -522,7 +499,7 @@ static void balancing_levels_a_heap_of_threads(void)
     }
     CHECK(level);
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
-    wait_for_end(n);
+    wait_for_ends(n);
     check_queues();
 }
 
@@ -559,7 +536,7 @@ static void a_lock_that_is_taken_over_and_over_reaches_every_waiter(void)
         cpuset_add(&here, cpu);
         spawn(cpu + 1 == cpu_count() ? hog_lock : take_the_lock, NULL, &here, PRIO_NORMAL);
     }
-    wait_for_end(cpu_count());
+    wait_for_ends(cpu_count());
     CHECK(counter == cpu_count() - 1);
 }
 

@@ -7,6 +7,7 @@
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
+#include "test/qemu/kernel/threads.h"
 
 #define USER_VA ((vaddr_t)0x10000000)
 #define SPACES  (ARCH_SPACE_IDS_MIN + 14)
@@ -19,7 +20,7 @@ static struct tenant {
     bool over;
     bool watched; /* its first round lasts until somebody has read a page */
 } tenants[SPACES];
-static unsigned ended, reads;
+static unsigned reads;
 
 static void make_tenants(unsigned n)
 {
@@ -28,7 +29,8 @@ static void make_tenants(unsigned n)
         if (space_create(&tenants[i].space))
             panic("no memory for a test's space");
     }
-    ended = reads = 0;
+    reads = 0;
+    threads_begin();
 }
 
 static void drop_tenants(unsigned n)
@@ -41,37 +43,7 @@ static void drop_tenants(unsigned n)
 
 static void run_in(struct tenant *t, void (*entry)(void *), unsigned cpu)
 {
-    struct cpuset only = cpuset_one(cpu % cpu_count());
-    struct thread_params params = {.name = "tenant",
-                                   .entry = entry,
-                                   .arg = t,
-                                   .space = space_arch(t->space),
-                                   .affinity = &only,
-                                   .prio = PRIO_NORMAL,
-                                   .group = GROUP_NONE};
-    struct thread *thread;
-
-    if (thread_create(&params, &thread))
-        panic("no memory for a test's thread");
-    thread_start(thread);
-    thread_put(thread);
-}
-
-static void pause(void)
-{
-    sched_sleep_until(arch_clock_ns() + NS_PER_MS);
-}
-
-static void wait_for_end(unsigned threads)
-{
-    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < threads)
-        pause();
-}
-
-static void end(void)
-{
-    thread_leave_space();
-    __atomic_add_fetch(&ended, 1, __ATOMIC_RELEASE);
+    start_thread_on(cpu, (struct thread_params){.entry = entry, .arg = t, .space = space_arch(t->space)});
 }
 
 /* What a round of a space has in its page: neither another round nor another space has the same. */
@@ -128,7 +100,7 @@ static void change(void *arg)
     }
     frame_free(frame, 0);
     __atomic_store_n(&t->over, true, __ATOMIC_RELEASE);
-    end();
+    note_end();
 }
 
 /* On another CPU. */
@@ -145,7 +117,7 @@ static void look_until_over(struct tenant *t, void (*between)(void))
         }
         between();
     }
-    end();
+    note_end();
 }
 
 static void look(void *arg)
@@ -163,7 +135,7 @@ static void spaces_on_one_cpu_have_their_own_data_at_one_address(void)
     make_tenants(2);
     run_in(&tenants[0], change, 0);
     run_in(&tenants[1], change, 0);
-    wait_for_end(2);
+    wait_for_ends(2);
     drop_tenants(2);
 }
 
@@ -175,7 +147,7 @@ static void spaces_that_outnumber_the_identifiers_have_their_own_data(void)
         run_in(&tenants[i], change, i);
         run_in(&tenants[i], look, i + 1);
     }
-    wait_for_end(2 * SPACES);
+    wait_for_ends(2 * SPACES);
     CHECK(reads > 0);
     drop_tenants(SPACES);
 }
@@ -192,7 +164,7 @@ static void a_space_that_stays_on_its_cpu_is_still_told_of_pages_that_went(void)
     for (unsigned i = 0; i < SPACES; i++)
         run_in(&tenants[i], change, 1 + i % others);
     run_in(&tenants[SPACES - 1], look_and_stay, 0);
-    wait_for_end(SPACES + 1);
+    wait_for_ends(SPACES + 1);
     CHECK(reads > 0);
     drop_tenants(SPACES);
 }
@@ -205,11 +177,11 @@ static void remember(void *arg)
 
     for (; round <= ROUNDS; round++) {
         while (__atomic_load_n(&t->least, __ATOMIC_ACQUIRE) < value_of(t, round))
-            pause();
+            nap(NS_PER_MS);
         CHECK(arch_copy_from_user(&value, USER_VA, sizeof(value)) == 0 && value == value_of(t, round));
         __atomic_add_fetch(&reads, 1, __ATOMIC_RELEASE);
     }
-    end();
+    note_end();
 }
 
 static void a_page_that_went_while_its_space_slept_is_gone_on_every_cpu(void)
@@ -223,10 +195,10 @@ static void a_page_that_went_while_its_space_slept_is_gone_on_every_cpu(void)
     for (uint64_t round = 1; round <= ROUNDS; round++) {
         map_round(t, round);
         while (__atomic_load_n(&reads, __ATOMIC_ACQUIRE) < round * cpu_count())
-            pause();
+            nap(NS_PER_MS);
         unmap_round(t, &frame);
     }
-    wait_for_end(cpu_count());
+    wait_for_ends(cpu_count());
     frame_free(frame, 0);
     drop_tenants(1);
 }
