@@ -61,7 +61,7 @@ DEPS_FUZZ  := clang libclang-rt-dev
 # ---- Kernel sources --------------------------------------------------------------------------------------------------
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic, mem* and others.
 POLICY_SRC := \
-	hpm/group.c hpm/mux.c hpm/mux_turns.c hpm/estimate.c hpm/context.c sched/shmap.c sched/shmap_picture.c \
+	hpm/group.c hpm/mux.c hpm/mux_turns.c hpm/estimate.c hpm/context.c hpm/plan.c sched/shmap.c sched/shmap_picture.c \
 	sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_core.c sched/place_simple.c \
 	sched/balance_policy.c sched/sampling_period.c
 # ... of one instruction set's kernel.
@@ -97,7 +97,7 @@ KERNEL_SRC := \
 	kernel/dev/virtio.c kernel/dev/virtio_console.c kernel/dev/virtio_layout.c kernel/dev/virtq.c kernel/proc/bundle.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall.c \
 	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/figures.c hpm/hpm.c \
-	hpm/report.c hpm/sampling.c hpm/pmu/backends.c hpm/pmu/model.c hpm/pmu/rate.c sched/balance.c sched/migrate.c sched/policies.c \
+	hpm/report.c hpm/sampling.c hpm/session.c hpm/setup.c hpm/pmu/backends.c hpm/pmu/model.c hpm/pmu/rate.c sched/balance.c sched/migrate.c sched/policies.c \
 	sched/runqueue.c sched/sched.c sched/sharing.c sched/sharing_args.c sched/sharing_detect.c sched/sharing_place.c \
 	sched/sharing_policies.c sched/sharing_report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c \
 	sched/watchdog.c mm/bootmem.c mm/buddy.c mm/fault.c mm/frame.c mm/heap.c mm/kstack.c mm/regions.c mm/space.c \
@@ -453,7 +453,8 @@ MUX                := hpm/mux.c hpm/mux_turns.c hpm/estimate.c
 test_mux_SRC       := $(MUX) test/host/mux_config.c
 test_mux_turns_SRC := hpm/mux_turns.c test/host/mux_config.c
 test_estimate_SRC  := $(MUX)
-test_hpm_context_SRC  := hpm/context.c hpm/breakdown.c
+PLAN                  := $(MUX) hpm/plan.c hpm/group.c $(EVENTS_SRC_aarch64)
+test_hpm_context_SRC  := $(PLAN) hpm/context.c hpm/breakdown.c
 test_hpm_count_SRC    := $(HPM_TESTED_MODEL)
 test_hpm_sampling_SRC := $(HPM_TESTED_MODEL)
 HPM_AMD_TESTED        := $(HPM_TESTED_X86) hpm/pmu/amd.c hpm/pmu/amd_ibs.c test/host/amd_double.c test/host/amd_kinds.c

@@ -4,7 +4,7 @@
 
 static uint32_t permille(uint64_t part, uint64_t all)
 {
-    return all ? (uint32_t)context_scale(part, 1000, all) : 0;
+    return all ? (uint32_t)fixed_muldiv(part, 1000, all) : 0;
 }
 
 static uint64_t minus(uint64_t a, uint64_t b)

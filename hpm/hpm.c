@@ -7,272 +7,11 @@
  * another CPU reads is copied under its sequence number.  Counter groups change at slice interrupts and ticks, never
  * at a switch, so that the groups' turns have nothing to do with what the threads do.
  */
-#include "hpm/figures.h"
 #include "hpm/internal.h"
 #include "kernel/cpu.h"
-#include "kernel/cmdline.h"
 #include "kernel/lock.h"
-#include "kernel/printf.h"
-#include "mm/mm.h"
 
-struct hpm_state hpm_state;
-uint64_t hpm_print_ms;
-static struct hpm_caps caps;
 static struct spinlock mark_lock = SPINLOCK(LOCK_HPM, "hpm mark");
-
-static uint64_t pmu_wanted = 1, slice_cycles = 1000000, modes;
-
-static const char *const pmu_choices[] = {"none", "auto", NULL};
-enum { MODES_BOTH, MODES_USER, MODES_KERNEL };
-static const char *const mode_choices[] = {"both", "user", "kernel", NULL};
-static const uint8_t modes_of[] = {EVENT_USER | EVENT_KERNEL, EVENT_USER, EVENT_KERNEL};
-const struct arg hpm_args[] = {
-    {.name = "hpm.pmu",
-     .type = ARG_CHOICE,
-     .value = &pmu_wanted,
-     .choices = pmu_choices,
-     .help = "performance counters: use what is found, or none"},
-    {.name = "hpm.modes",
-     .type = ARG_CHOICE,
-     .value = &modes,
-     .choices = mode_choices,
-     .help = "count in user mode, in kernel mode, or in both"},
-    {.name = "hpm.slice_cycles",
-     .type = ARG_U64,
-     .value = &slice_cycles,
-     .min = 20000,
-     .max = 1000000000,
-     .help = "cycles each group of events is counted at a time"},
-    {.name = "hpm.print_ms",
-     .type = ARG_U64,
-     .value = &hpm_print_ms,
-     .max = 3600000,
-     .help = "print the machine's stall breakdown every so many milliseconds; 0: never"},
-    {.name = "hpm.records",
-     .type = ARG_U64,
-     .value = &hpm_records,
-     .min = 16,
-     .max = 65536,
-     .help = "sampled accesses the hardware can record on each CPU before they are taken over"},
-    {.name = "hpm.samples",
-     .type = ARG_U64,
-     .value = &hpm_samples,
-     .min = 16,
-     .max = 65536,
-     .help = "sampled accesses each CPU can keep for who asked for them"},
-    {.name = NULL},
-};
-
-/* ---- Set-up ---- */
-
-/* Remote-cache stalls are what the scheduler acts on: never estimated where that is possible. */
-static const unsigned pinned_events[] = {EVENT_DCACHE(SOURCE_REMOTE_L2), EVENT_DCACHE(SOURCE_REMOTE_L3)};
-
-/* Of a PMU that counts cycles and instructions and nothing else. */
-static int one_empty_group(struct group_plan *groups)
-{
-    memset(groups, GROUP_NIL, sizeof *groups);
-    groups->groups = 1;
-    return 0;
-}
-
-/* What of the breakdown this PMU can count, in the modes asked for. */
-static void find_events(void)
-{
-    for (unsigned e = 0; e < HPM_EVENTS; e++) {
-        struct event *event = &hpm_state.event[e];
-        if (hpm_state.pmu.events.counters && figure_event(&hpm_state.pmu.events, e, event))
-            event->modes = modes_of[modes];
-        else
-            event->counters = 0;
-    }
-}
-
-/* Those as a request; number says which each one is. */
-static unsigned list_events(unsigned pinned, struct group_event *event, uint8_t *number,
-                            uint64_t *pinned_mask)
-{
-    unsigned n = 0;
-
-    *pinned_mask = 0;
-    for (unsigned e = 0; e < HPM_EVENTS; e++) {
-        const struct event *known = &hpm_state.event[e];
-        if (!known->counters)
-            continue;
-        for (unsigned i = 0; i < pinned; i++)
-            *pinned_mask |= (uint64_t)(pinned_events[i] == e) << n;
-        event[n] = (struct group_event){.mask = known->counters,
-                                        .fixed = GROUP_NIL,
-                                        .exclusion = known->exclusion,
-                                        .extra = known->extra};
-        number[n++] = (uint8_t)e;
-    }
-    return n;
-}
-
-/* Packs the events this PMU knows, the first pinned ones in every group. */
-static int pack_events(unsigned pinned, struct context_plan *plan)
-{
-    static struct group_plan groups;
-    static struct group_work work;
-    struct group_event event[HPM_EVENTS];
-    uint8_t number[HPM_EVENTS];
-    struct group_request request = {
-        .counters = hpm_state.pmu.counters, .groups_max = HPM_GROUPS_MAX, .event = event};
-
-    request.events = list_events(pinned, event, number, &request.pinned);
-    int err = request.events ? group_pack(&request, &groups, &work, NULL) : one_empty_group(&groups);
-    if (err)
-        return err;
-    *plan = (struct context_plan){.groups = groups.groups, .counters = request.counters};
-    plan->round_cycles = slice_cycles * groups.groups;
-    memset(plan->event, CONTEXT_NO_EVENT, sizeof plan->event);
-    memset(hpm_state.programme, 0, sizeof hpm_state.programme);
-    for (unsigned g = 0; g < groups.groups; g++)
-        for (unsigned c = 0; c < request.counters; c++) {
-            if (groups.event[g][c] == GROUP_NIL)
-                continue;
-            unsigned e = number[groups.event[g][c]];
-            plan->event[g][c] = (uint8_t)e;
-            hpm_state.programme[g][c] = &hpm_state.event[e];
-            plan->groups_with[e] |= (uint16_t)(1u << g);
-        }
-    return 0;
-}
-
-static int plan_events(void)
-{
-    find_events();
-    int err = pack_events(ARRAY_SIZE(pinned_events), &hpm_state.plan);
-
-    if (err == -ENOSPC) {
-        kprintf(
-            "hpm: too few counters to have remote-cache stalls counted all the time: they are estimated\n");
-        err = pack_events(0, &hpm_state.plan);
-    }
-    if (err)
-        return err;
-    struct mux_config config = {.round = hpm_state.plan.round_cycles, .published = true};
-    return mux_rounds_init(&hpm_state.rounds, &config, hpm_state.plan.groups);
-}
-
-/* Bit i: the plan counts the event first + i. */
-static uint32_t counted(unsigned first, unsigned count)
-{
-    uint32_t mask = 0;
-
-    for (unsigned i = 0; i < count; i++)
-        mask |= (uint32_t)(hpm_state.plan.groups_with[first + i] != 0) << i;
-    return mask;
-}
-
-static void publish_caps(const struct pmu_ops *ops)
-{
-    const struct pmu_caps *pmu = &hpm_state.pmu;
-
-    caps = (struct hpm_caps){
-        .present = true,
-        .can_sample = pmu->sample_sources != 0,
-        .sampled = pmu->sample_sources,
-        .instructions = pmu->instructions,
-        .user = modes != MODES_KERNEL,
-        .kernel = modes != MODES_USER,
-        .name = ops->name,
-        .counters = pmu->counters,
-        .sample_period_min = MAX(pmu->sample_period_min, 1u),
-        .line_bytes = pmu->line_bytes,
-    };
-    memcpy(caps.latency, pmu->latency, sizeof caps.latency);
-    caps.stall = counted(EVENT_STALL(0), STALL_COUNT);
-    caps.dcache = counted(EVENT_DCACHE(0), SOURCE_COUNT);
-    caps.served = counted(EVENT_SERVED(0), SOURCE_COUNT) | counted(EVENT_LOADS, 1) << SOURCE_L1;
-    caps.missed = counted(EVENT_MISS(0), MISS_COUNT);
-}
-
-static void print_found(void)
-{
-    const char *about[] = {"", " in user mode only", " in kernel mode only"};
-    char missing[160];
-
-    kprintf("hpm: %s: %s%u counters and %s, %u group%s of %llu cycles%s, %s\n", caps.name,
-            hpm_state.pmu.about, caps.counters,
-            caps.instructions ? "two for cycles and instructions" : "one for cycles", hpm_state.plan.groups,
-            hpm_state.plan.groups == 1 ? "" : "s", (unsigned long long)slice_cycles, about[modes],
-            caps.can_sample ? "records of accesses by source" : "no records of accesses");
-    report_missing(missing, sizeof missing);
-    if (missing[0])
-        kprintf("hpm: %s: does not count %s\n", caps.name, missing);
-}
-
-void hpm_init(void)
-{
-    const struct pmu_ops *ops = NULL;
-
-    caps = (struct hpm_caps){.name = "none"};
-    for (unsigned i = 0; pmu_wanted && pmu_backends[i] && !ops; i++)
-        if (pmu_backends[i]->probe(&hpm_state.pmu) == 0)
-            ops = pmu_backends[i];
-    if (!ops) {
-        kprintf("hpm: %s: no stall breakdown and no samples, all else works\n",
-                pmu_wanted ? "this machine has no performance counters that are known"
-                           : "switched off by hpm.pmu=none");
-        return;
-    }
-    int err = plan_events();
-    if (err) {
-        kprintf("hpm: %s: its events cannot be arranged on %u counters (error %d): not used\n", ops->name,
-                hpm_state.pmu.counters, -err);
-        return;
-    }
-    hpm_state.ops = ops;
-    publish_caps(ops);
-    print_found();
-}
-
-void hpm_cpu_init(struct cpu *cpu)
-{
-    struct pmu_setup setup = {.slice_cycles = slice_cycles,
-                              .modes = modes_of[modes],
-                              .events = hpm_state.event,
-                              .event_count = HPM_EVENTS};
-    unsigned order = 0;
-    paddr_t pa;
-
-    if (!hpm_state.ops)
-        return;
-    while (PAGE_SIZE << order < sizeof(struct hpm_cpu))
-        order++;
-    if (frame_alloc(order, &pa))
-        panic("hpm: no memory for CPU %u", cpu->index);
-    struct hpm_cpu *hpm = phys_to_virt(pa);
-    memset(hpm, 0, sizeof *hpm);
-    if (sampler_init(hpm, &setup))
-        panic("hpm: no memory for the samples of CPU %u: lower hpm.records or hpm.samples", cpu->index);
-    int err = hpm_state.ops->cpu_init(cpu, &setup);
-    if (err == -ENODEV) {
-        kprintf("hpm: the counters of CPU %u lack what the first CPU's have: it is not counted\n",
-                cpu->index);
-        frame_free(pa, order);
-        return;
-    }
-    if (err)
-        panic("hpm: the counters of CPU %u do not work: error %d", cpu->index, -err);
-    mux_turns_init(&hpm->turns, &hpm_state.rounds, cpu->index + 1);
-    hpm_state.ops->latch(&hpm->last, hpm_state.programme[mux_turns_group(&hpm->turns)]);
-    hpm->turn_began = hpm->last.cycles;
-    hpm->idle_since = arch_ticks();
-    cpu->hpm = hpm;
-}
-
-const struct hpm_caps *hpm_caps(void)
-{
-    return &caps;
-}
-
-void hpm_thread_init(struct hpm_thread *t, uint32_t tid, uint32_t pid)
-{
-    *t = (struct hpm_thread){.tid = tid, .pid = pid};
-}
 
 /* ---- Counting; all with interrupts off ---- */
 
@@ -291,54 +30,82 @@ static void set_idle(struct hpm_cpu *hpm, uint64_t ticks, uint64_t since)
     __atomic_store_n(&hpm->idle_sequence, hpm->idle_sequence + 1, __ATOMIC_RELEASE);
 }
 
-/* A reading ends the present stretch and begins the next. */
-static void end_stretch(struct hpm_cpu *hpm, unsigned group, const struct pmu_latch *now)
+/* A reading ends the present stretch, in which the plan's group was counting, and begins the next. */
+static void end_stretch(struct hpm_cpu *hpm, const struct mux_plan *plan, unsigned group,
+                        const struct pmu_latch *now)
 {
-    const struct context_plan *plan = &hpm_state.plan;
-    struct context_delta d;
+    uint64_t count[PLAN_PLACES], cycles = now->cycles - hpm->last.cycles;
 
-    d.cycles = now->cycles - hpm->last.cycles;
-    d.instructions = now->instructions - hpm->last.instructions;
-    for (unsigned c = 0; c < plan->counters; c++)
-        d.count[c] = now->count[c] - hpm->last.count[c];
+    for (unsigned c = 0; c < hpm_state.pmu.counters; c++)
+        count[c] = now->count[c] - hpm->last.count[c];
+    count[PLAN_CYCLES] = cycles;
+    count[PLAN_INSTRUCTIONS] = now->instructions - hpm->last.instructions;
     if (hpm->current) {
-        context_add(&hpm->current->counts, plan, group, &d);
-        context_add(&hpm->busy, plan, group, &d);
+        context_add(&hpm->current->counts, plan, group, cycles, count);
+        context_add(&hpm->busy, plan, group, cycles, count);
     } else {
+        context_add(&hpm->idle, plan, group, cycles, count);
         set_idle(hpm, hpm->idle_ticks + (now->time - hpm->last.time), arch_ticks());
     }
     hpm->last = *now;
 }
 
-/* rotate: the next stretch is one of the next group's events. */
-static void account(struct hpm_cpu *hpm, bool rotate)
+static void end_slice(struct hpm_cpu *hpm)
 {
+    if (hpm->current)
+        context_end_slice(&hpm->current->counts, &hpm->plan->mux);
+    context_end_slice(hpm->current ? &hpm->busy : &hpm->idle, &hpm->plan->mux);
+}
+
+/* Brings the counts up to date.  From then on another group counts if the slice is over, or a new plan's. */
+static void account(struct hpm_cpu *hpm, bool slice_over)
+{
+    const struct hpm_plan *old = hpm->plan, *plan = __atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE);
     unsigned group = mux_turns_group(&hpm->turns);
+    bool turn = plan != old || slice_over;
     struct pmu_latch now;
 
-    if (rotate)
-        mux_turns_next(&hpm->turns, &hpm_state.rounds);
-    hpm_state.ops->latch(&now, rotate ? hpm_state.programme[mux_turns_group(&hpm->turns)] : NULL);
-    end_stretch(hpm, group, &now);
-    if (rotate)
-        hpm->turn_began = now.cycles;
+    if (plan != old)
+        mux_turns_init(&hpm->turns, &plan->mux.rounds, hpm->turns.random);
+    else if (slice_over)
+        mux_turns_next(&hpm->turns, &plan->mux.rounds);
+    hpm_state.ops->latch(&now, turn ? plan->programme[mux_turns_group(&hpm->turns)] : NULL);
+    end_stretch(hpm, &old->mux, group, &now);
+    hpm->plan = plan;
+    if (!turn)
+        return;
+    if (plan == old)
+        end_slice(hpm);
+    hpm->turn_began = now.cycles;
+}
+
+void counting_start(struct hpm_cpu *hpm, unsigned seed)
+{
+    hpm->plan = hpm_state.plan;
+    mux_turns_init(&hpm->turns, &hpm->plan->mux.rounds, seed);
+    hpm_state.ops->latch(&hpm->last, hpm->plan->programme[mux_turns_group(&hpm->turns)]);
+    hpm->turn_began = hpm->last.cycles;
+    hpm->idle_since = arch_ticks();
+}
+
+void counting_follow(UNUSED void *unused)
+{
+    if (this_cpu()->hpm)
+        account(this_cpu()->hpm, false);
 }
 
 void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
 {
     struct hpm_cpu *hpm = this_cpu()->hpm;
-    struct pmu_latch now;
 
     if (!hpm)
         return;
     ASSERT(hpm->current == out);
     uint64_t began = arch_ticks();
     sampler_poll(hpm);
-    unsigned group = mux_turns_group(&hpm->turns);
     /* Nothing in between, so that the truth changes hands where the counts do. */
     hpm_state.ops->tag(in ? in->tid : 0);
-    hpm_state.ops->latch(&now, NULL);
-    end_stretch(hpm, group, &now);
+    account(hpm, false);
     hpm->current = in;
     if (!out != !in)
         set_idle(hpm, hpm->idle_ticks, in ? 0 : arch_ticks());
@@ -353,7 +120,7 @@ void hpm_tick(void)
         return;
     uint64_t began = arch_ticks();
     sampler_poll(hpm);
-    account(hpm, hpm->last.cycles - hpm->turn_began >= slice_cycles);
+    account(hpm, hpm->last.cycles - hpm->turn_began >= hpm_slice_cycles);
     hpm->own_cycles += cycles_of(arch_ticks() - began);
 }
 
@@ -403,16 +170,27 @@ static uint64_t idle_cycles_until_now(const struct hpm_cpu *hpm)
     return cycles_of(ticks + (since && now > since ? now - since : 0));
 }
 
+/* Readers keep interrupts off: see context.h. */
+static const struct mux_plan *plan_to_read(bool *irq)
+{
+    *irq = arch_irq_save();
+    return &__atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE)->mux;
+}
+
 void hpm_read_machine(struct hpm_breakdown *out)
 {
     struct hpm_breakdown part;
+    bool irq;
 
     memset(out, 0, sizeof *out);
+    if (!hpm_state.ops)
+        return;
     account_here();
     cpu_for_each (cpu) {
         if (!cpu->hpm)
             continue;
-        context_read(&cpu->hpm->busy, &hpm_state.plan, &part);
+        context_read(&cpu->hpm->busy, plan_to_read(&irq), &hpm_state.figures, &part);
+        arch_irq_restore(irq);
         part.idle_cycles = idle_cycles_until_now(cpu->hpm);
         hpm_breakdown_add(out, &part);
     }
@@ -420,13 +198,65 @@ void hpm_read_machine(struct hpm_breakdown *out)
 
 void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out)
 {
+    bool irq;
+
+    memset(out, 0, sizeof *out);
+    if (!hpm_state.ops)
+        return;
     account_here();
-    context_read(&t->counts, &hpm_state.plan, out);
+    context_read(&t->counts, plan_to_read(&irq), &hpm_state.figures, out);
+    arch_irq_restore(irq);
 }
 
 void hpm_read_remote(const struct hpm_thread *t, struct hpm_remote *out)
 {
-    context_read_remote(&t->counts, &hpm_state.plan, out);
+    bool irq;
+
+    memset(out, 0, sizeof *out);
+    if (!hpm_state.ops)
+        return;
+    context_read_remote(&t->counts, plan_to_read(&irq), &hpm_state.figures, out);
+    arch_irq_restore(irq);
+}
+
+void hpm_sum_thread(const struct hpm_thread *t, struct hpm_sums *sums)
+{
+    bool irq;
+
+    if (!hpm_state.ops)
+        return;
+    account_here();
+    const struct mux_plan *plan = plan_to_read(&irq);
+    context_sum(&t->counts, plan, plan->events, sums);
+    arch_irq_restore(irq);
+}
+
+void hpm_sum_machine(struct hpm_sums *sums)
+{
+    bool irq;
+
+    if (!hpm_state.ops)
+        return;
+    account_here();
+    cpu_for_each (cpu) {
+        if (!cpu->hpm)
+            continue;
+        const struct mux_plan *plan = plan_to_read(&irq);
+        context_sum(&cpu->hpm->busy, plan, plan->events, sums);
+        context_sum(&cpu->hpm->idle, plan, plan->events, sums);
+        arch_irq_restore(irq);
+    }
+}
+
+void hpm_sums_breakdown(const struct hpm_sums *sums, struct hpm_breakdown *out)
+{
+    bool irq;
+
+    memset(out, 0, sizeof *out);
+    if (!hpm_state.ops)
+        return;
+    sums_read(sums, plan_to_read(&irq), &hpm_state.figures, out);
+    arch_irq_restore(irq);
 }
 
 uint64_t hpm_own_cycles(void)

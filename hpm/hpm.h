@@ -6,6 +6,8 @@
 #pragma once
 #include "kernel/base.h"
 #include "kernel/cmdline.h"
+#include "hpm/estimate.h"
+#include "hpm/events/metric.h"
 
 struct cpu;
 struct arch_frame;
@@ -72,21 +74,18 @@ struct hpm_breakdown {
  * accesses by source, loads and stores, misses. */
 #define HPM_EVENTS       (STALL_COUNT + 2 * SOURCE_COUNT + 2 + MISS_COUNT)
 #define HPM_COUNTERS_MAX 8
-#define HPM_GROUPS_MAX   12
 
 /* Counts of one thread, or of one CPU; see hpm/context.h. */
 struct hpm_context {
     uint32_t sequence; /* odd while it is being written */
-    uint64_t cycles, instructions;
-    uint64_t closed_cycles, seen_cycles; /* of the finished rounds                    */
-    uint64_t open_cycles;                /* of the round of groups that is under way  */
-    struct hpm_open {
-        uint64_t cycles; /* this group was counting */
-        uint64_t count[HPM_COUNTERS_MAX];
-    } open[HPM_GROUPS_MAX];
-    uint64_t total[HPM_EVENTS];  /* of finished rounds, scaled       */
-    uint64_t latest[HPM_EVENTS]; /* of the latest of them alone ...  */
-    uint64_t latest_cycles;      /* ... which had so many cycles     */
+    struct mux_counts counts;
+};
+
+/* What several of them come to, threads that are no more included; zeroed at first. */
+struct hpm_sums {
+    uint32_t generation; /* of the plan it was last added to under */
+    uint64_t cycles;
+    struct mux_sum count[GROUP_EVENTS_MAX]; /* logical counts, see hpm/plan.h */
 };
 
 struct hpm_caps {
@@ -149,12 +148,46 @@ struct hpm_remote {
 void hpm_read_remote(const struct hpm_thread *t, struct hpm_remote *out);
 /* One thread, including its present stretch up to its CPU's last switch or tick. */
 void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out);
+/* Adds all logical counts of the thread, as hpm_read_thread reads them, or of the machine, what its CPUs did while they had no
+ * thread included.  Any context. */
+void hpm_sum_thread(const struct hpm_thread *t, struct hpm_sums *sums);
+void hpm_sum_machine(struct hpm_sums *sums);
+/* The figures among sums of threads. */
+void hpm_sums_breakdown(const struct hpm_sums *sums, struct hpm_breakdown *out);
 void hpm_breakdown_add(struct hpm_breakdown *sum, const struct hpm_breakdown *part);
 /* What the earlier reading had and this one has not counts as 0: estimates of the round under way may fall a little. */
 void hpm_breakdown_sub(struct hpm_breakdown *from, const struct hpm_breakdown *earlier);
 /* Table on the console: cause, source, estimate (latency x accesses) beside measurement, error ([A] Table 2.7); what is
  * not counted is named, not shown. */
 void hpm_breakdown_print(const char *title, const struct hpm_breakdown *b);
+
+/*
+ * A session: events and metrics that somebody asks for by name (hpm/events/event.h, metric.h), counted for every thread of the
+ * machine from its opening to its closing, beside the breakdown's figures and other sessions' events.
+ */
+struct hpm_session;
+/*
+ * names: separated by commas or blanks; modes as cycles:u.  0; -ENODEV: no PMU; -EINVAL, -ENOENT, -ENOTSUP: as event_parse and
+ * metric_find; -ENOSPC: more than can be counted at a time, or beside what is counted already; -ENOMEM.  err says which name
+ * and why.  Every CPU counts them when it returns.  Thread context; one call of this or hpm_session_close at a time.
+ */
+int hpm_session_open(const char *names, struct hpm_session **out, char *err, size_t err_size);
+void hpm_session_close(struct hpm_session *s);
+
+struct hpm_value {
+    const char *name;         /* as it was asked for                                          */
+    const char *unit;         /* of a metric; NULL: it is a count                             */
+    struct estimate estimate; /* a count                                                      */
+    struct metric_value metric;
+    uint32_t seen_permille; /* of the time: of the event, or the least seen of a metric's     */
+};
+/* Names that were asked for. */
+unsigned hpm_session_values(const struct hpm_session *s);
+/* Number i of them in those sums, which may be a difference. */
+void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm_sums *sums,
+                       struct hpm_value *out);
+/* earlier: a reading of the same threads. */
+void hpm_sums_sub(struct hpm_sums *from, const struct hpm_sums *earlier);
 
 struct hpm_sampling {
     uint32_t sources;  /* mask of 1 << enum hpm_source                     */

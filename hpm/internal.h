@@ -1,7 +1,6 @@
 /* What the files of hpm share; nobody else includes this. */
 #pragma once
-#include "hpm/hpm.h"
-#include "hpm/mux.h"
+#include "hpm/context.h"
 #include "hpm/pmu/pmu.h"
 #include "hpm/ring.h"
 
@@ -18,31 +17,40 @@ struct sampler {
 struct hpm_cpu {
     struct hpm_thread *current; /* NULL: idle */
     struct pmu_latch last;
+    const struct hpm_plan *plan; /* whose groups are counting                       */
     struct mux_turns turns;
-    uint64_t turn_began;     /* cycles counted when the present group's turn began */
-    struct hpm_context busy; /* of all threads together */
-    uint32_t idle_sequence;  /* odd while the next two are written */
-    uint64_t idle_ticks;     /* of finished idle stretches */
-    uint64_t idle_since;     /* ticks; 0: not idle         */
-    uint64_t own_cycles;     /* of monitoring              */
-    uint64_t interrupts;     /* by the PMU                 */
+    uint64_t turn_began;           /* cycles counted when the present group's turn began */
+    struct hpm_context busy, idle; /* of all threads together, and of interrupts while there is none to run */
+    uint32_t idle_sequence;        /* odd while the next two are written */
+    uint64_t idle_ticks;           /* of finished idle stretches */
+    uint64_t idle_since;           /* ticks; 0: not idle         */
+    uint64_t own_cycles;           /* of monitoring              */
+    uint64_t interrupts;           /* by the PMU                 */
     struct sampler sampler;
 };
 
-/* Chosen at boot, then fixed. */
+/* Chosen at boot, then fixed, but for the plan. */
 struct hpm_state {
     const struct pmu_ops *ops; /* NULL: there is no PMU */
     struct pmu_caps pmu;
-    struct context_plan plan;
     struct event event[HPM_EVENTS]; /* the figures'; no counters: cannot be counted */
-    const struct event *programme[HPM_GROUPS_MAX][HPM_COUNTERS_MAX]; /* the plan's groups */
-    struct mux_rounds rounds;                                        /* of the plan's groups */
+    struct event always[2];         /* cycles and instructions; no modes: not counted */
+    struct context_figures figures; /* their logical counts                           */
+    const struct hpm_plan *plan;    /* atomic: what every CPU is to count; see session.c */
 };
 extern struct hpm_state hpm_state;
+extern uint64_t hpm_slice_cycles;         /* boot argument: what a group counts at a time */
 extern uint64_t hpm_records, hpm_samples; /* boot arguments: sizes of a CPU's two rings */
 
 /* What the PMU does not count of the figures a breakdown has, in words; empty: nothing is missing. */
 void report_missing(char *buf, size_t size);
+
+/* session.c: the figures' events as the first plan.  0, or an error of plan_make. */
+int plans_init(void);
+/* hpm.c: this CPU, interrupts off, is to count what the plan says, from its next reading on. */
+void counting_start(struct hpm_cpu *hpm, unsigned seed);
+/* hpm.c: follows a new plan at once.  For call_cpu. */
+void counting_follow(void *unused);
 
 /* This CPU, interrupts off: takes what the hardware recorded, for the thread that ran until now, then tells the hardware
  * what has been requested since.  Cheap when there is nothing to do. */

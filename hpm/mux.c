@@ -15,49 +15,80 @@ static uint64_t bit(unsigned n)
     return 1ull << n;
 }
 
-static uint64_t all_groups(const struct mux_rounds *r)
+/* Where a unit was counted as a whole there is no need to know its rate. */
+#define RATE_NONE UINT64_MAX
+
+static unsigned first_of(uint64_t events)
 {
-    return r->groups == 64 ? ~0ull : bit(r->groups) - 1;
+    return (unsigned)__builtin_ctzll(events);
+}
+
+/* The unit is cut: the event goes by itself where it was seen all the time, else by the mean so far where there is one, and is
+ * as unsure as it was. */
+static void cut_event(struct mux_count *e, const struct mux_open *open, uint64_t length)
+{
+    uint64_t count = open->count;
+
+    if (open->seen < length && e->length) {
+        uint64_t share = fixed_muldiv(length, 1 << WEIGHT_BITS, e->length);
+        wide_t more = fixed_mul_wide(e->variance >> WEIGHT_BITS, share);
+        count = fixed_add(count, fixed_muldiv(e->total, length - open->seen, e->length));
+        e->variance = e->variance == WIDE_MAX ? WIDE_MAX : fixed_add_wide(e->variance, more);
+    } else if (open->seen) {
+        count = fixed_muldiv(count, length, open->seen);
+    }
+    e->total = fixed_add(e->total, count);
+    e->counted += open->count;
+    e->seen += open->seen;
+    e->length += length;
+}
+
+/* Another plan counts from now on. */
+static void adopt(struct mux_counts *c, const struct mux_plan *p)
+{
+    ASSERT(p->generation > c->generation);
+    for (uint64_t left = c->open_length ? c->events : 0; left; left &= left - 1)
+        cut_event(&c->event[first_of(left)], &c->open[first_of(left)], c->open_length);
+    memset(c->open, 0, sizeof c->open);
+    c->open_length = 0;
+    for (uint64_t left = p->events; left; left &= left - 1)
+        if (p->born[first_of(left)] > c->generation)
+            c->event[first_of(left)] = (struct mux_count){0};
+    c->events = p->events;
+    c->generation = p->generation;
 }
 
 void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
-             const uint64_t count[GROUP_PLACES])
+             const uint64_t *count)
 {
     ASSERT(group < p->rounds.groups);
+    if (c->generation != p->generation)
+        adopt(c, p);
     c->length += length;
     c->open_length += length;
-    c->open_seen[group] += length;
-    for (unsigned place = 0; place < GROUP_PLACES; place++) {
-        unsigned e = p->groups->event[group][place];
-        if (e != GROUP_NIL)
-            c->event[e].open += count[place];
+    const struct mux_seat *seat = p->seat[group];
+    for (unsigned n = p->seats[group]; n; n--, seat++) {
+        c->open[seat->event].count += count[seat->place];
+        c->open[seat->event].seen += length;
     }
 }
 
 /* Is seen a fair part of length for so many of a pass's slices? */
 static bool fair(const struct mux_plan *p, uint64_t seen, uint64_t length, unsigned slots)
 {
-    return seen && seen >= fixed_muldiv(length, slots, FAIR_PART * p->rounds.slots);
+    return seen && (wide_t)seen * (FAIR_PART * p->rounds.slots) >= (wide_t)length * slots;
 }
 
 uint64_t mux_unseen(const struct mux_counts *c, const struct mux_plan *p)
 {
     uint64_t unseen = 0;
 
-    for (unsigned g = 0; g < p->rounds.groups; g++)
-        if (!fair(p, c->open_seen[g], c->open_length, p->rounds.share[g]))
-            unseen |= bit(g);
+    for (uint64_t left = p->events; left; left &= left - 1) {
+        unsigned e = first_of(left);
+        if (!fair(p, c->open[e].seen, c->open_length, p->slots_with[e]))
+            unseen |= bit(e);
+    }
     return unseen;
-}
-
-/* Of the open unit, the length in which the event was counted. */
-static uint64_t open_seen(const struct mux_counts *c, const struct mux_plan *p, unsigned event)
-{
-    uint64_t seen = 0;
-
-    for (uint64_t left = p->groups_with[event]; left; left &= left - 1)
-        seen += c->open_seen[__builtin_ctzll(left)];
-    return seen;
 }
 
 /* Adds count * length / seen, with its fraction. */
@@ -83,98 +114,120 @@ static wide_t unit_variance(const struct mux_rounds *r, uint64_t difference, uin
     return product == WIDE_MAX ? WIDE_MAX : product >> WEIGHT_BITS;
 }
 
-static void close_event(struct mux_counts *c, const struct mux_plan *p, unsigned event)
+/* A unit in which the event was counted only now and then. */
+static void scale_event(struct mux_count *e, const struct mux_plan *p, uint64_t count, uint64_t length,
+                        uint64_t seen)
 {
-    struct mux_count *e = &c->event[event];
-    uint64_t seen = open_seen(c, p, event), length = c->open_length;
-    uint64_t rate = MIN(fixed_muldiv(e->open, p->rounds.pass << RATE_BITS, seen), RATE_MAX);
+    uint64_t rate = MIN(fixed_muldiv(count, p->rounds.pass << RATE_BITS, seen), RATE_MAX);
+    uint64_t difference = rate > e->rate ? rate - e->rate : e->rate - rate;
 
-    add_scaled(e, e->open, length, seen);
-    if (seen < length) {
-        uint64_t difference = rate > e->rate ? rate - e->rate : e->rate - rate;
-        if (rate == RATE_MAX || length >> 14 > p->rounds.pass)
-            e->variance = WIDE_MAX;
-        else if (c->units)
-            e->variance = fixed_add_wide(e->variance, unit_variance(&p->rounds, difference, length, seen));
-    }
+    add_scaled(e, count, length, seen);
+    if (rate == RATE_MAX || length >> 14 > p->rounds.pass)
+        e->variance = WIDE_MAX;
+    else if (e->units && e->rate != RATE_NONE)
+        e->variance = fixed_add_wide(e->variance, unit_variance(&p->rounds, difference, length, seen));
     e->rate = rate;
-    e->seen += seen;
-    e->counted += e->open;
-    e->open = 0;
+}
+
+static void close_event(struct mux_count *e, const struct mux_plan *p, struct mux_open *open, uint64_t length)
+{
+    if (open->seen < length) {
+        scale_event(e, p, open->count, length, open->seen);
+    } else {
+        e->total = fixed_add(e->total, open->count);
+        e->rate = RATE_NONE;
+    }
+    e->length += length;
+    e->seen += open->seen;
+    e->counted += open->count;
+    e->units++;
+    *open = (struct mux_open){0};
 }
 
 bool mux_close(struct mux_counts *c, const struct mux_plan *p)
 {
     if (c->open_length < p->rounds.pass - p->rounds.pass / 16 || mux_unseen(c, p))
         return false;
-    for (unsigned e = 0; e < GROUP_EVENTS_MAX; e++)
-        if (p->groups_with[e])
-            close_event(c, p, e);
-    c->units++;
+    for (uint64_t left = p->events; left; left &= left - 1)
+        close_event(&c->event[first_of(left)], p, &c->open[first_of(left)], c->open_length);
     c->open_length = 0;
-    memset(c->open_seen, 0, sizeof c->open_seen);
     return true;
+}
+
+static const char *check_event(const struct mux_counts *c, const struct mux_plan *p, unsigned event)
+{
+    const struct mux_count *e = &c->event[event];
+    const struct mux_open *open = &c->open[event];
+
+    if (open->seen > c->open_length || (open->count && !open->seen))
+        return "an event counted for longer than the open unit, or never";
+    if (p->slots_with[event] == p->rounds.slots && open->seen < c->open_length)
+        return "an event of every group that was not always seen";
+    if (e->length > c->length - c->open_length)
+        return "closed units longer than everything";
+    if (e->units && !e->length)
+        return "length in no closed unit";
+    if (e->seen > e->length || (e->units && !e->seen))
+        return "an event seen for longer than there was, or never";
+    if (e->total < e->counted)
+        return "less in all than was counted";
+    if (e->seen == e->length && (e->variance || e->total != e->counted))
+        return "an event seen all the time that is not exact";
+    if (e->units < 2 && e->variance && e->variance != WIDE_MAX)
+        return "a variance of less than two units";
+    return NULL;
 }
 
 const char *mux_check(const struct mux_counts *c, const struct mux_plan *p)
 {
-    uint64_t closed = c->length - c->open_length, open = 0;
-
     if (c->open_length > c->length)
         return "an open unit longer than everything";
-    for (unsigned g = 0; g < GROUP_MAX; g++) {
-        if (c->open_seen[g] && g >= p->rounds.groups)
-            return "a group that there is not has counted";
-        open += c->open_seen[g];
-    }
-    if (open != c->open_length)
-        return "groups that do not add up to the open unit";
-    if (!c->units != !closed)
-        return "length in no closed unit";
-    for (unsigned i = 0; i < GROUP_EVENTS_MAX; i++) {
-        const struct mux_count *e = &c->event[i];
-        if (!p->groups_with[i] && (e->open || e->counted || e->total || e->seen))
-            return "counts of an event that is in no group";
-        if (e->seen > closed || (p->groups_with[i] && c->units && !e->seen))
-            return "an event seen for longer than there was, or never";
-        if (e->total < e->counted)
-            return "less in all than was counted";
-        if (p->groups_with[i] == all_groups(&p->rounds) && (e->variance || e->total != e->counted))
-            return "an event of every group that is not exact";
-        if (c->units < 2 && e->variance && e->variance != WIDE_MAX)
-            return "a variance of less than two units";
+    if (c->generation != p->generation)
+        return c->generation > p->generation ? "counts of a later plan" : NULL;
+    for (unsigned e = 0; e < GROUP_EVENTS_MAX; e++) {
+        const char *wrong = p->events >> e & 1                    ? check_event(c, p, e)
+                            : c->open[e].count || c->open[e].seen ? "counts of an event that is in no group"
+                                                                  : NULL;
+        if (wrong)
+            return wrong;
     }
     return NULL;
 }
 
 /* ---- Readings ---- */
 
-static uint64_t open_estimate(const struct mux_counts *c, const struct mux_plan *p, unsigned event,
-                              uint64_t seen)
+static uint64_t open_estimate(const struct mux_counts *c, const struct mux_plan *p, unsigned event)
 {
     const struct mux_count *e = &c->event[event];
-    uint64_t closed = c->length - c->open_length;
+    const struct mux_open *open = &c->open[event];
 
-    if (seen == c->open_length)
-        return e->open;
-    if (closed && !fair(p, seen, c->open_length, p->slots_with[event]))
-        return fixed_add(e->open, fixed_muldiv(e->total, c->open_length - seen, closed));
-    return seen ? fixed_muldiv(e->open, c->open_length, seen) : e->open;
+    if (open->seen == c->open_length)
+        return open->count;
+    if (e->length && !fair(p, open->seen, c->open_length, p->slots_with[event])) {
+        uint64_t unseen = c->open_length - open->seen;
+        uint64_t rest = e->units && e->rate != RATE_NONE
+                            ? fixed_muldiv(e->rate, unseen, p->rounds.pass << RATE_BITS)
+                            : fixed_muldiv(e->total, unseen, e->length);
+        return fixed_add(open->count, rest);
+    }
+    return open->seen ? fixed_muldiv(open->count, c->open_length, open->seen) : 0;
 }
 
 void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out)
 {
     const struct mux_count *e = &c->event[event];
-    uint64_t seen = open_seen(c, p, event), open = open_estimate(c, p, event, seen);
 
+    *out = (struct mux_sum){0};
+    if (c->generation < p->born[event])
+        return;
     *out = (struct mux_sum){
-        .length = c->length,
-        .closed = c->length - c->open_length,
-        .seen = e->seen + seen,
-        .counted = e->counted + e->open,
-        .count = fixed_add(e->total, open),
-        .units = c->units,
-        .pairs = c->units ? c->units - 1 : 0,
+        .length = e->length + c->open_length,
+        .closed = e->length,
+        .seen = e->seen + c->open[event].seen,
+        .counted = e->counted + c->open[event].count,
+        .count = fixed_add(e->total, open_estimate(c, p, event)),
+        .units = e->units,
+        .pairs = e->units ? e->units - 1 : 0,
         .variance = e->variance,
     };
 }

@@ -93,43 +93,56 @@ const char *mux_turns_check(const struct mux_turns *t, const struct mux_rounds *
 /* What the counts of one set of events need to know. */
 struct mux_plan {
     struct mux_rounds rounds;
-    const struct group_plan *groups;        /* the caller's, as long as this is used          */
-    uint64_t groups_with[GROUP_EVENTS_MAX]; /* bit g: event is in group g; 0: no such event   */
-    uint16_t slots_with[GROUP_EVENTS_MAX];  /* slices of a pass that event is counted in      */
+    /* The caller's, where plans follow each other: from 1; else 0.  Of two plans the later one has the higher number, and an event that
+     * the earlier one did not have, or that is another one under the same number, is born in it. */
+    uint32_t generation, born[GROUP_EVENTS_MAX];
+    uint64_t events;                       /* bit e: event e is counted               */
+    uint16_t slots_with[GROUP_EVENTS_MAX]; /* slices of a pass that it is counted in  */
+    uint8_t seats[GROUP_MAX];              /* of each group ...                       */
+    struct mux_seat {
+        uint8_t place, event;
+    } seat[GROUP_MAX][GROUP_EVENTS_MAX]; /* ... what sits where */
 };
 /* As mux_rounds_init.  groups is a valid plan. */
 int mux_plan_init(struct mux_plan *p, const struct mux_config *config, const struct group_plan *groups);
+/* alias, which is in no group, is counted wherever event is. */
+void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias);
 
 /*
  * Counts of one thread or CPU; zeroed at first.  One CPU writes at a time; who reads meanwhile is the owner's matter.
  * The pieces since the last closing are the open *unit*: a pass, or, where passes were cut or the turns are not this thread's
- * own, as many as it takes for each group to have had a quarter of its share.
+ * own, as many as it takes for each event to have had a quarter of its share.  A plan that follows another cuts the unit.
  * Ranges: all figures are right while there are fewer than 2^39 counts for each length of a pass and 2^64 in all, and units
  * are shorter than 2^14 passes; what is beyond saturates, and then no interval is given.
  */
 struct mux_counts {
-    uint64_t length;               /* all that passed                                */
-    uint64_t open_length;          /* of it in the open unit                         */
-    uint64_t units;                /* closed                                         */
-    uint64_t open_seen[GROUP_MAX]; /* of open_length: while the group was counting  */
+    uint64_t length;      /* all that passed                                                   */
+    uint64_t open_length; /* of it in the open unit                                            */
+    uint64_t events;      /* of the plan that counted last                                     */
+    uint32_t generation;  /* of that plan                                                      */
+    struct mux_open {
+        uint64_t count, seen; /* counted in the open unit, and for what length of it              */
+    } open[GROUP_EVENTS_MAX];
     struct mux_count {
-        uint64_t open;     /* counted in the open unit                                            */
-        uint64_t counted;  /* in the closed ones                                                  */
-        uint64_t seen;     /* length of the closed ones in which it was counted                   */
-        uint64_t total;    /* of the closed ones, scaled ...                                      */
+        uint64_t length;   /* of the closed units since it was born                               */
+        uint64_t counted;  /* in them                                                             */
+        uint64_t seen;     /* length of them in which it was counted                              */
+        uint64_t total;    /* of them, scaled ...                                                 */
         uint32_t fraction; /* ... and what is missing to the next count, in 2^-32                 */
+        uint32_t units;    /* how many they are, without those that were cut                      */
         uint64_t rate;     /* in the latest closed unit, for the length of a pass, in 2^-8        */
         wide_t variance;   /* of total but for the first unit's part, counts squared, in 2^-16    */
     } event[GROUP_EVENTS_MAX];
 };
 
-/* For a length the group counted; count is by place, as in the plan's groups. */
+/* For a length the group counted; count is by place, as in the plan's groups.  The plan is no earlier than that of the call
+ * before. */
 void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
-             const uint64_t count[GROUP_PLACES]);
-/* Groups (bit g) that have had less than a quarter of their share of the open unit. */
+             const uint64_t *count);
+/* Events (bit e) that were counted for less than a quarter of their share of the open unit. */
 uint64_t mux_unseen(const struct mux_counts *c, const struct mux_plan *p);
 /* A pass is over.  Closes the unit and returns true, unless it is shorter than a pass (but for a sixteenth, as slices vary)
- * or leaves a group unseen: then it stays open and the next pass adds to it.  To be called at the end of every pass; where
+ * or leaves an event unseen: then it stays open and the next pass adds to it.  To be called at the end of every pass; where
  * turns are not the thread's own, at the end of any slice. */
 bool mux_close(struct mux_counts *c, const struct mux_plan *p);
 /* What is wrong, or NULL. */
@@ -137,7 +150,7 @@ const char *mux_check(const struct mux_counts *c, const struct mux_plan *p);
 
 /* What is known of one event.  Sums of threads, and differences of two readings of one, are such sums as well. */
 struct mux_sum {
-    uint64_t length;  /* all that passed                                                        */
+    uint64_t length;  /* all that passed since it was born                                      */
     uint64_t closed;  /* of it in closed units                                                  */
     uint64_t seen;    /* of length: while the event was counted                                 */
     uint64_t counted; /* while it was seen                                                      */
@@ -147,8 +160,8 @@ struct mux_sum {
     wide_t variance;  /* from the pairs, counts squared, in 2^-16                               */
 };
 
-/* The open unit is scaled by itself where the event was seen for a quarter of its share, else it goes by the mean rate so
- * far; a later reading may correct that downwards. */
+/* The open unit is scaled by itself where the event was seen for a quarter of its share, else it goes by the rate of the
+ * unit before; a later reading may correct that downwards.  All 0: nothing was counted since the event was born. */
 void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out);
 void mux_sum_add(struct mux_sum *sum, const struct mux_sum *part);
 /* earlier: a reading of the same counts. */

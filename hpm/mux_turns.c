@@ -77,21 +77,33 @@ int mux_rounds_init(struct mux_rounds *r, const struct mux_config *config, unsig
     return r->slice < MUX_SLICE_MIN ? -ERANGE : 0;
 }
 
+static void seat(struct mux_plan *p, unsigned group, unsigned place, unsigned event)
+{
+    p->seat[group][p->seats[group]++] = (struct mux_seat){(uint8_t)place, (uint8_t)event};
+    p->events |= bit(event);
+    p->slots_with[event] += p->rounds.share[group];
+}
+
 int mux_plan_init(struct mux_plan *p, const struct mux_config *config, const struct group_plan *groups)
 {
-    *p = (struct mux_plan){.groups = groups};
+    *p = (struct mux_plan){0};
     int err = mux_rounds_init(&p->rounds, config, groups->groups);
     if (err)
         return err;
     for (unsigned g = 0; g < groups->groups; g++)
-        for (unsigned place = 0; place < GROUP_PLACES; place++) {
-            unsigned e = groups->event[g][place];
-            if (e == GROUP_NIL)
-                continue;
-            p->groups_with[e] |= bit(g);
-            p->slots_with[e] += p->rounds.share[g];
-        }
+        for (unsigned place = 0; place < GROUP_PLACES; place++)
+            if (groups->event[g][place] != GROUP_NIL)
+                seat(p, g, place, groups->event[g][place]);
     return 0;
+}
+
+void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias)
+{
+    ASSERT(!(p->events >> alias & 1));
+    for (unsigned g = 0; g < p->rounds.groups; g++)
+        for (unsigned i = 0, n = p->seats[g]; i < n; i++)
+            if (p->seat[g][i].event == event)
+                seat(p, g, p->seat[g][i].place, alias);
 }
 
 /* ---- Turns ---- */

@@ -38,7 +38,7 @@ static const char *const source_names[SOURCE_COUNT] = {
 
 static uint32_t permille(uint64_t part, uint64_t all)
 {
-    return all ? (uint32_t)context_scale(part, 1000, all) : 0;
+    return all ? (uint32_t)fixed_muldiv(part, 1000, all) : 0;
 }
 
 struct text {
@@ -64,7 +64,7 @@ struct decimal {
 
 static struct decimal decimal_of(uint64_t count, uint64_t all)
 {
-    uint64_t thousandths = all ? context_scale(count, 1000, all) : 0;
+    uint64_t thousandths = all ? fixed_muldiv(count, 1000, all) : 0;
 
     return (struct decimal){thousandths / 1000, (unsigned)(thousandths % 1000)};
 }

@@ -61,8 +61,12 @@ static inline wide_t fixed_div_wide(wide_t n, uint64_t d, uint64_t *remainder)
 /* a * b / c rounded down, at most 2^64 - 1; c must not be 0. */
 static inline uint64_t fixed_muldiv(uint64_t a, uint64_t b, uint64_t c)
 {
+    wide_t product = (wide_t)a * b;
     uint64_t rest;
-    wide_t quotient = fixed_div_wide((wide_t)a * b, c, &rest);
+
+    if (!(uint64_t)(product >> 64))
+        return (uint64_t)product / c;
+    wide_t quotient = fixed_div_wide(product, c, &rest);
 
     return quotient > UINT64_MAX ? UINT64_MAX : (uint64_t)quotient;
 }

@@ -12,7 +12,7 @@ void event_request_init(struct event_request *r, const struct event_pmu *pmu)
 
 /* ---- Wishes ---- */
 
-static bool same_event(const struct event *a, const struct event *b)
+bool event_same(const struct event *a, const struct event *b)
 {
     return a->config == b->config && a->extra == b->extra && a->counters == b->counters &&
            a->fixed == b->fixed && a->exclusion == b->exclusion && a->modes == b->modes;
@@ -23,7 +23,7 @@ static unsigned place_event(struct event_request *r, unsigned *events, const str
 {
     unsigned e = 0;
 
-    while (e < *events && !same_event(&r->event[e], event))
+    while (e < *events && !event_same(&r->event[e], event))
         e++;
     if (e == *events && e < GROUP_EVENTS_MAX)
         r->event[(*events)++] = *event;
@@ -116,10 +116,10 @@ int event_request_add(struct event_request *r, const char *text, char *err, size
  * Wide events need the counter above theirs as well, which packing has no word for: so where there are any, the highest even
  * counter is theirs and the one above it nobody's.
  */
-static uint32_t pair_of(const struct event_request *r, unsigned counters)
+static uint32_t pair_of(const struct event *event, unsigned events, unsigned counters)
 {
-    for (unsigned e = 0; e < r->events; e++)
-        if (r->event[e].wide)
+    for (unsigned e = 0; e < events; e++)
+        if (event[e].wide)
             return counters < 2 ? 0 : 3u << ((counters - 2) & ~1u);
     return 0;
 }
@@ -134,6 +134,14 @@ static struct group_event demand_of(const struct event *e, uint32_t pair)
         .exclusion = e->exclusion,
         .extra = e->extra,
     };
+}
+
+void event_demands(const struct event *event, unsigned events, unsigned counters, struct group_event *out)
+{
+    uint32_t pair = pair_of(event, events, counters);
+
+    for (unsigned e = 0; e < events; e++)
+        out[e] = demand_of(&event[e], pair);
 }
 
 /* An event as it was asked for. */
@@ -151,14 +159,7 @@ static void put_event(const struct event_request *r, unsigned e, struct text *er
     text_put(err, w->text);
 }
 
-static void put_wish_of_set(const struct event_request *r, const uint8_t *wish_of, unsigned set,
-                            struct text *err)
-{
-    text_put(err, r->wish[wish_of[set]].text);
-}
-
-static void explain(const struct event_request *r, const struct group_cause *cause, const uint8_t *wish_of,
-                    struct text *err)
+static void explain(const struct event_request *r, const struct group_cause *cause, struct text *err)
 {
     switch (cause->why) {
     case GROUP_POSSIBLE:
@@ -179,7 +180,7 @@ static void explain(const struct event_request *r, const struct group_cause *cau
         return;
     case GROUP_CROWDED:
         if (cause->set != GROUP_NIL)
-            put_wish_of_set(r, wish_of, cause->set, err);
+            text_put(err, r->wish[cause->set].text);
         else if (cause->event != GROUP_NIL)
             put_event(r, cause->event, err);
         else
@@ -192,37 +193,51 @@ static void explain(const struct event_request *r, const struct group_cause *cau
     }
 }
 
+void event_request_explain(const struct event_request *r, const struct group_cause *cause, char *err,
+                           size_t err_size)
+{
+    struct text message = {err, err_size};
+
+    text_put(&message, "");
+    explain(r, cause, &message);
+}
+
+unsigned event_request_sets(const struct event_request *r, uint64_t set[EVENT_WISHES_MAX],
+                            uint8_t wish[EVENT_WISHES_MAX])
+{
+    unsigned sets = 0;
+
+    for (unsigned w = 0; w < r->wishes; w++)
+        if (r->wish[w].metric) {
+            wish[sets] = (uint8_t)w;
+            set[sets++] = r->wish[w].events;
+        }
+    return sets;
+}
+
 int event_request_pack(const struct event_request *r, unsigned groups_max, struct group_plan *plan,
                        struct group_work *work, char *err, size_t err_size)
 {
-    struct text message = {err, err_size};
     struct group_event demand[GROUP_EVENTS_MAX];
     uint64_t set[EVENT_WISHES_MAX];
     uint8_t wish_of[EVENT_WISHES_MAX];
     struct group_cause cause;
-    unsigned counters = MIN(r->pmu.counters, (unsigned)GROUP_COUNTERS_MAX);
-    uint32_t pair = pair_of(r, counters);
     struct group_request request = {
         .events = r->events,
-        .counters = counters,
+        .counters = MIN(r->pmu.counters, (unsigned)GROUP_COUNTERS_MAX),
         .fixed = r->pmu.fixed,
+        .sets = event_request_sets(r, set, wish_of),
         .groups_max = groups_max,
         .pinned = r->pinned,
         .event = demand,
         .set = set,
     };
 
-    text_put(&message, "");
-    for (unsigned e = 0; e < r->events; e++)
-        demand[e] = demand_of(&r->event[e], pair);
-    for (unsigned w = 0; w < r->wishes; w++)
-        if (r->wish[w].metric) {
-            wish_of[request.sets] = (uint8_t)w;
-            set[request.sets++] = r->wish[w].events;
-        }
+    event_demands(r->event, r->events, request.counters, demand);
     int result = group_pack(&request, plan, work, &cause);
-    if (result)
-        explain(r, &cause, wish_of, &message);
+    if (result && cause.set != GROUP_NIL)
+        cause.set = wish_of[cause.set];
+    event_request_explain(r, &cause, err, err_size);
     return result;
 }
 

@@ -44,6 +44,17 @@ int event_request_add(struct event_request *r, const char *text, char *err, size
 /* 0 and a plan whose events have the request's numbers; -EINVAL, -ENOSPC: as group_pack, with the names in err. */
 int event_request_pack(const struct event_request *r, unsigned groups_max, struct group_plan *plan,
                        struct group_work *work, char *err, size_t err_size);
+/* The parts of it, for who packs several requests together.  Wishes that are sets, their events and numbers: how many. */
+unsigned event_request_sets(const struct event_request *r, uint64_t set[EVENT_WISHES_MAX],
+                            uint8_t wish[EVENT_WISHES_MAX]);
+/* Why not, in words; cause has the request's numbers of events, and those of wishes for sets.  Empty where it is possible. */
+void event_request_explain(const struct event_request *r, const struct group_cause *cause, char *err,
+                           size_t err_size);
+/* What packing has to know of events that are to be packed together, on so many programmable counters. */
+void event_demands(const struct event *event, unsigned events, unsigned counters, struct group_event *out);
+/* Do they count the same? */
+bool event_same(const struct event *a, const struct event *b);
+
 /* A metric's figure.  count[e] belongs to event e and was counted while a group ran that has all of the wish's events, if bit
  * e of counted is set. */
 struct metric_value event_request_value(const struct event_request *r, unsigned wish, const uint64_t *count,

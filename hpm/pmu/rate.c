@@ -14,7 +14,7 @@ static uint64_t rate_once(uint64_t (*read)(void), uint64_t mask, uint64_t wait)
         cycles = (read() - from_cycles) & mask;
         ticks = arch_ticks() - from;
     } while (ticks < wait);
-    return context_scale(PMU_RATE_ONE, cycles, ticks);
+    return fixed_muldiv(PMU_RATE_ONE, cycles, ticks);
 }
 
 /* The median, as a hypervisor may stop this CPU between reading the one and the other. */

@@ -21,7 +21,7 @@ struct process {
     bool ended;                /* [P] memory is free                 */
     int status;                /* [P] */
     struct wait_queue waiters; /* [P] for ended                      */
-    struct hpm_breakdown past; /* [P] of threads that have gone      */
+    struct hpm_sums past;      /* [P] of threads that have gone      */
     struct list all;           /* process.c: table                   */
     uint32_t refs;             /* [A] the table's and process_start's caller's */
     struct spinlock line_lock;

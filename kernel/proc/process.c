@@ -222,7 +222,7 @@ void process_hpm(struct process *p, struct hpm_breakdown *out)
 {
     bool irq = spin_lock(&p->lock);
 
-    *out = p->past;
+    hpm_sums_breakdown(&p->past, out);
     list_for_each (it, &p->threads) {
         struct hpm_breakdown part;
         hpm_read_thread(&container_of(it, struct thread, siblings)->hpm, &part);

@@ -11,7 +11,7 @@
 #include "kernel/cpu.h"
 
 #define AFFINITY_BYTES_MAX 1024 /* as large as any libc's cpu_set_t */
-#define GROUP_MAX          65535
+#define STATED_GROUP_MAX   65535
 
 typedef int64_t handler(struct process *p, const uint64_t a[6]);
 
@@ -243,7 +243,7 @@ static int64_t sys_set_priority(struct process *p, const uint64_t a[6])
 
 static int64_t sys_group(UNUSED struct process *p, const uint64_t a[6])
 {
-    if (a[0] > GROUP_MAX)
+    if (a[0] > STATED_GROUP_MAX)
         return -EINVAL;
     sharing_group_stated(thread_current(), (int)a[0]);
     return 0;

@@ -110,14 +110,12 @@ void uthread_exit(void)
 {
     struct thread *self = thread_current();
     struct process *p = self->process;
-    struct hpm_breakdown mine;
 
     sharing_thread_removed(self);
     thread_leave_space();
-    hpm_read_thread(&self->hpm, &mine);
     bool irq = spin_lock(&p->lock);
     list_remove(&self->siblings);
-    hpm_breakdown_add(&p->past, &mine);
+    hpm_sum_thread(&self->hpm, &p->past);
     spin_unlock(&p->lock, irq);
     if (release_slot(p))
         process_reap(p);

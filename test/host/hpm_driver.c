@@ -174,7 +174,7 @@ void check_wraps_during_a_reading(uint64_t first_wrap)
 void check_turns_by_interrupt(void)
 {
     const struct hpm_cpu *hpm = cpus[0].hpm;
-    unsigned groups = hpm_state.plan.groups, turns = 0;
+    unsigned groups = hpm_state.plan->mux.rounds.groups, turns = 0;
     uint32_t seen = 0;
 
     switch_to(0, 0);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "test/host/hpm_kernel.h"
+#include "kernel/call.h"
 #include "kernel/format.h"
 #include "kernel/printf.h"
 #include "mm/mm.h"
@@ -29,6 +30,20 @@ uint64_t arch_ticks_hz(void)
 unsigned cpu_count(void)
 {
     return DOUBLE_CPUS;
+}
+
+int call_cpu(struct cpu *cpu, void (*fn)(void *arg), void *arg, uint64_t wait_ns)
+{
+    struct cpu *caller = host_cpu;
+    bool irqs_on = host_irqs_on;
+
+    (void)wait_ns;
+    host_cpu = cpu;
+    host_irqs_on = false;
+    fn(arg);
+    host_irqs_on = irqs_on;
+    host_cpu = caller;
+    return 0;
 }
 
 int frame_alloc(unsigned order, paddr_t *out)

@@ -66,7 +66,7 @@ struct hpm_breakdown counted(int thread)
 {
     struct hpm_breakdown b;
 
-    context_read(&threads[thread].counts, &hpm_state.plan, &b);
+    context_read(&threads[thread].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
     return b;
 }
 

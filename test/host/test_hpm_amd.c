@@ -241,7 +241,7 @@ static void groups_take_turns_by_interrupt_without_any_tick(void **state)
 {
     (void)state;
     start(&amd_zen4);
-    assert_true(hpm_state.plan.groups > 1);
+    assert_true(hpm_state.plan->mux.rounds.groups > 1);
     check_turns_by_interrupt();
 }
 

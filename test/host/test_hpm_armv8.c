@@ -117,7 +117,7 @@ static void a_pmu_may_have_a_cycle_counter_only(void **state)
     switch_to(0, 0);
     armv8_execute(1000, 5000, true);
     switch_to(0, -1);
-    context_read(&threads[0].counts, &hpm_state.plan, &b);
+    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
     assert_in_range(b.cycles, 5000, 5100);
     assert_int_equal(b.instructions, 0);
     assert_exact(0);
@@ -173,7 +173,7 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
     hpm_switch(NULL, &threads[0]);
     armv8_execute(300, 5000, true);
     hpm_switch(&threads[0], NULL);
-    context_read(&threads[0].counts, &hpm_state.plan, &b);
+    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
     assert_in_range(b.instructions, 300, 330);
     hpm_read_machine(&b);
     assert_in_range(b.instructions, 300, 330);
@@ -261,7 +261,7 @@ static void groups_take_turns_by_interrupt_without_any_tick(void **state)
 {
     (void)state;
     start(&wide);
-    assert_true(hpm_state.plan.groups > 1);
+    assert_true(hpm_state.plan->mux.rounds.groups > 1);
     check_turns_by_interrupt();
 }
 

@@ -1,28 +1,50 @@
-/* Counts that take turns: what is exact stays exact, what is scaled comes out right where the rate is steady.
- */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
+/* The counts of one thread or CPU as figures and as sums. */
+#include "test/host/expect_panic.h"
 #include "hpm/context.h"
 
-enum { GROUPS = 3, COUNTERS = 2, PINNED = EVENT_DCACHE(SOURCE_REMOTE_L2), ROUND = 30000 };
+enum { COUNTERS = 2, SLICE = 10000, INSTRUCTIONS = 0, PINNED, FIRST, SECOND, THIRD, ASKED };
 
-/* Event PINNED on counter 0 of every group; events 0, 1, 2 on counter 1 of groups 0, 1, 2. */
-static struct context_plan plan_of_three(void)
+static const struct event instructions = {.config = 1, .counters = 3, .fixed = EVENT_NO_FIXED, .modes = 3};
+static struct context_figures figures;
+
+static struct event event_number(unsigned n)
 {
-    struct context_plan p = {.groups = GROUPS, .counters = COUNTERS, .round_cycles = ROUND};
+    return (struct event){.config = 10 + n, .counters = 3, .fixed = EVENT_NO_FIXED, .modes = 3};
+}
 
-    memset(p.event, CONTEXT_NO_EVENT, sizeof p.event);
-    for (unsigned g = 0; g < GROUPS; g++) {
-        p.event[g][0] = PINNED;
-        p.event[g][1] = (uint8_t)g;
-        p.groups_with[g] = (uint16_t)(1u << g);
+/* Remote stalls on one counter of every group; stalls 0 and 1 and remote accesses take turns on the other. */
+static const struct hpm_plan *make_plan(uint32_t generation, uint64_t more)
+{
+    static struct hpm_plan plans[2];
+    static struct plan_work work;
+    struct plan_request r = {.counters = COUNTERS,
+                             .generation = generation,
+                             .slice = SLICE,
+                             .passes = 1,
+                             .always = {{0}, instructions},
+                             .pinned = 1 << PINNED,
+                             .wanted = ((1 << ASKED) - 1) | more};
+    struct group_cause cause;
+
+    r.event[INSTRUCTIONS] = instructions;
+    for (unsigned i = PINNED; i < 10; i++) {
+        r.event[i] = event_number(i);
+        r.born[i] = i < ASKED ? 1 : generation;
     }
-    p.groups_with[PINNED] = (1u << GROUPS) - 1;
-    return p;
+    assert_int_equal(plan_make(&plans[generation % 2], &r, &work, &cause), 0);
+    return &plans[generation % 2];
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&figures, GROUP_NIL, sizeof figures);
+    figures.instructions = INSTRUCTIONS;
+    figures.event[EVENT_DCACHE(SOURCE_REMOTE_L2)] = PINNED;
+    figures.event[EVENT_STALL(0)] = FIRST;
+    figures.event[EVENT_STALL(1)] = SECOND;
+    figures.event[EVENT_SERVED(SOURCE_REMOTE_L2)] = THIRD;
+    return 0;
 }
 
 static uint32_t next_random(uint32_t *seed)
@@ -31,129 +53,77 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-static void cycles_instructions_and_pinned_events_are_exact(void **state)
+/* Adds what the group's events count at these rates, per 1000 cycles, by logical count. */
+static void add(struct hpm_context *c, const struct hpm_plan *plan, unsigned group, uint64_t cycles,
+                const uint64_t *rate)
 {
-    struct context_plan plan = plan_of_three();
+    uint64_t count[PLAN_PLACES] = {0};
+
+    for (unsigned i = 0; i < plan->mux.seats[group]; i++) {
+        struct mux_seat seat = plan->mux.seat[group][i];
+        count[seat.place] = cycles * rate[seat.event] / 1000;
+    }
+    context_add(c, &plan->mux, group, cycles, count);
+    context_end_slice(c, &plan->mux);
+}
+
+static void instructions_and_pinned_events_are_exact_at_any_time(void **state)
+{
+    const struct hpm_plan *plan = make_plan(1, 0);
     struct hpm_context c = {0};
     struct hpm_breakdown b;
-    uint64_t cycles = 0, instructions = 0, pinned = 0;
+    uint64_t cycles = 0, instructions_done = 0, pinned = 0;
     uint32_t seed = 7;
 
     (void)state;
     for (int i = 0; i < 5000; i++) {
-        struct context_delta d = {.cycles = next_random(&seed) % 9000,
-                                  .instructions = next_random(&seed) % 20000,
-                                  .count = {next_random(&seed) % 500, next_random(&seed) % 500}};
-        context_add(&c, &plan, next_random(&seed) % GROUPS, &d);
-        cycles += d.cycles;
-        instructions += d.instructions;
-        pinned += d.count[0];
-        context_read(&c, &plan, &b);
+        uint64_t more = next_random(&seed) % 9000;
+        uint64_t rate[GROUP_EVENTS_MAX] = {next_random(&seed) % 3000, next_random(&seed) % 500,
+                                           next_random(&seed) % 500, 7, 8};
+        add(&c, plan, next_random(&seed) % plan->mux.rounds.groups, more, rate);
+        cycles += more;
+        instructions_done += more * rate[INSTRUCTIONS] / 1000;
+        pinned += more * rate[PINNED] / 1000;
+        context_read(&c, &plan->mux, &figures, &b);
         assert_int_equal(b.cycles, cycles);
-        assert_int_equal(b.instructions, instructions);
+        assert_int_equal(b.instructions, instructions_done);
         assert_int_equal(b.dcache[SOURCE_REMOTE_L2], pinned);
     }
 }
 
-static void a_steady_rate_is_scaled_to_all_cycles(void **state)
+static void figures_are_scaled_by_the_part_they_were_seen_in(void **state)
 {
-    struct context_plan plan = plan_of_three();
+    static const uint64_t rate[GROUP_EVENTS_MAX] = {900, 50, 100, 250, 0};
+    const struct hpm_plan *plan = make_plan(1, 0);
     struct hpm_context c = {0};
     struct hpm_breakdown b;
     uint32_t seed = 3;
 
     (void)state;
-    /* One event 0 in 10 cycles, one event 1 in 4; event 2 never. */
-    for (int i = 0; i < 3000; i++) {
-        unsigned g = next_random(&seed) % GROUPS;
-        uint64_t cycles = 20 * (1 + next_random(&seed) % 1000);
-        context_add(&c, &plan, g,
-                    &(struct context_delta){.cycles = cycles,
-                                            .count = {0, g == 0   ? cycles / 10
-                                                         : g == 1 ? cycles / 4
-                                                                  : 0}});
-    }
-    context_read(&c, &plan, &b);
+    for (int i = 0; i < 3000; i++)
+        add(&c, plan, next_random(&seed) % plan->mux.rounds.groups, 1000 * (1 + next_random(&seed) % 20),
+            rate);
+    context_read(&c, &plan->mux, &figures, &b);
     assert_in_range(b.stall[0], b.cycles / 10 - b.cycles / 10000, b.cycles / 10);
     assert_in_range(b.stall[1], b.cycles / 4 - b.cycles / 10000, b.cycles / 4);
-    assert_int_equal(b.stall[2], 0);
-    assert_in_range(b.seen_permille, 150, 334);
+    assert_int_equal(b.served[SOURCE_REMOTE_L2], 0);
+    assert_in_range(b.seen_permille, 250, 334);
 }
 
-/* A first phase full of event 0, a second without: the second must not take over the first one's rate. */
-static void a_phase_is_scaled_by_its_own_cycles(void **state)
-{
-    struct context_plan plan = plan_of_three();
-    struct hpm_context c = {0};
-    struct hpm_breakdown first, second;
-
-    (void)state;
-    for (int i = 0; i < 300; i++)
-        context_add(&c, &plan, i % GROUPS,
-                    &(struct context_delta){.cycles = 10000, .count = {0, i % GROUPS ? 0 : 5000}});
-    context_read(&c, &plan, &first);
-    assert_int_equal(first.stall[0], 1500000);
-    for (int i = 0; i < 300; i++)
-        context_add(&c, &plan, i % GROUPS, &(struct context_delta){.cycles = 10000});
-    context_read(&c, &plan, &second);
-    hpm_breakdown_sub(&second, &first);
-    assert_int_equal(second.cycles, 3000000);
-    assert_int_equal(second.stall[0], 0);
-}
-
-static void a_round_stays_open_until_each_group_had_a_fair_part(void **state)
-{
-    struct context_plan plan = plan_of_three();
-    struct hpm_context c = {0};
-
-    (void)state;
-    for (int i = 0; i < 100; i++)
-        context_add(&c, &plan, i % 2, &(struct context_delta){.cycles = 10000});
-    assert_int_equal(c.closed_cycles, 0);
-    context_add(&c, &plan, 2, &(struct context_delta){.cycles = 10000});
-    assert_int_equal(c.closed_cycles, 0);
-    for (int i = 0; i < 10; i++)
-        context_add(&c, &plan, 2, &(struct context_delta){.cycles = 10000});
-    assert_true(c.closed_cycles > 0);
-    assert_int_equal(c.closed_cycles + c.open_cycles, c.cycles);
-}
-
-static void a_young_round_goes_by_the_rate_of_the_one_before(void **state)
-{
-    struct context_plan plan = plan_of_three();
-    struct hpm_context c = {0};
-    struct hpm_breakdown b;
-
-    (void)state;
-    static const uint64_t counts[] = {9000, 1000};
-    for (int round = 0; round < 2; round++)
-        for (int i = 0; i < 3; i++)
-            context_add(&c, &plan, i,
-                        &(struct context_delta){.cycles = 10000, .count = {0, i ? 0 : counts[round]}});
-    context_add(&c, &plan, 1, &(struct context_delta){.cycles = 6000});
-    context_read(&c, &plan, &b);
-    assert_int_equal(b.stall[0], 27000 + 3000 + 600);
-}
-
-/* Remote stalls pinned, the accesses themselves in the rotation's last group. */
 static void the_few_figures_of_remote_accesses_are_those_of_the_breakdown(void **state)
 {
-    struct context_plan plan = plan_of_three();
+    const struct hpm_plan *plan = make_plan(1, 0);
     struct hpm_context c = {0};
     struct hpm_breakdown b;
     struct hpm_remote r;
     uint32_t seed = 5;
 
     (void)state;
-    plan.event[2][1] = EVENT_SERVED(SOURCE_REMOTE_L2);
-    plan.groups_with[EVENT_SERVED(SOURCE_REMOTE_L2)] = 1u << 2;
-    plan.groups_with[2] = 0;
     for (int i = 0; i < 200; i++) {
-        context_add(&c, &plan, next_random(&seed) % GROUPS,
-                    &(struct context_delta){.cycles = 500 + next_random(&seed) % 20000,
-                                            .count = {next_random(&seed) % 300, next_random(&seed) % 300}});
-        context_read(&c, &plan, &b);
-        context_read_remote(&c, &plan, &r);
+        uint64_t rate[GROUP_EVENTS_MAX] = {900, next_random(&seed) % 300, 1, 1, next_random(&seed) % 300};
+        add(&c, plan, next_random(&seed) % plan->mux.rounds.groups, 500 + next_random(&seed) % 20000, rate);
+        context_read(&c, &plan->mux, &figures, &b);
+        context_read_remote(&c, &plan->mux, &figures, &r);
         assert_int_equal(r.cycles, b.cycles);
         assert_int_equal(r.stall, b.dcache[SOURCE_REMOTE_L2]);
         assert_int_equal(r.served, b.served[SOURCE_REMOTE_L2]);
@@ -161,49 +131,80 @@ static void the_few_figures_of_remote_accesses_are_those_of_the_breakdown(void *
     assert_true(r.stall && r.served);
 }
 
+static void sums_of_threads_have_the_figures_of_their_breakdowns_added(void **state)
+{
+    const struct hpm_plan *plan = make_plan(1, 0);
+    static struct hpm_context c[3];
+    static struct hpm_sums sums;
+    struct hpm_breakdown each, all = {0}, summed;
+    uint32_t seed = 11;
+
+    (void)state;
+    memset(c, 0, sizeof c);
+    memset(&sums, 0, sizeof sums);
+    for (int i = 0; i < 900; i++) {
+        uint64_t rate[GROUP_EVENTS_MAX] = {900, next_random(&seed) % 300, 1 + i, i % 7,
+                                           next_random(&seed) % 300};
+        add(&c[i % 3], plan, next_random(&seed) % plan->mux.rounds.groups, 500 + next_random(&seed) % 20000,
+            rate);
+    }
+    for (int i = 0; i < 3; i++) {
+        context_read(&c[i], &plan->mux, &figures, &each);
+        hpm_breakdown_add(&all, &each);
+        context_sum(&c[i], &plan->mux, plan->mux.events, &sums);
+    }
+    sums_read(&sums, &plan->mux, &figures, &summed);
+    assert_int_equal(summed.cycles, all.cycles);
+    assert_int_equal(summed.instructions, all.instructions);
+    assert_memory_equal(summed.stall, all.stall, sizeof all.stall);
+    assert_memory_equal(summed.served, all.served, sizeof all.served);
+    assert_true(all.stall[0] && all.stall[1]);
+}
+
+/* A number whose logical count has been born again: what its predecessor came to is forgotten, the others go on. */
+static void sums_forget_what_a_number_meant_before(void **state)
+{
+    static const uint64_t rate[GROUP_EVENTS_MAX] = {900, 50, 100, 250, 20, 500};
+    const struct hpm_plan *plan = make_plan(1, 1 << ASKED);
+    struct hpm_context ended = {0}, c = {0};
+    static struct hpm_sums sums;
+
+    (void)state;
+    memset(&sums, 0, sizeof sums);
+    for (int i = 0; i < 100; i++)
+        add(&ended, plan, (unsigned)i % plan->mux.rounds.groups, SLICE, rate);
+    context_sum(&ended, &plan->mux, plan->mux.events, &sums);
+    assert_true(sums.count[ASKED].count > 100 * SLICE / 3);
+    plan = make_plan(2, 1 << ASKED);
+    for (unsigned g = 0; g < plan->mux.rounds.groups; g++)
+        add(&c, plan, g, SLICE, rate);
+    context_sum(&c, &plan->mux, plan->mux.events, &sums);
+    assert_int_equal(sums.count[ASKED].count, plan->mux.rounds.groups * SLICE / 2);
+    assert_int_equal(sums.count[INSTRUCTIONS].count, (100 + plan->mux.rounds.groups) * SLICE * 9 / 10);
+}
+
 static void without_a_pmu_nothing_is_counted(void **state)
 {
-    struct context_plan plan = {0};
+    static const struct mux_plan none;
     struct hpm_context c = {0};
     struct hpm_breakdown b;
 
     (void)state;
-    context_read(&c, &plan, &b);
+    memset(&figures, GROUP_NIL, sizeof figures);
+    context_read(&c, &none, &figures, &b);
     assert_int_equal(b.cycles, 0);
     assert_int_equal(b.seen_permille, 0);
-}
-
-static void scaling_is_exact_where_it_divides_and_never_overflows(void **state)
-{
-    (void)state;
-    assert_int_equal(context_scale(0, 1000, 7), 0);
-    assert_int_equal(context_scale(7, 1000, 7), 1000);
-    assert_int_equal(context_scale(10, 30, 20), 15);
-    assert_int_equal(context_scale(500000000000, 1000, 1000000000000), 500);
-    assert_int_equal(context_scale(1ull << 40, 1ull << 41, 1ull << 40), 1ull << 41);
-    for (unsigned c = 0; c < 50; c++)
-        for (unsigned a = 0; a < 50; a++)
-            for (unsigned s = 0; s < 50; s++) {
-                uint64_t count = (1ull << c) + c, all = (1ull << a) + a, seen = (1ull << s) + s;
-                unsigned __int128 exact = (unsigned __int128)count * all / seen;
-                if (exact >> 62)
-                    continue;
-                uint64_t got = context_scale(count, all, seen), slack = (uint64_t)(exact >> 12) + 1;
-                assert_in_range(got, exact > slack ? (uint64_t)exact - slack : 0, (uint64_t)exact + slack);
-            }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cycles_instructions_and_pinned_events_are_exact),
-        cmocka_unit_test(a_steady_rate_is_scaled_to_all_cycles),
-        cmocka_unit_test(a_phase_is_scaled_by_its_own_cycles),
-        cmocka_unit_test(a_round_stays_open_until_each_group_had_a_fair_part),
-        cmocka_unit_test(a_young_round_goes_by_the_rate_of_the_one_before),
-        cmocka_unit_test(the_few_figures_of_remote_accesses_are_those_of_the_breakdown),
-        cmocka_unit_test(without_a_pmu_nothing_is_counted),
-        cmocka_unit_test(scaling_is_exact_where_it_divides_and_never_overflows),
+        cmocka_unit_test_setup(instructions_and_pinned_events_are_exact_at_any_time, set_up),
+        cmocka_unit_test_setup(figures_are_scaled_by_the_part_they_were_seen_in, set_up),
+        cmocka_unit_test_setup(the_few_figures_of_remote_accesses_are_those_of_the_breakdown, set_up),
+        cmocka_unit_test_setup(sums_of_threads_have_the_figures_of_their_breakdowns_added, set_up),
+        cmocka_unit_test_setup(sums_forget_what_a_number_meant_before, set_up),
+        cmocka_unit_test_setup(without_a_pmu_nothing_is_counted, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,7 +97,7 @@ static void remote_cache_stalls_are_exact_per_thread(void **state)
         switch_to(cpu, -1);
     }
     for (unsigned i = 0; i < THREADS; i++) {
-        context_read(&threads[i].counts, &hpm_state.plan, &b);
+        context_read(&threads[i].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
         assert_in_range(b.dcache[SOURCE_REMOTE_L2], truth[i], truth[i] + b.cycles / SLICE * REGISTER_CYCLES);
     }
 }
@@ -126,7 +126,7 @@ static void a_steady_program_is_estimated_within_three_percent(void **state)
             double_access(s, 0, true);
     }
     switch_to(0, -1);
-    context_read(&threads[0].counts, &hpm_state.plan, &b);
+    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
     const uint64_t *now = double_cpus[0].at_read, *then = start.at_read;
     assert_int_equal(b.cycles, now[MACHINE_EVENT_CYCLES] - then[MACHINE_EVENT_CYCLES]);
     for (unsigned i = 0; i < STALL_CAUSES; i++)
@@ -138,7 +138,7 @@ static void a_steady_program_is_estimated_within_three_percent(void **state)
         assert_near(b.served[s], now[served] - then[served], 30);
         assert_near(b.dcache[s], now[stall] - then[stall], 30);
     }
-    assert_in_range(b.seen_permille, 500 / hpm_state.plan.groups, 1500 / hpm_state.plan.groups);
+    assert_in_range(b.seen_permille, 500 / hpm_state.plan->mux.rounds.groups, 1500 / hpm_state.plan->mux.rounds.groups);
 }
 
 static void a_switch_costs_a_handful_of_register_accesses(void **state)
@@ -156,12 +156,12 @@ static void groups_take_turns_by_interrupt_without_any_tick(void **state)
 
     (void)state;
     switch_to(0, 0);
-    for (unsigned i = 0; i < 40 * hpm_state.plan.groups; i++) {
+    for (unsigned i = 0; i < 40 * hpm_state.plan->mux.rounds.groups; i++) {
         seen |= 1u << mux_turns_group(&cpus[0].hpm->turns);
-        assert_null(mux_turns_check(&cpus[0].hpm->turns, &hpm_state.rounds));
+        assert_null(mux_turns_check(&cpus[0].hpm->turns, &hpm_state.plan->mux.rounds));
         double_execute(1000, SLICE / 20);
     }
-    assert_int_equal(seen, (1u << hpm_state.plan.groups) - 1);
+    assert_int_equal(seen, (1u << hpm_state.plan->mux.rounds.groups) - 1);
 }
 
 static void the_present_stretch_is_included_when_a_thread_reads_itself(void **state)

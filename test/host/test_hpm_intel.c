@@ -57,9 +57,9 @@ static void the_counter_of_records_counts_nothing_else(void **state)
             known += hpm_state.event[e].counters != 0;
         }
         assert_true(known >= 8);
-        for (unsigned g = 0; g < hpm_state.plan.groups; g++)
-            if (hpm_state.plan.counters > 3)
-                assert_null(hpm_state.programme[g][3]);
+        for (unsigned g = 0; g < hpm_state.plan->mux.rounds.groups; g++)
+            if (hpm_state.pmu.counters > 3)
+                assert_null(hpm_state.plan->programme[g][3]);
     }
 }
 
@@ -133,7 +133,7 @@ static void a_processor_nobody_knows_has_cycles_and_instructions(void **state)
     switch_to(0, 0);
     intel_execute(1000, 5000, true);
     switch_to(0, -1);
-    context_read(&threads[0].counts, &hpm_state.plan, &b);
+    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
     assert_in_range(b.instructions, 1000, 1100);
     assert_exact(0);
 }
@@ -152,7 +152,7 @@ static void a_cpu_may_have_too_few_counters_for_anything_but_cycles(void **state
     switch_to(0, 0);
     intel_execute(1000, 5000, true);
     switch_to(0, -1);
-    context_read(&threads[0].counts, &hpm_state.plan, &b);
+    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
     assert_in_range(b.cycles, 5000, 5200);
     assert_int_equal(b.instructions, 0);
     assert_exact(0);
@@ -176,7 +176,7 @@ static void fixed_counters_may_have_gaps(void **state)
     intel_execute(1000, 5000, true);
     struct hpm_breakdown b;
     switch_to(0, -1);
-    context_read(&threads[0].counts, &hpm_state.plan, &b);
+    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
     assert_in_range(b.cycles, 5000, 5200);
     assert_in_range(b.instructions, 1000, 1100);
 }
@@ -238,7 +238,7 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
     hpm_switch(NULL, &threads[0]);
     intel_execute(300, 5000, true);
     hpm_switch(&threads[0], NULL);
-    context_read(&threads[0].counts, &hpm_state.plan, &b);
+    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
     assert_in_range(b.instructions, 300, 330);
 }
 

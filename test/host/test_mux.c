@@ -67,11 +67,10 @@ static void assert_sound(const struct mux_counts *c, const struct mux_plan *p)
 }
 
 /* Puts what event e counted into the group's places. */
-static void count_by_place(const struct mux_plan *p, unsigned group, const uint64_t *by_event,
-                           uint64_t *by_place)
+static void count_by_place(unsigned group, const uint64_t *by_event, uint64_t *by_place)
 {
     for (unsigned place = 0; place < GROUP_PLACES; place++) {
-        unsigned e = p->groups->event[group][place];
+        unsigned e = groups()->event[group][place];
         by_place[place] = e == GROUP_NIL ? 12345 : by_event[e];
     }
 }
@@ -116,9 +115,9 @@ static void oracle_close(struct oracle *o, long double pass)
 
 static void assert_as_oracle(const struct mux_counts *c, const struct oracle *o)
 {
-    assert_int_equal(c->units, o->units);
     for (unsigned e = 0; e < EVENTS; e++) {
         const struct mux_count *got = &c->event[e];
+        assert_int_equal(got->units, o->units);
         long double total = got->total + got->fraction / 4294967296.0L, variance = got->variance / 65536.0L;
         assert_true(fabsl(total - o->total[e]) <= 1e-6L + o->total[e] * 1e-9L);
         /* A rate is known to 2^-8, a weight to 2^-12. */
@@ -147,7 +146,7 @@ static void random_work_is_summed_up_as_by_an_oracle(void **state)
             for (unsigned e = 0; e < EVENTS; e++)
                 by_event[e] = below(1 + scale * (step / 500 + 1));
             pinned += by_event[PINNED];
-            count_by_place(&p, group, by_event, count);
+            count_by_place(group, by_event, count);
             mux_add(&c, &p, group, length, count);
             oracle_add(&o, group, length, by_event);
             if (mux_turns_spend(&t, &p.rounds, length) >= MUX_PASS_ENDS && mux_close(&c, &p))
@@ -156,7 +155,7 @@ static void random_work_is_summed_up_as_by_an_oracle(void **state)
                 mux_turns_cut(&t, &p.rounds);
             assert_sound(&c, &p);
             assert_null(mux_turns_check(&t, &p.rounds));
-            assert_int_equal(c.event[PINNED].total + c.event[PINNED].open, pinned);
+            assert_int_equal(c.event[PINNED].total + c.open[PINNED].count, pinned);
         }
         assert_true(o.units > 50);
         assert_as_oracle(&c, &o);
@@ -168,11 +167,11 @@ static void add_slice(struct mux_counts *c, const struct mux_plan *p, unsigned g
 {
     uint64_t by_event[EVENTS] = {n, n, n, n, n, n}, count[GROUP_PLACES];
 
-    count_by_place(p, group, by_event, count);
+    count_by_place(group, by_event, count);
     mux_add(c, p, group, length, count);
 }
 
-static void a_unit_stays_open_until_each_group_had_a_quarter_of_its_share(void **state)
+static void a_unit_stays_open_until_each_event_had_a_quarter_of_its_share(void **state)
 {
     static const uint8_t share[GROUPS] = {1, 2, 3, 1};
     struct mux_plan p = plan_of(1, share);
@@ -180,7 +179,7 @@ static void a_unit_stays_open_until_each_group_had_a_quarter_of_its_share(void *
     uint64_t pass = p.rounds.pass;
 
     (void)state;
-    assert_int_equal(mux_unseen(&c, &p), 0xf);
+    assert_int_equal(mux_unseen(&c, &p), 0x3f);
     assert_false(mux_close(&c, &p));
     add_slice(&c, &p, 0, pass, 5);
     add_slice(&c, &p, 2, pass, 5);
@@ -188,14 +187,14 @@ static void a_unit_stays_open_until_each_group_had_a_quarter_of_its_share(void *
     assert_false(mux_close(&c, &p));
     add_slice(&c, &p, 3, pass, 5);
     assert_int_equal(mux_unseen(&c, &p), 0x2);
-    /* Group 1 shall have 2 of 7 parts; a quarter of them is 1 of 14, of 3 passes and its own. */
+    /* Event 1 shall have 2 of 7 parts; a quarter of them is 1 of 14, of 3 passes and its own. */
     add_slice(&c, &p, 1, 3 * pass / 13 - 100, 5);
     assert_int_equal(mux_unseen(&c, &p), 0x2);
     add_slice(&c, &p, 1, 200, 5);
     assert_int_equal(mux_unseen(&c, &p), 0);
     assert_true(mux_close(&c, &p));
     assert_int_equal(c.open_length, 0);
-    assert_int_equal(c.units, 1);
+    assert_int_equal(c.event[1].units, 1);
     assert_sound(&c, &p);
 }
 
@@ -257,7 +256,7 @@ static void what_is_rare_is_not_rounded_away(void **state)
     assert_in_range(sum.count, 1000 * length / seen, 1000 * length / seen + 1);
 }
 
-static void an_open_unit_goes_by_itself_or_by_the_mean_rate_so_far(void **state)
+static void an_open_unit_goes_by_itself_or_by_the_rate_of_the_one_before(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
     struct mux_counts c = {0};
@@ -282,6 +281,14 @@ static void an_open_unit_goes_by_itself_or_by_the_mean_rate_so_far(void **state)
     assert_int_equal(sum.count, 12000 + 7 + 100);
     mux_read(&c, &p, 1, &sum);
     assert_int_equal(sum.count, 12000 + 505);
+    for (unsigned g = 0; g < GROUPS; g++)
+        add_slice(&c, &p, g, 300000, 0);
+    assert_true(mux_close(&c, &p));
+    mux_read(&c, &p, 0, &sum);
+    uint64_t closed = sum.count;
+    add_slice(&c, &p, 1, 10000, 0); /* nothing any more */
+    mux_read(&c, &p, 0, &sum);
+    assert_in_range(sum.count, closed, closed + 1);
 }
 
 static void readings_of_a_window_and_of_several_threads_add_up(void **state)
@@ -392,6 +399,119 @@ static void a_unit_too_long_for_its_weight_has_no_interval(void **state)
     assert_int_equal(e.sure, ESTIMATE_EXACT);
 }
 
+static struct mux_plan first_plan(void)
+{
+    struct mux_plan p = plan_of(1, NULL);
+
+    p.generation = 1;
+    for (unsigned e = 0; e < EVENTS; e++)
+        p.born[e] = 1;
+    return p;
+}
+
+/* Those that do not stay are born in it. */
+static struct mux_plan plan_after(const struct mux_plan *before, uint64_t stay)
+{
+    struct mux_plan p = plan_of(1, NULL);
+
+    p.generation = before->generation + 1;
+    for (unsigned e = 0; e < EVENTS; e++)
+        p.born[e] = stay >> e & 1 ? before->born[e] : p.generation;
+    return p;
+}
+
+static void add_pass(struct mux_counts *c, const struct mux_plan *p, uint64_t n)
+{
+    for (unsigned g = 0; g < GROUPS; g++)
+        add_slice(c, p, g, p->rounds.slice, n);
+    assert_true(mux_close(c, p));
+}
+
+static void an_event_that_is_born_starts_from_nothing_and_the_others_go_on(void **state)
+{
+    struct mux_plan first = first_plan(), second = plan_after(&first, 1 | 1 << PINNED);
+    struct mux_counts c = {0};
+    struct mux_sum sum;
+
+    (void)state;
+    for (unsigned i = 0; i < 10; i++)
+        add_pass(&c, &first, 100);
+    mux_read(&c, &second, 1, &sum); /* not there yet */
+    assert_int_equal(sum.length | sum.count | sum.seen, 0);
+    mux_read(&c, &second, 0, &sum);
+    assert_int_equal(sum.count, 4000);
+    for (unsigned i = 0; i < 5; i++)
+        add_pass(&c, &second, 10);
+    mux_read(&c, &second, 0, &sum);
+    assert_int_equal(sum.count, 4000 + 200);
+    assert_int_equal(sum.length, 15 * ROUND);
+    assert_int_equal(sum.units, 15);
+    mux_read(&c, &second, 1, &sum);
+    assert_int_equal(sum.count, 200);
+    assert_int_equal(sum.length, 5 * ROUND);
+    assert_int_equal(sum.units, 5);
+    mux_read(&c, &second, PINNED, &sum);
+    assert_int_equal(sum.count, 4000 + 200);
+    assert_sound(&c, &second);
+}
+
+/* Half of a pass: events 0 and 4 and the pinned one were seen, the others go by the mean so far. */
+static void a_unit_that_a_new_plan_cuts_is_counted_by_what_is_known(void **state)
+{
+    struct mux_plan first = first_plan(), second = plan_after(&first, 0x3f);
+    struct mux_counts c = {0};
+    struct mux_sum sum;
+
+    (void)state;
+    for (unsigned i = 0; i < 10; i++)
+        add_pass(&c, &first, 100);
+    add_slice(&c, &first, 0, ROUND / 4, 300);
+    add_slice(&c, &second, 1, ROUND / 4, 20);
+    assert_sound(&c, &second);
+    mux_read(&c, &second, 0, &sum);
+    assert_int_equal(sum.count, 4000 + 300 + 100); /* and the new unit by the latest rate */
+    assert_int_equal(sum.closed, 10 * ROUND + ROUND / 4);
+    mux_read(&c, &second, 2, &sum);
+    assert_int_equal(sum.counted, 1000);
+    assert_int_equal(sum.count, 4000 + 100 + 100);
+    mux_read(&c, &second, PINNED, &sum);
+    assert_int_equal(sum.count, 4000 + 300 + 20);
+    assert_int_equal(sum.seen, sum.length);
+}
+
+static void counts_of_a_later_plan_are_never_added_to_by_an_earlier_one(void **state)
+{
+    struct mux_plan first = first_plan(), second = plan_after(&first, 0);
+    struct mux_counts c = {0};
+    uint64_t count[GROUP_PLACES] = {0};
+
+    (void)state;
+    add_pass(&c, &second, 1);
+    EXPECT_PANIC(mux_add(&c, &first, 0, 1, count));
+}
+
+static void an_alias_counts_what_its_event_counts(void **state)
+{
+    struct mux_plan p = plan_of(1, NULL);
+    struct mux_sum event, alias;
+    struct mux_counts c = {0};
+
+    (void)state;
+    mux_plan_alias(&p, 4, 40);
+    mux_plan_alias(&p, PINNED, 63);
+    for (unsigned i = 0; i < 10; i++)
+        add_pass(&c, &p, 10 + i);
+    add_slice(&c, &p, 2, 1000, 7);
+    assert_sound(&c, &p);
+    mux_read(&c, &p, 4, &event);
+    mux_read(&c, &p, 40, &alias);
+    assert_memory_equal(&event, &alias, sizeof event);
+    mux_read(&c, &p, PINNED, &event);
+    mux_read(&c, &p, 63, &alias);
+    assert_memory_equal(&event, &alias, sizeof event);
+    EXPECT_PANIC(mux_plan_alias(&p, 4, 40));
+}
+
 static void a_group_that_there_is_not_is_a_broken_invariant(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -423,15 +543,17 @@ static void damage_is_noticed(void **state)
     } while (0)
     assert_sound(&good, &p);
     DAMAGE(c.open_length = c.length + 1);
-    DAMAGE(c.open_seen[GROUPS] = 1);
-    DAMAGE(c.open_seen[0] = 1);
-    DAMAGE(c.units = 0);
-    DAMAGE(c.event[EVENTS].total = 1);
+    DAMAGE(c.open[0].seen = 1);
+    DAMAGE(c.open[0].count = 1);
+    DAMAGE(c.open[EVENTS].count = 1);
+    DAMAGE((c.open_length = 1, c.open[0].seen = 1));
+    DAMAGE(c.generation = 1);
+    DAMAGE(c.event[0].length = c.length + 1);
     DAMAGE(c.event[0].seen = c.length + 1);
     DAMAGE(c.event[0].seen = 0);
     DAMAGE(c.event[0].counted = c.event[0].total + 1);
     DAMAGE(c.event[PINNED].variance = 1);
-    DAMAGE((c.units = 1, c.event[0].variance = 1));
+    DAMAGE((c.event[0].units = 1, c.event[0].variance = 1));
     mux_turns_init(&turns, &p.rounds, 1);
 #undef DAMAGE
 #define DAMAGE(what)                                     \
@@ -456,15 +578,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(an_event_has_as_many_slices_as_its_weight, mux_set_up),
         cmocka_unit_test_setup(random_work_is_summed_up_as_by_an_oracle, mux_set_up),
-        cmocka_unit_test_setup(a_unit_stays_open_until_each_group_had_a_quarter_of_its_share, mux_set_up),
+        cmocka_unit_test_setup(a_unit_stays_open_until_each_event_had_a_quarter_of_its_share, mux_set_up),
         cmocka_unit_test_setup(a_unit_is_no_shorter_than_a_pass_but_for_a_sixteenth, mux_set_up),
         cmocka_unit_test_setup(counts_are_scaled_by_the_lengths_that_were_measured, mux_set_up),
         cmocka_unit_test_setup(what_is_rare_is_not_rounded_away, mux_set_up),
-        cmocka_unit_test_setup(an_open_unit_goes_by_itself_or_by_the_mean_rate_so_far, mux_set_up),
+        cmocka_unit_test_setup(an_open_unit_goes_by_itself_or_by_the_rate_of_the_one_before, mux_set_up),
         cmocka_unit_test_setup(readings_of_a_window_and_of_several_threads_add_up, mux_set_up),
         cmocka_unit_test_setup(a_window_never_has_fewer_than_were_counted, mux_set_up),
         cmocka_unit_test_setup(figures_beyond_the_ranges_saturate, mux_set_up),
         cmocka_unit_test_setup(a_unit_too_long_for_its_weight_has_no_interval, mux_set_up),
+        cmocka_unit_test_setup(an_event_that_is_born_starts_from_nothing_and_the_others_go_on, mux_set_up),
+        cmocka_unit_test_setup(a_unit_that_a_new_plan_cuts_is_counted_by_what_is_known, mux_set_up),
+        cmocka_unit_test_setup(counts_of_a_later_plan_are_never_added_to_by_an_earlier_one, mux_set_up),
+        cmocka_unit_test_setup(an_alias_counts_what_its_event_counts, mux_set_up),
         cmocka_unit_test_setup(a_group_that_there_is_not_is_a_broken_invariant, mux_set_up),
         cmocka_unit_test_setup(damage_is_noticed, mux_set_up),
     };

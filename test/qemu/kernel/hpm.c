@@ -359,7 +359,7 @@ static void read_both(struct hpm_breakdown *machine, struct hpm_breakdown *own)
     bool irq = arch_irq_save();
 
     hpm_read_machine(machine);
-    context_read(&thread_current()->hpm.counts, &hpm_state.plan, own);
+    context_read(&thread_current()->hpm.counts, &hpm_state.plan->mux, &hpm_state.figures, own);
     arch_irq_restore(irq);
 }
 
@@ -487,7 +487,7 @@ static void figures_of_a_mixed_load_are_seen_enough_to_be_scaled(void)
     hpm_breakdown_sub(&after, &before);
     hpm_breakdown_print("a mixed load", &after);
     print_figures(&after);
-    CHECK(after.seen_permille > 1000 / hpm_state.plan.groups / 2);
+    CHECK(after.seen_permille > 1000 / hpm_state.plan->mux.rounds.groups / 2);
 }
 
 static const struct suite_test tests[] = {

@@ -87,7 +87,7 @@ static void cycles_pass_at_the_rate_that_was_measured(void)
         return;
     for (unsigned tries = 0; !agree && tries < 10; tries++) {
         struct pmu_latch l = count_loop(3000000);
-        uint64_t expected = context_scale(l.time, hpm_state.pmu.cycles_per_tick, PMU_RATE_ONE);
+        uint64_t expected = fixed_muldiv(l.time, hpm_state.pmu.cycles_per_tick, PMU_RATE_ONE);
         kprintf("# %llu cycles in %llu ticks\n", (unsigned long long)l.cycles, (unsigned long long)l.time);
         agree = l.cycles > expected - expected / 50 && l.cycles < expected + expected / 50;
     }
@@ -102,7 +102,7 @@ static void each_turn_ends_by_an_interrupt(void)
 
     if (!none_skipped(true))
         return;
-    uint64_t slice_cycles = hpm_state.plan.round_cycles / hpm_state.plan.groups;
+    uint64_t slice_cycles = hpm_slice_cycles;
     uint64_t before = this_cpu()->hpm->interrupts;
     known_loop(turns * slice_cycles / 2);
     uint64_t interrupts = this_cpu()->hpm->interrupts - before;
@@ -159,7 +159,7 @@ static void read_both(struct hpm_breakdown *machine, struct hpm_breakdown *own)
     bool irq = arch_irq_save();
 
     hpm_read_machine(machine);
-    context_read(&thread_current()->hpm.counts, &hpm_state.plan, own);
+    context_read(&thread_current()->hpm.counts, &hpm_state.plan->mux, &hpm_state.figures, own);
     arch_irq_restore(irq);
 }
 
@@ -242,7 +242,7 @@ static void busy_and_idle_cycles_are_the_time_that_passed(void)
     hpm_read_machine(&after);
     hpm_breakdown_sub(&after, &before);
     uint64_t all = after.cycles + after.idle_cycles;
-    uint64_t time = context_scale(took, hpm_state.pmu.cycles_per_tick, PMU_RATE_ONE);
+    uint64_t time = fixed_muldiv(took, hpm_state.pmu.cycles_per_tick, PMU_RATE_ONE);
     kprintf("# busy %llu + idle %llu cycles in a time of %llu\n", (unsigned long long)after.cycles,
             (unsigned long long)after.idle_cycles, (unsigned long long)time);
     CHECK(all > time - time / 100 && all < time + time / 100);

@@ -1,0 +1,149 @@
+/* See plan.h. */
+#include "hpm/plan.h"
+#include "hpm/events/request.h"
+
+/* What is packed: each event once, in the order of the first logical count of it. */
+struct packing {
+    unsigned events;
+    uint8_t first[GROUP_EVENTS_MAX];    /* logical count, by event             */
+    uint8_t event_of[GROUP_EVENTS_MAX]; /* by logical count                    */
+    struct event event[GROUP_EVENTS_MAX];
+    struct group_event demand[GROUP_EVENTS_MAX];
+    uint64_t set[GROUP_SETS_MAX], pinned;
+};
+
+static unsigned first_of(uint64_t counts)
+{
+    return (unsigned)__builtin_ctzll(counts);
+}
+
+static void find_events(struct packing *p, const struct plan_request *r)
+{
+    for (uint64_t left = r->wanted; left; left &= left - 1) {
+        unsigned i = first_of(left), e = 0;
+        while (e < p->events && !event_same(&p->event[e], &r->event[i]))
+            e++;
+        if (e == p->events) {
+            p->first[e] = (uint8_t)i;
+            p->event[p->events++] = r->event[i];
+        }
+        p->event_of[i] = (uint8_t)e;
+    }
+}
+
+static uint64_t events_of(const struct packing *p, uint64_t counts)
+{
+    uint64_t events = 0;
+
+    for (; counts; counts &= counts - 1)
+        events |= (uint64_t)1 << p->event_of[first_of(counts)];
+    return events;
+}
+
+/* The same, whatever counters it may have beside its own? */
+static bool is_always(const struct plan_request *r, unsigned which, const struct event *e)
+{
+    return r->always[which].modes && event_same(&r->always[which], e);
+}
+
+/* The hardware's fixed counters have other numbers, and what else they count is not driven. */
+static void seat_always(struct packing *p, const struct plan_request *r)
+{
+    for (unsigned e = 0; e < p->events; e++) {
+        p->demand[e].fixed = GROUP_NIL;
+        for (unsigned which = 0; which < 2; which++)
+            if (is_always(r, which, &p->event[e]))
+                p->demand[e] = (struct group_event){.fixed = (uint8_t)which};
+    }
+}
+
+static int one_empty_group(struct group_plan *groups)
+{
+    memset(groups, GROUP_NIL, sizeof *groups);
+    groups->groups = groups->least = 1;
+    return 0;
+}
+
+static void name_counts(const struct packing *p, struct group_cause *cause)
+{
+    uint64_t crowd = 0;
+
+    for (uint64_t left = cause->crowd; left; left &= left - 1)
+        crowd |= (uint64_t)1 << p->first[first_of(left)];
+    cause->crowd = crowd;
+    if (cause->event != GROUP_NIL)
+        cause->event = p->first[cause->event];
+    if (cause->other != GROUP_NIL)
+        cause->other = p->first[cause->other];
+}
+
+static int pack(struct packing *p, const struct plan_request *r, struct plan_work *work,
+                struct group_cause *cause)
+{
+    struct group_request request = {
+        .events = p->events,
+        .counters = r->counters,
+        .fixed = 3,
+        .sets = r->sets,
+        .pinned = events_of(p, r->pinned & r->wanted),
+        .event = p->demand,
+        .set = p->set,
+    };
+
+    event_demands(p->event, p->events, r->counters, p->demand);
+    seat_always(p, r);
+    for (unsigned s = 0; s < r->sets; s++)
+        p->set[s] = events_of(p, r->set[s]);
+    *cause = (struct group_cause){GROUP_POSSIBLE, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0};
+    int err =
+        p->events ? group_pack(&request, &work->groups, &work->group, cause) : one_empty_group(&work->groups);
+    if (err)
+        name_counts(p, cause);
+    return err;
+}
+
+/* The groups' events go by the number of their first logical count, the others of the same event after it. */
+static void name_places(const struct packing *p, struct group_plan *groups)
+{
+    for (unsigned g = 0; g < groups->groups; g++)
+        for (unsigned place = 0; place < GROUP_PLACES; place++)
+            if (groups->event[g][place] != GROUP_NIL)
+                groups->event[g][place] = p->first[groups->event[g][place]];
+}
+
+static void programme(struct hpm_plan *plan, const struct group_plan *groups, unsigned counters)
+{
+    for (unsigned g = 0; g < groups->groups; g++)
+        for (unsigned c = 0; c < counters; c++)
+            if (groups->event[g][c] != GROUP_NIL)
+                plan->programme[g][c] = &plan->event[groups->event[g][c]];
+}
+
+int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_work *work,
+              struct group_cause *cause)
+{
+    struct packing p = {0};
+    struct mux_config config = {.passes = r->passes};
+
+    find_events(&p, r);
+    int err = pack(&p, r, work, cause);
+    if (err)
+        return err;
+    name_places(&p, &work->groups);
+    *out = (struct hpm_plan){0};
+    memset(config.share, 1, sizeof config.share);
+    config.round = r->slice * work->groups.groups * r->passes;
+    err = mux_plan_init(&out->mux, &config, &work->groups);
+    if (err)
+        return err == -EINVAL ? -ERANGE : err;
+    for (uint64_t left = r->wanted; left; left &= left - 1) {
+        unsigned i = first_of(left), first = p.first[p.event_of[i]];
+        if (i != first)
+            mux_plan_alias(&out->mux, first, i);
+    }
+    out->mux.generation = r->generation;
+    memcpy(out->mux.born, r->born, sizeof out->mux.born);
+    memcpy(out->event, r->event, sizeof out->event);
+    programme(out, &work->groups, r->counters);
+    return 0;
+}

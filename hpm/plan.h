@@ -1,0 +1,47 @@
+/*
+ * What the machine counts at a time: all that anybody asked for, as *logical counts* with numbers that stay, packed into
+ * groups that take turns (hpm/group.h, hpm/mux.h).
+ *
+ * A plan is made anew whenever somebody asks for more or wants no more.  A logical count keeps its number from birth to
+ * death; the same number may later be another one, with a later birth.  Counts of the same event share its place on
+ * the counters.  Pure: no clock, lock, allocation or register.
+ */
+#pragma once
+#include "hpm/events/event.h"
+#include "hpm/hpm.h"
+
+/* Places of cycles and of instructions, which have counters of their own. */
+#define PLAN_CYCLES       GROUP_FIXED(0)
+#define PLAN_INSTRUCTIONS GROUP_FIXED(1)
+#define PLAN_PLACES       GROUP_FIXED(2)
+
+struct plan_request {
+    unsigned counters;      /* programmable ones, at most HPM_COUNTERS_MAX             */
+    uint32_t generation;    /* later than that of the plan before                      */
+    uint64_t slice;         /* cycles a group counts at a time                         */
+    unsigned passes;        /* in a round                                              */
+    struct event always[2]; /* what counts at PLAN_CYCLES, PLAN_INSTRUCTIONS; no modes: nothing      */
+    uint64_t wanted;        /* bit i: there is a logical count i; what follows of others does not matter */
+    uint64_t pinned;        /* bit i: it is to be counted all the time                 */
+    struct event event[GROUP_EVENTS_MAX];
+    uint32_t born[GROUP_EVENTS_MAX]; /* generation                                  */
+    unsigned sets;
+    uint64_t set[GROUP_SETS_MAX]; /* logical counts to be counted at the same time    */
+};
+
+struct hpm_plan {
+    struct mux_plan mux;
+    struct event event[GROUP_EVENTS_MAX];
+    const struct event *programme[GROUP_MAX][HPM_COUNTERS_MAX]; /* of each group; NULL: nothing */
+};
+
+/* Memory that plan_make works in; nothing in it outlives the call. */
+struct plan_work {
+    struct group_work group;
+    struct group_plan groups;
+};
+
+/* 0; -EINVAL, -ENOSPC: as group_pack, cause naming logical counts and the request's sets.  -ERANGE: rounds would be too
+ * long or too short (mux_rounds_init). */
+int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_work *work,
+              struct group_cause *cause);

@@ -1,0 +1,365 @@
+/*
+ * Who wants what counted.  The breakdown's figures are wanted always, sessions come and go; each time a new plan of all that is
+ * wanted is made in the memory of the plan before the present one, and every CPU told to follow it.  When all have, nobody
+ * uses the present one's memory any more (see hpm/context.h).
+ */
+#include "hpm/internal.h"
+#include "hpm/events/request.h"
+#include "kernel/call.h"
+#include "kernel/cpu.h"
+#include "kernel/printf.h"
+#include "mm/mm.h"
+
+#define SESSIONS_MAX 16
+#define ANSWER_NS    (100 * NS_PER_MS)
+
+struct hpm_session {
+    struct event_request request;
+    uint8_t count[GROUP_EVENTS_MAX]; /* logical count of each of its events */
+};
+
+/* Callers come one at a time. */
+static struct {
+    struct plan_request request; /* the present plan's, the sessions' sets excepted */
+    struct hpm_session *session[SESSIONS_MAX];
+    struct hpm_plan plan[2];
+    struct plan_work work;
+} wanted;
+
+/* ---- Boot ---- */
+
+/* Remote-cache stalls are what the scheduler acts on: never estimated where that is possible. */
+static const unsigned pinned_figures[] = {EVENT_DCACHE(SOURCE_REMOTE_L2), EVENT_DCACHE(SOURCE_REMOTE_L3)};
+
+static uint8_t want_first(const struct event *event)
+{
+    unsigned i = (unsigned)__builtin_popcountll(wanted.request.wanted);
+
+    wanted.request.event[i] = *event;
+    wanted.request.born[i] = wanted.request.generation;
+    wanted.request.wanted |= (uint64_t)1 << i;
+    return (uint8_t)i;
+}
+
+static void want_figures(void)
+{
+    struct context_figures *figures = &hpm_state.figures;
+
+    memset(figures, GROUP_NIL, sizeof *figures);
+    if (hpm_state.always[1].modes)
+        figures->instructions = want_first(&hpm_state.always[1]);
+    for (unsigned f = 0; f < HPM_EVENTS; f++)
+        if (hpm_state.event[f].counters)
+            figures->event[f] = want_first(&hpm_state.event[f]);
+    for (unsigned i = 0; i < ARRAY_SIZE(pinned_figures); i++)
+        if (figures->event[pinned_figures[i]] != GROUP_NIL)
+            wanted.request.pinned |= (uint64_t)1 << figures->event[pinned_figures[i]];
+}
+
+int plans_init(void)
+{
+    struct group_cause cause;
+
+    memset(&wanted, 0, sizeof wanted);
+    wanted.request = (struct plan_request){.counters = hpm_state.pmu.counters,
+                                           .generation = 1,
+                                           .slice = hpm_slice_cycles,
+                                           .passes = 1,
+                                           .always = {hpm_state.always[0], hpm_state.always[1]}};
+    want_figures();
+    int err = plan_make(&wanted.plan[0], &wanted.request, &wanted.work, &cause);
+    if (err == -ENOSPC && wanted.request.pinned) {
+        kprintf(
+            "hpm: too few counters to have remote-cache stalls counted all the time: they are estimated\n");
+        wanted.request.pinned = 0;
+        err = plan_make(&wanted.plan[0], &wanted.request, &wanted.work, &cause);
+    }
+    hpm_state.plan = &wanted.plan[0];
+    return err;
+}
+
+/* ---- Plans ---- */
+
+static void follow_everywhere(void)
+{
+    bool irq = arch_irq_save();
+
+    counting_follow(NULL);
+    const struct cpu *self = this_cpu();
+    arch_irq_restore(irq);
+    cpu_for_each (cpu) {
+        /* It may be busy with a call of somebody else's, or late: nobody may go on before it has answered. */
+        while (cpu != self && __atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE) &&
+               call_cpu(cpu, counting_follow, NULL, ANSWER_NS))
+            arch_cpu_relax();
+    }
+}
+
+/* The sets of a session's metrics, by logical counts; whose[s]: the wish. */
+static void add_sets(struct plan_request *r, const struct hpm_session *s, uint8_t *whose)
+{
+    uint64_t set[EVENT_WISHES_MAX];
+    uint8_t wish[EVENT_WISHES_MAX];
+    unsigned sets = event_request_sets(&s->request, set, wish);
+
+    for (unsigned i = 0; i < sets && r->sets < GROUP_SETS_MAX; i++, r->sets++) {
+        r->set[r->sets] = 0;
+        for (uint64_t left = set[i]; left; left &= left - 1)
+            r->set[r->sets] |= (uint64_t)1 << s->count[__builtin_ctzll(left)];
+        whose[r->sets] = wish[i];
+    }
+}
+
+/* All sessions' sets, s's first. */
+static void collect_sets(struct plan_request *r, const struct hpm_session *s, uint8_t *whose)
+{
+    r->sets = 0;
+    if (s)
+        add_sets(r, s, whose);
+    for (unsigned i = 0; i < SESSIONS_MAX; i++)
+        if (wanted.session[i] && wanted.session[i] != s)
+            add_sets(r, wanted.session[i], whose);
+}
+
+/* Makes request's plan the present one.  whose and cause as collect_sets and plan_make give them. */
+static int change_plan(struct plan_request *request, struct group_cause *cause)
+{
+    struct hpm_plan *next = &wanted.plan[hpm_state.plan == &wanted.plan[0]];
+
+    request->generation = wanted.request.generation + 1;
+    int err = plan_make(next, request, &wanted.work, cause);
+    if (err)
+        return err;
+    wanted.request = *request;
+    __atomic_store_n(&hpm_state.plan, next, __ATOMIC_RELEASE);
+    follow_everywhere();
+    return 0;
+}
+
+/* ---- Opening ---- */
+
+static int say(char *err, size_t err_size, const char *what, int error)
+{
+    ksnprintf(err, err_size, "%s", what);
+    return error;
+}
+
+/* The name at *at, which it moves on; 0: there is none. */
+static size_t next_name(const char **at, const char **name)
+{
+    size_t n = 0;
+
+    while (**at == ',' || **at == ' ')
+        (*at)++;
+    *name = *at;
+    while ((*at)[n] && (*at)[n] != ',' && (*at)[n] != ' ')
+        n++;
+    *at += n;
+    return n;
+}
+
+static int read_names(struct event_request *r, const char *names, char *err, size_t err_size)
+{
+    char text[EVENT_TEXT_MAX];
+    const char *name;
+    size_t n;
+
+    while ((n = next_name(&names, &name))) {
+        if (n >= sizeof text)
+            return say(err, err_size, "a name is too long", -EINVAL);
+        memcpy(text, name, n);
+        text[n] = '\0';
+        int number = event_request_add(r, text, err, err_size);
+        if (number < 0)
+            return number;
+    }
+    return r->wishes ? 0 : say(err, err_size, "no event or metric is named", -EINVAL);
+}
+
+static int number_counts(struct hpm_session *s, struct plan_request *r, char *err, size_t err_size)
+{
+    if (r->sets + s->request.wishes > GROUP_SETS_MAX)
+        return say(err, err_size, "too many metrics at a time: other sessions have their own", -ENOSPC);
+    for (unsigned e = 0; e < s->request.events; e++) {
+        if (!~r->wanted)
+            return say(err, err_size,
+                       "too many events at a time: other sessions and the breakdown have theirs", -ENOSPC);
+        s->count[e] = (uint8_t)__builtin_ctzll(~r->wanted);
+        r->wanted |= (uint64_t)1 << s->count[e];
+        r->event[s->count[e]] = s->request.event[e];
+        r->born[s->count[e]] = wanted.request.generation + 1;
+    }
+    return 0;
+}
+
+/* GROUP_EVENTS_MAX: none of the session's. */
+static unsigned event_of(const struct hpm_session *s, unsigned count)
+{
+    for (unsigned e = 0; e < s->request.events; e++)
+        if (s->count[e] == count || event_same(&s->request.event[e], &wanted.request.event[count]))
+            return e;
+    return GROUP_EVENTS_MAX;
+}
+
+/* In the session's own names, where it is about its events alone. */
+static int explain(const struct hpm_session *s, const struct group_cause *cause, const uint8_t *whose,
+                   unsigned own_sets, int error, char *err, size_t err_size)
+{
+    struct group_cause named = *cause;
+    unsigned event = cause->event == GROUP_NIL ? 0 : event_of(s, cause->event);
+    unsigned other = cause->other == GROUP_NIL ? 0 : event_of(s, cause->other);
+
+    if (error == -ERANGE)
+        return say(err, err_size, "rounds of so many groups are too long: lower hpm.slice_cycles", error);
+    if (event == GROUP_EVENTS_MAX || other == GROUP_EVENTS_MAX ||
+        (cause->set != GROUP_NIL && cause->set >= own_sets) || cause->why == GROUP_SIZES)
+        return say(err, err_size, "there are too few counters beside what is counted already", error);
+    named.event = cause->event == GROUP_NIL ? GROUP_NIL : (uint8_t)event;
+    named.other = cause->other == GROUP_NIL ? GROUP_NIL : (uint8_t)other;
+    if (cause->set != GROUP_NIL)
+        named.set = whose[cause->set];
+    event_request_explain(&s->request, &named, err, err_size);
+    return error;
+}
+
+static int want(struct hpm_session *s, char *err, size_t err_size)
+{
+    static struct plan_request request;
+    uint8_t whose[GROUP_SETS_MAX];
+    struct group_cause cause;
+
+    request = wanted.request;
+    int error = number_counts(s, &request, err, err_size);
+    if (error)
+        return error;
+    collect_sets(&request, s, whose);
+    uint64_t sets[EVENT_WISHES_MAX];
+    uint8_t wishes[EVENT_WISHES_MAX];
+    unsigned own = event_request_sets(&s->request, sets, wishes);
+    error = change_plan(&request, &cause);
+    return error ? explain(s, &cause, whose, own, error, err, err_size) : 0;
+}
+
+static unsigned session_order(void)
+{
+    unsigned order = 0;
+
+    while (PAGE_SIZE << order < sizeof(struct hpm_session))
+        order++;
+    return order;
+}
+
+static struct hpm_session **find_slot(const struct hpm_session *s)
+{
+    for (unsigned i = 0; i < SESSIONS_MAX; i++)
+        if (wanted.session[i] == s)
+            return &wanted.session[i];
+    return NULL;
+}
+
+int hpm_session_open(const char *names, struct hpm_session **out, char *err, size_t err_size)
+{
+    struct hpm_session **slot = find_slot(NULL);
+    paddr_t pa;
+
+    if (!hpm_state.ops)
+        return say(err, err_size, "this machine has no performance counters that are known, or hpm.pmu=none",
+                   -ENODEV);
+    if (!hpm_state.pmu.events.table)
+        return say(err, err_size, "no events of this processor's PMU are known by name", -ENODEV);
+    if (!slot)
+        return say(err, err_size, "too many sessions at a time", -ENOSPC);
+    if (frame_alloc(session_order(), &pa))
+        return say(err, err_size, "no memory", -ENOMEM);
+    struct hpm_session *s = phys_to_virt(pa);
+    event_request_init(&s->request, &hpm_state.pmu.events);
+    int error = read_names(&s->request, names, err, err_size);
+    if (!error)
+        error = want(s, err, err_size);
+    if (error) {
+        frame_free(pa, session_order());
+        return error;
+    }
+    *slot = *out = s;
+    return 0;
+}
+
+void hpm_session_close(struct hpm_session *s)
+{
+    static struct plan_request request;
+    uint8_t whose[GROUP_SETS_MAX];
+    struct group_cause cause;
+
+    *find_slot(s) = NULL;
+    request = wanted.request;
+    for (unsigned e = 0; e < s->request.events; e++)
+        request.wanted &= ~((uint64_t)1 << s->count[e]);
+    collect_sets(&request, NULL, whose);
+    /* What could be packed can be without some of it; at worst the effort runs out, and it stays counted for nobody. */
+    if (change_plan(&request, &cause))
+        kprintf("hpm: what a session wanted is still counted\n");
+    frame_free(virt_to_phys(s), session_order());
+}
+
+/* ---- Readings ---- */
+
+unsigned hpm_session_values(const struct hpm_session *s)
+{
+    return s->request.wishes;
+}
+
+void hpm_sums_sub(struct hpm_sums *from, const struct hpm_sums *earlier)
+{
+    from->cycles -= earlier->cycles;
+    for (unsigned i = 0; i < GROUP_EVENTS_MAX; i++)
+        if (earlier->count[i].length)
+            mux_sum_sub(&from->count[i], &earlier->count[i]);
+}
+
+/* The session's own counts are as old as it is; what is older in the sums is of others. */
+static struct mux_sum sum_of(const struct hpm_session *s, unsigned event, const struct hpm_sums *sums)
+{
+    unsigned i = s->count[event];
+
+    return sums->generation < wanted.request.born[i] ? (struct mux_sum){0} : sums->count[i];
+}
+
+static uint32_t permille(const struct mux_sum *sum)
+{
+    return sum->length ? (uint32_t)fixed_muldiv(MIN(sum->seen, sum->length), 1000, sum->length) : 0;
+}
+
+static void read_metric(const struct hpm_session *s, unsigned wish, const struct hpm_sums *sums,
+                        struct hpm_value *out)
+{
+    uint64_t count[GROUP_EVENTS_MAX] = {0}, counted = 0;
+
+    out->seen_permille = 1000;
+    for (uint64_t left = s->request.wish[wish].events; left; left &= left - 1) {
+        unsigned e = (unsigned)__builtin_ctzll(left);
+        struct mux_sum sum = sum_of(s, e, sums);
+        count[e] = sum.count;
+        counted |= (uint64_t)(sum.seen != 0) << e;
+        out->seen_permille = MIN(out->seen_permille, permille(&sum));
+    }
+    out->metric = event_request_value(&s->request, wish, count, counted);
+}
+
+void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm_sums *sums,
+                       struct hpm_value *out)
+{
+    const struct event_wish *wish = &s->request.wish[i];
+
+    *out = (struct hpm_value){.name = wish->text};
+    if (wish->metric) {
+        out->unit = wish->metric->unit;
+        read_metric(s, i, sums, out);
+        return;
+    }
+    struct mux_sum sum = sum_of(s, wish->event[0], sums);
+    bool irq = arch_irq_save();
+    struct mux_rounds rounds = __atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE)->mux.rounds;
+    arch_irq_restore(irq);
+    estimate_make(&sum, &rounds, &out->estimate);
+    out->seen_permille = permille(&sum);
+}

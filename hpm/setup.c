@@ -1,0 +1,201 @@
+/* Boot: which PMU there is, what of the breakdown it counts, and each CPU's part of it. */
+#include "hpm/figures.h"
+#include "hpm/internal.h"
+#include "kernel/cpu.h"
+#include "kernel/cmdline.h"
+#include "kernel/printf.h"
+#include "mm/mm.h"
+
+struct hpm_state hpm_state;
+uint64_t hpm_slice_cycles = 1000000;
+uint64_t hpm_print_ms;
+static struct hpm_caps caps;
+
+static uint64_t pmu_wanted = 1, modes;
+
+static const char *const pmu_choices[] = {"none", "auto", NULL};
+enum { MODES_BOTH, MODES_USER, MODES_KERNEL };
+static const char *const mode_choices[] = {"both", "user", "kernel", NULL};
+static const uint8_t modes_of[] = {EVENT_USER | EVENT_KERNEL, EVENT_USER, EVENT_KERNEL};
+const struct arg hpm_args[] = {
+    {.name = "hpm.pmu",
+     .type = ARG_CHOICE,
+     .value = &pmu_wanted,
+     .choices = pmu_choices,
+     .help = "performance counters: use what is found, or none"},
+    {.name = "hpm.modes",
+     .type = ARG_CHOICE,
+     .value = &modes,
+     .choices = mode_choices,
+     .help = "count in user mode, in kernel mode, or in both"},
+    {.name = "hpm.slice_cycles",
+     .type = ARG_U64,
+     .value = &hpm_slice_cycles,
+     .min = 10000,
+     .max = 1000000000,
+     .help = "cycles each group of events is counted at a time"},
+    {.name = "hpm.print_ms",
+     .type = ARG_U64,
+     .value = &hpm_print_ms,
+     .max = 3600000,
+     .help = "print the machine's stall breakdown every so many milliseconds; 0: never"},
+    {.name = "hpm.records",
+     .type = ARG_U64,
+     .value = &hpm_records,
+     .min = 16,
+     .max = 65536,
+     .help = "sampled accesses the hardware can record on each CPU before they are taken over"},
+    {.name = "hpm.samples",
+     .type = ARG_U64,
+     .value = &hpm_samples,
+     .min = 16,
+     .max = 65536,
+     .help = "sampled accesses each CPU can keep for who asked for them"},
+    {.name = NULL},
+};
+
+/* ---- Set-up ---- */
+
+/* What counts it has no selector that matters; but who asks for it by name shall get that counter. */
+static void find_always(unsigned which, const char *name)
+{
+    struct event *event = &hpm_state.always[which];
+    char why[1];
+
+    if (!hpm_state.pmu.events.table || event_parse(&hpm_state.pmu.events, name, event, why, sizeof why))
+        *event = (struct event){.config = UINT64_MAX - which, .fixed = EVENT_NO_FIXED};
+    event->modes = modes_of[modes];
+}
+
+/* What of the breakdown this PMU can count, in the modes asked for. */
+static void find_events(void)
+{
+    for (unsigned e = 0; e < HPM_EVENTS; e++) {
+        struct event *event = &hpm_state.event[e];
+        if (hpm_state.pmu.events.counters && figure_event(&hpm_state.pmu.events, e, event))
+            event->modes = modes_of[modes];
+        else
+            event->counters = 0;
+    }
+    find_always(0, "cycles");
+    if (hpm_state.pmu.instructions)
+        find_always(1, "instructions");
+}
+
+/* Bit i: figure first + i is counted. */
+static uint32_t counted(unsigned first, unsigned count)
+{
+    uint32_t mask = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        mask |= (uint32_t)(hpm_state.figures.event[first + i] != GROUP_NIL) << i;
+    return mask;
+}
+
+static void publish_caps(const struct pmu_ops *ops)
+{
+    const struct pmu_caps *pmu = &hpm_state.pmu;
+
+    caps = (struct hpm_caps){
+        .present = true,
+        .can_sample = pmu->sample_sources != 0,
+        .sampled = pmu->sample_sources,
+        .instructions = pmu->instructions,
+        .user = modes != MODES_KERNEL,
+        .kernel = modes != MODES_USER,
+        .name = ops->name,
+        .counters = pmu->counters,
+        .sample_period_min = MAX(pmu->sample_period_min, 1u),
+        .line_bytes = pmu->line_bytes,
+    };
+    memcpy(caps.latency, pmu->latency, sizeof caps.latency);
+    caps.stall = counted(EVENT_STALL(0), STALL_COUNT);
+    caps.dcache = counted(EVENT_DCACHE(0), SOURCE_COUNT);
+    caps.served = counted(EVENT_SERVED(0), SOURCE_COUNT) | counted(EVENT_LOADS, 1) << SOURCE_L1;
+    caps.missed = counted(EVENT_MISS(0), MISS_COUNT);
+}
+
+static void print_found(void)
+{
+    const char *about[] = {"", " in user mode only", " in kernel mode only"};
+    char missing[160];
+
+    unsigned groups = hpm_state.plan->mux.rounds.groups;
+
+    kprintf("hpm: %s: %s%u counters and %s, %u group%s of %llu cycles%s, %s\n", caps.name,
+            hpm_state.pmu.about, caps.counters,
+            caps.instructions ? "two for cycles and instructions" : "one for cycles", groups,
+            groups == 1 ? "" : "s", (unsigned long long)hpm_slice_cycles, about[modes],
+            caps.can_sample ? "records of accesses by source" : "no records of accesses");
+    report_missing(missing, sizeof missing);
+    if (missing[0])
+        kprintf("hpm: %s: does not count %s\n", caps.name, missing);
+}
+
+void hpm_init(void)
+{
+    const struct pmu_ops *ops = NULL;
+
+    caps = (struct hpm_caps){.name = "none"};
+    for (unsigned i = 0; pmu_wanted && pmu_backends[i] && !ops; i++)
+        if (pmu_backends[i]->probe(&hpm_state.pmu) == 0)
+            ops = pmu_backends[i];
+    if (!ops) {
+        kprintf("hpm: %s: no stall breakdown and no samples, all else works\n",
+                pmu_wanted ? "this machine has no performance counters that are known"
+                           : "switched off by hpm.pmu=none");
+        return;
+    }
+    find_events();
+    int err = plans_init();
+    if (err) {
+        kprintf("hpm: %s: its events cannot be arranged on %u counters (error %d): not used\n", ops->name,
+                hpm_state.pmu.counters, -err);
+        return;
+    }
+    hpm_state.ops = ops;
+    publish_caps(ops);
+    print_found();
+}
+
+void hpm_cpu_init(struct cpu *cpu)
+{
+    struct pmu_setup setup = {.slice_cycles = hpm_slice_cycles,
+                              .modes = modes_of[modes],
+                              .events = hpm_state.event,
+                              .event_count = HPM_EVENTS};
+    unsigned order = 0;
+    paddr_t pa;
+
+    if (!hpm_state.ops)
+        return;
+    while (PAGE_SIZE << order < sizeof(struct hpm_cpu))
+        order++;
+    if (frame_alloc(order, &pa))
+        panic("hpm: no memory for CPU %u", cpu->index);
+    struct hpm_cpu *hpm = phys_to_virt(pa);
+    memset(hpm, 0, sizeof *hpm);
+    if (sampler_init(hpm, &setup))
+        panic("hpm: no memory for the samples of CPU %u: lower hpm.records or hpm.samples", cpu->index);
+    int err = hpm_state.ops->cpu_init(cpu, &setup);
+    if (err == -ENODEV) {
+        kprintf("hpm: the counters of CPU %u lack what the first CPU's have: it is not counted\n",
+                cpu->index);
+        frame_free(pa, order);
+        return;
+    }
+    if (err)
+        panic("hpm: the counters of CPU %u do not work: error %d", cpu->index, -err);
+    counting_start(hpm, cpu->index + 1);
+    cpu->hpm = hpm;
+}
+
+const struct hpm_caps *hpm_caps(void)
+{
+    return &caps;
+}
+
+void hpm_thread_init(struct hpm_thread *t, uint32_t tid, uint32_t pid)
+{
+    *t = (struct hpm_thread){.tid = tid, .pid = pid};
+}
