@@ -57,8 +57,10 @@ static void end_slice(struct hpm_cpu *hpm)
     context_end_slice(hpm->current ? &hpm->busy : &hpm->idle, &hpm->plan->mux);
 }
 
-/* Brings the counts up to date.  From then on another group counts if the slice is over, or a new plan's. */
-static void account(struct hpm_cpu *hpm, bool slice_over)
+enum { SAME_THREAD = -1 };
+
+/* Brings the counts up to date.  From then on another group counts if the slice is over, or a new plan's; and tid runs. */
+static void account(struct hpm_cpu *hpm, bool slice_over, int64_t tid)
 {
     const struct hpm_plan *old = hpm->plan, *plan = __atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE);
     unsigned group = mux_turns_group(&hpm->turns);
@@ -69,7 +71,11 @@ static void account(struct hpm_cpu *hpm, bool slice_over)
         mux_turns_init(&hpm->turns, &plan->mux.rounds, hpm->turns.random);
     else if (slice_over)
         mux_turns_next(&hpm->turns, &plan->mux.rounds);
-    hpm_state.ops->latch(&now, turn ? plan->programme[mux_turns_group(&hpm->turns)] : NULL);
+    const struct event *const *next = turn ? plan->programme[mux_turns_group(&hpm->turns)] : NULL;
+    /* Nothing in between, so that the truth changes hands where the counts do. */
+    if (tid != SAME_THREAD)
+        hpm_state.ops->tag((uint32_t)tid);
+    hpm_state.ops->latch(&now, next);
     end_stretch(hpm, &old->mux, group, &now);
     hpm->plan = plan;
     if (!turn)
@@ -91,7 +97,7 @@ void counting_start(struct hpm_cpu *hpm, unsigned seed)
 void counting_follow(UNUSED void *unused)
 {
     if (this_cpu()->hpm)
-        account(this_cpu()->hpm, false);
+        account(this_cpu()->hpm, false, SAME_THREAD);
 }
 
 void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
@@ -103,9 +109,7 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
     ASSERT(hpm->current == out);
     uint64_t began = arch_ticks();
     sampler_poll(hpm);
-    /* Nothing in between, so that the truth changes hands where the counts do. */
-    hpm_state.ops->tag(in ? in->tid : 0);
-    account(hpm, false);
+    account(hpm, false, in ? in->tid : 0);
     hpm->current = in;
     if (!out != !in)
         set_idle(hpm, hpm->idle_ticks, in ? 0 : arch_ticks());
@@ -120,7 +124,7 @@ void hpm_tick(void)
         return;
     uint64_t began = arch_ticks();
     sampler_poll(hpm);
-    account(hpm, hpm->last.cycles - hpm->turn_began >= hpm_slice_cycles);
+    account(hpm, hpm->last.cycles - hpm->turn_began >= hpm_slice_cycles, SAME_THREAD);
     hpm->own_cycles += cycles_of(arch_ticks() - began);
 }
 
@@ -136,7 +140,7 @@ void hpm_interrupt(struct arch_frame *frame)
     hpm->interrupts++;
     sampler_poll(hpm);
     if (why & PMU_SLICE)
-        account(hpm, true);
+        account(hpm, true, SAME_THREAD);
     uint64_t cost = cycles_of(arch_ticks() - began) + hpm_state.pmu.interrupt_cycles;
     hpm->own_cycles += cost;
     if (why & PMU_RECORDS)
@@ -151,7 +155,7 @@ static void account_here(void)
     bool irq = arch_irq_save();
 
     if (this_cpu()->hpm)
-        account(this_cpu()->hpm, false);
+        account(this_cpu()->hpm, false, SAME_THREAD);
     arch_irq_restore(irq);
 }
 

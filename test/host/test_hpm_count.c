@@ -138,7 +138,8 @@ static void a_steady_program_is_estimated_within_three_percent(void **state)
         assert_near(b.served[s], now[served] - then[served], 30);
         assert_near(b.dcache[s], now[stall] - then[stall], 30);
     }
-    assert_in_range(b.seen_permille, 500 / hpm_state.plan->mux.rounds.groups, 1500 / hpm_state.plan->mux.rounds.groups);
+    assert_in_range(b.seen_permille, 500 / hpm_state.plan->mux.rounds.groups,
+                    1500 / hpm_state.plan->mux.rounds.groups);
 }
 
 static void a_switch_costs_a_handful_of_register_accesses(void **state)
