@@ -22,5 +22,7 @@ extern const struct boot_info *selftest_boot;
 
 /* Runs fn(cpu's index) in a thread on every CPU at once and waits for all.  -ENOMEM: not on all. */
 int on_every_cpu(void (*fn)(unsigned cpu));
+/* The same in a thread on that CPU alone.  -ENOMEM: not at all. */
+int on_cpu(unsigned cpu, void (*fn)(unsigned cpu));
 /* Index of the largest of the first cpu_count() values. */
 unsigned largest_of_cpus(const uint64_t *values);

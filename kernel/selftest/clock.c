@@ -12,8 +12,6 @@
 #define TIMER_LATE_NS  (1 * NS_PER_MS) /* one of the tries must be that good */
 #define MILLION        1000000
 
-static uint64_t per_cpu[CPU_MAX];
-
 /* ---- Rate ---- */
 
 static uint64_t parts_per_million(uint64_t a, uint64_t b)
@@ -74,7 +72,9 @@ static void the_clock_never_runs_backwards(struct measured *m)
 
 /* ---- Timer ---- */
 
-static void sleep_often(unsigned cpu)
+static uint64_t late_ns; /* the best of the CPU that was measured last */
+
+static void sleep_often(UNUSED unsigned cpu)
 {
     uint64_t best = UINT64_MAX;
 
@@ -83,19 +83,27 @@ static void sleep_often(unsigned cpu)
         sched_sleep_until(until_ns);
         best = MIN(best, arch_clock_ns() - until_ns); /* a sleep that is short is a very large number */
     }
-    per_cpu[cpu] = best;
+    late_ns = best;
 }
 
+/*
+ * One CPU after the other.  To a CPU of its own it is all the same who else sleeps; but where CPUs take turns, as under an
+ * emulator, sleeps that end together would measure how many there are.
+ */
 static void the_timer_is_in_time(struct measured *m)
 {
+    unsigned worst = 0;
+
     m->unit = "ns";
     m->high = TIMER_LATE_NS;
-    if (on_every_cpu(sleep_often)) {
-        m->skipped = "no memory for its threads";
-        return;
+    for (unsigned i = 0; i < cpu_count() && m->value <= TIMER_LATE_NS; i++) {
+        if (on_cpu(i, sleep_often)) {
+            m->skipped = "no memory for its threads";
+            return;
+        }
+        worst = late_ns > m->value ? i : worst;
+        m->value = MAX(m->value, late_ns);
     }
-    unsigned worst = largest_of_cpus(per_cpu);
-    m->value = per_cpu[worst];
     ksnprintf(m->note, sizeof(m->note), "late after %llu us, the best of up to %u times, on CPU %u",
               (unsigned long long)(TIMER_SLEEP_NS / NS_PER_US), TIMER_TRIES, worst);
 }

@@ -84,16 +84,26 @@ static int start_on(unsigned cpu)
     return 0;
 }
 
-int on_every_cpu(void (*fn)(unsigned cpu))
+static int on_cpus(unsigned first, unsigned end, void (*fn)(unsigned cpu))
 {
     int err = 0;
 
     crew = (struct crew){.fn = fn};
-    for (unsigned i = 0; !err && i < cpu_count(); i++)
+    for (unsigned i = first; !err && i < end; i++)
         err = start_on(i);
     while (__atomic_load_n(&crew.running, __ATOMIC_ACQUIRE))
         sched_sleep_until(arch_clock_ns() + POLL_NS);
     return err;
+}
+
+int on_cpu(unsigned cpu, void (*fn)(unsigned cpu))
+{
+    return on_cpus(cpu, cpu + 1, fn);
+}
+
+int on_every_cpu(void (*fn)(unsigned cpu))
+{
+    return on_cpus(0, cpu_count(), fn);
 }
 
 unsigned largest_of_cpus(const uint64_t *values)
