@@ -350,7 +350,7 @@ FORCE:
 MACHINE_MAIN := topologies
 MACHINE_SRC  := \
 	test/machine/branch.c test/machine/cache.c test/machine/cache_array.c test/machine/cache_check.c \
-	test/machine/clock.c test/machine/decode_arm.c test/machine/decode_x86.c test/machine/execute.c \
+	test/machine/clock.c test/machine/decode_arm.c test/machine/decode_x86.c test/machine/effects.c test/machine/execute.c \
 	test/machine/interrupt.c test/machine/isa.c test/machine/plugin.c test/machine/pmu.c test/machine/pmu_masks.c \
 	test/machine/qemu.c test/machine/regs.c test/machine/storebuf.c test/machine/tlb.c test/machine/topology.c \
 	test/machine/truth.c test/machine/turn.c
@@ -440,7 +440,7 @@ test_topology_SRC  := test/machine/topology.c
 test_tlb_SRC       := test/machine/tlb.c
 test_branch_SRC    := test/machine/branch.c
 test_storebuf_SRC  := test/machine/storebuf.c
-test_decode_arm_SRC := test/machine/decode_arm.c
+test_decode_arm_SRC := test/machine/decode_arm.c test/machine/effects.c
 # hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.
 HPM_TESTED         := $(filter-out hpm/events/% hpm/pmu/%,$(filter hpm/%,$(KERNEL_SRC))) kernel/lock.c kernel/format.c test/host/hpm_kernel.c test/host/hpm_threads.c
 HPM_TESTED_MODEL   := $(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c test/host/hpm_double.c test/machine/pmu_masks.c

@@ -8,7 +8,7 @@
  * atomic operation: a read and an upgrade, as in a real cache; the atomic instructions of FEAT_LSE are one access.
  */
 #include <string.h>
-#include "test/machine/engine.h"
+#include "test/machine/effects.h"
 
 /* Places in struct vcpu.registers.  An instruction that names ZR reads 0: see operand(). */
 enum { X0, ZR = 31, TTBR0 = 31, TTBR1, TCR };
@@ -50,40 +50,10 @@ static uint64_t operand(struct vcpu *v, const struct insn *i)
 
 /* ---- What they do ----------------------------------------------------------------------------------------- */
 
-static void pause_cpu(struct vcpu *v, const struct insn *i)
-{
-    (void)i;
-    turn_pause(v);
-}
-
-static void halt(struct vcpu *v, const struct insn *i)
-{
-    (void)i;
-    turn_halt(v);
-}
-
-static void fence(struct vcpu *v, const struct insn *i)
-{
-    (void)i;
-    execute_fence(v);
-}
-
 static void synchronise(struct vcpu *v, const struct insn *i)
 {
     (void)i;
     execute_charge(v, machine.topology->context_sync_cycles);
-}
-
-static void exception_return(struct vcpu *v, const struct insn *i)
-{
-    (void)i;
-    execute_exception_return(v);
-}
-
-static void device_register(struct vcpu *v, const struct insn *i)
-{
-    (void)i;
-    execute_device(v);
 }
 
 static void send_interrupt(struct vcpu *v, const struct insn *i)

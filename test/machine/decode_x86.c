@@ -3,7 +3,7 @@
  * appendix A.  The first instructions of a boot run in 16 and 32-bit mode, where 0x40 to 0x4f are no prefixes but
  * instructions of one byte; nothing that matters here is that short.
  */
-#include "test/machine/engine.h"
+#include "test/machine/effects.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, CR0 = 16, CR3, CR4, REGISTERS };
 static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8",  "r9",
@@ -24,24 +24,6 @@ static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp"
 
 /* ---- What they do ----------------------------------------------------------------------------------------- */
 
-static void pause_cpu(struct vcpu *v, const struct insn *i)
-{
-    (void)i;
-    turn_pause(v);
-}
-
-static void halt(struct vcpu *v, const struct insn *i)
-{
-    (void)i;
-    turn_halt(v);
-}
-
-static void fence(struct vcpu *v, const struct insn *i)
-{
-    (void)i;
-    execute_fence(v);
-}
-
 static void synchronise(struct vcpu *v, const struct insn *i)
 {
     (void)i;
@@ -53,18 +35,6 @@ static void system_call(struct vcpu *v, const struct insn *i)
 {
     (void)i;
     execute_exception(v);
-}
-
-static void exception_return(struct vcpu *v, const struct insn *i)
-{
-    (void)i;
-    execute_exception_return(v);
-}
-
-static void port_access(struct vcpu *v, const struct insn *i)
-{
-    (void)i;
-    execute_device(v);
 }
 
 static void write_msr(struct vcpu *v, const struct insn *i)
@@ -339,7 +309,7 @@ static void decode(struct insn *i, const uint8_t *bytes, size_t size)
     case 0xed:
     case 0xee:
     case 0xef:
-        i->execute = port_access;
+        i->execute = device_register;
         break;
     }
 }
