@@ -11,6 +11,7 @@ enum { MADT_GICC = 11, MADT_GICD, MADT_MSI_FRAME, MADT_GICR, MADT_ITS };
 enum { GIC_V2 = 2, GIC_V3 = 3, GIC_V4 = 4 };
 enum { CPU_ENABLED = 1, FRAME_SPIS_GIVEN = 1 };
 enum { FIRST_PRIVATE = 16, FIRST_SHARED = 32 };
+enum { GICC_SPE = 78, GICC_SIZE_WITH_SPE = 80 }; /* from ACPI 6.3 on */
 
 /* Sizes the tables leave to the architecture (IHI 0048, 4.1; IHI 0069, 12.8, 12.10 and 12.18). */
 #define GICD_V2_SIZE (4 * KIB)
@@ -26,9 +27,20 @@ static void add_redist(struct platform *p, paddr_t base, uint64_t size)
         p->gic.redist[p->gic.redist_count++] = (struct platform_region){base, size};
 }
 
+/* Private interrupts only: as many CPUs have an entry each, a shared one could not be told from the others'. */
+static void take_private(uint64_t irq, uint32_t *out)
+{
+    if (irq >= FIRST_PRIVATE && irq < FIRST_SHARED)
+        *out = (uint32_t)irq;
+}
+
+static void read_gicc_spe(const uint8_t *e, struct platform *p)
+{
+    take_private(acpi_number(e + GICC_SPE, 2), &p->spe_irq);
+}
+
 static void read_gicc(const uint8_t *e, struct platform *p)
 {
-    uint32_t pmu = (uint32_t)acpi_number(e + 20, 4);
     paddr_t interface = acpi_number(e + 32, 8);
     struct platform_cpu *cpu = platform_add_cpu(p, acpi_number(e + 68, 8) & MPIDR_FIELDS);
 
@@ -36,8 +48,7 @@ static void read_gicc(const uint8_t *e, struct platform *p)
         return;
     cpu->uid = (uint32_t)acpi_number(e + 8, 4);
     cpu->enabled = acpi_number(e + 12, 4) & CPU_ENABLED;
-    if (pmu >= FIRST_PRIVATE && pmu < FIRST_SHARED)
-        p->pmu_irq = pmu;
+    take_private(acpi_number(e + 20, 4), &p->pmu_irq);
     if (interface)
         p->gic.cpu_interface = (struct platform_region){interface, GICC_SIZE};
 }
@@ -86,8 +97,13 @@ struct kind {
     void (*read)(const uint8_t *entry, struct platform *p);
 };
 static const struct kind kinds[] = {
-    {MADT_GICC, 76, read_gicc}, {MADT_GICD, 21, read_gicd}, {MADT_MSI_FRAME, 24, read_msi_frame},
-    {MADT_GICR, 16, read_gicr}, {MADT_ITS, 16, read_its},   {0},
+    {MADT_GICC, 76, read_gicc},
+    {MADT_GICD, 21, read_gicd},
+    {MADT_MSI_FRAME, 24, read_msi_frame},
+    {MADT_GICR, 16, read_gicr},
+    {MADT_ITS, 16, read_its},
+    {MADT_GICC, GICC_SIZE_WITH_SPE, read_gicc_spe},
+    {0},
 };
 static const struct kind redists_of_cpus[] = {{MADT_GICC, 76, read_gicc_redist}, {0}};
 

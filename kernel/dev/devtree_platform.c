@@ -69,6 +69,11 @@ static void read_pmu(const void *dtb, int node, void *arg)
     ((struct platform *)arg)->pmu_irq = devtree_gic_irq(dtb, node, 0);
 }
 
+static void read_spe(const void *dtb, int node, void *arg)
+{
+    ((struct platform *)arg)->spe_irq = devtree_gic_irq(dtb, node, 0);
+}
+
 static void read_psci(const void *dtb, int node, void *arg)
 {
     const char *method = devtree_string(dtb, node, "method");
@@ -155,6 +160,7 @@ static const struct {
     {{"arm,gic-v3-its"}, read_its},
     {{"arm,armv8-timer", "arm,armv7-timer"}, read_timer},
     {{"arm,armv8-pmuv3"}, read_pmu},
+    {{"arm,statistical-profiling-extension-v1"}, read_spe},
     {{"arm,psci-1.0", "arm,psci-0.2"}, read_psci},
     {{"pci-host-ecam-generic"}, read_pci},
 };

@@ -77,6 +77,7 @@ struct platform {
     struct platform_timer timer;
     struct platform_uart uart;
     uint32_t pmu_irq;    /* overflow interrupt of the CPUs' own counters; 0: none */
+    uint32_t spe_irq;    /* of their statistical profiling's buffers; 0: none      */
     struct pci_host pci; /* of segment 0; no ECAM: there is none, or ACPI's MCFG says */
     /* Requesters of segment 0, masked, as devices; not mapped: firmware does not say. */
     bool msi_mapped;

@@ -14,6 +14,7 @@ static void gicc(uint32_t uid, uint64_t mpidr, uint32_t flags, paddr_t redist)
     table_put(MADT, at + 20, 23, 4);
     table_put(MADT, at + 60, redist, 8);
     table_put(MADT, at + 68, mpidr, 8);
+    table_put(MADT, at + 78, 21, 2);
 }
 
 static void gicd(unsigned version)
@@ -71,6 +72,25 @@ static void gic_v3_takes_its_regions_from_the_madt(void **state)
     assert_int_equal(p.gic.its[0].region.base, 0x8080000);
     assert_int_equal(p.gic.its[0].id, 7);
     assert_int_equal(p.pmu_irq, 23);
+    assert_int_equal(p.spe_irq, 21);
+}
+
+/* Before ACPI 6.3 there were reserved bytes, or none, where the interrupt of statistical profiling is now. */
+static void an_interrupt_that_is_missing_or_shared_is_none(void **state)
+{
+    (void)state;
+    gicc(0, 0, 1, 0);
+    table_put(MADT, 44 + 20, 40, 4);
+    table_put(MADT, 44 + 78, 40, 2);
+    uint32_t at = table_entry(MADT, 11, 79);
+    table_put(MADT, at + 68, 1, 8);
+    table_put(MADT, at + 78, 21, 1);
+    table_entry(MADT, 0, 2); /* its first byte is where the interrupt would end */
+    gicd(3);
+    assert_int_equal(read_tables(), 0);
+    assert_int_equal(p.cpu_count, 2);
+    assert_int_equal(p.pmu_irq, 0);
+    assert_int_equal(p.spe_irq, 0);
 }
 
 static void redistributors_may_stand_with_the_cpus(void **state)
@@ -411,6 +431,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(gic_v3_takes_its_regions_from_the_madt, empty),
+        cmocka_unit_test_setup(an_interrupt_that_is_missing_or_shared_is_none, empty),
         cmocka_unit_test_setup(redistributors_may_stand_with_the_cpus, empty),
         cmocka_unit_test_setup(gic_v2_has_a_cpu_interface_and_message_frames, empty),
         cmocka_unit_test_setup(cpus_are_those_of_the_madt_once_each, empty),

@@ -106,6 +106,7 @@ static void interrupts_are_numbered_as_the_gic_does(void **state)
     assert_int_equal(p.timer.physical_irq, 30);
     assert_int_equal(p.timer.virtual_irq, 27);
     assert_int_equal(p.pmu_irq, 23);
+    assert_int_equal(p.spe_irq, 21);
     assert_int_equal(p.uart.irq, 33);
 }
 
@@ -197,6 +198,7 @@ static void an_interrupt_of_another_controller_is_none_of_ours(void **state)
 {
     (void)state;
     assert_int_equal(p.pmu_irq, 0);
+    assert_int_equal(p.spe_irq, 0);
     assert_int_equal(p.timer.virtual_irq, 27);
     assert_int_equal(p.timer.hz, 54000000);
 }

@@ -26,6 +26,10 @@
  * are ignored. */
 #define HCR_KERNEL 0x0000030080000000
 #define CPTR_RES1  0x33ff
+/* E2PB: EL1 owns the profiling buffer, which it reaches by its own translations, and nothing of it traps.  In PMSCR_EL2, PA and
+ * PCT: records may have physical addresses and either counter's time, as PMSCR_EL1 says; EL2 itself is not sampled. */
+#define MDCR_E2PB   0x3000
+#define PMSCR_ALLOW 0x50
 #define ICC_SRE_EL2 S3_4_C12_C9_5
 #define ICH_HCR_EL2 S3_4_C12_C11_0
 
@@ -237,7 +241,15 @@ enter_el1:
 	b.hs	2f
 	mrs	x9, pmcr_el0
 	ubfx	x9, x9, #11, #5
-2:	msr	mdcr_el2, x9
+2:	mrs	x10, id_aa64dfr0_el1	/* so is statistical profiling, where EL3 leaves it to us */
+	ubfx	x10, x10, #32, #4
+	cbz	x10, 6f
+	mrs	x10, PMBIDR_EL1
+	tbnz	x10, #4, 6f		/* PMBIDR_P: the next register would trap to EL3 */
+	orr	x9, x9, #MDCR_E2PB
+	mov	x10, #PMSCR_ALLOW
+	msr	PMSCR_EL2, x10
+6:	msr	mdcr_el2, x9
 
 	mrs	x9, id_aa64pfr0_el1	/* GIC system registers */
 	ubfx	x9, x9, #24, #4

@@ -10,6 +10,7 @@
 #define ISAR0_ATOMIC  20
 #define DFR0_PMUVER   8
 #define PMUVER_NONE   15
+#define DFR0_PMSVER   32
 
 /* Emergency stacks lie in slots like other stacks, for entry.S looks at their addresses, too. */
 #define EMERGENCY_SIZE     8192
@@ -46,6 +47,21 @@ static void find_features(void)
     __aarch64_have_lse_atomics = id_field(sysreg_read(id_aa64isar0_el1), ISAR0_ATOMIC);
 }
 
+/* Where its buffer is a higher level's, other accesses are trapped (PMBIDR_EL1, D19.7). */
+bool cpu_has_spe(void)
+{
+    return id_field(sysreg_read(id_aa64dfr0_el1), DFR0_PMSVER) && !(sysreg_read(PMBIDR_EL1) & PMBIDR_P);
+}
+
+/* Most of it has no defined value after a reset: nothing is sampled or written, no interrupt is due. */
+static void spe_off(void)
+{
+    sysreg_write(PMSCR_EL1, 0);
+    sysreg_write(PMBLIMITR_EL1, 0);
+    isb(); /* it is off before its status is cleared */
+    sysreg_write(PMBSR_EL1, 0);
+}
+
 static uint64_t sctlr(void)
 {
     return SCTLR_MMU | (aarch64_pan ? 0 : SCTLR_SPAN);
@@ -70,6 +86,8 @@ void cpu_init(struct cpu *cpu)
         sysreg_write(pmuserenr_el0, 0);
         sysreg_write(pmintenclr_el1, UINT32_MAX); /* firmware may have left it on, or nobody has set it */
     }
+    if (cpu_has_spe())
+        spe_off();
     sysreg_write(sctlr_el1, sctlr() | (sysreg_read(sctlr_el1) & SCTLR_WXN));
     isb(); /* from here on exceptions are ours and set PAN */
     arch_user_access_end();

@@ -1,4 +1,5 @@
 /* Interrupts as the rest of the kernel sees them: controller and clock start, the PMU's interrupt and its message. */
+#include "cpu_init.h"
 #include "gic.h"
 #include "its.h"
 #include "platform_find.h"
@@ -13,7 +14,9 @@
 #define PMU_IRQ \
     23 /* what the Base System Architecture gives to it (DEN 0094, 3.8), if firmware says nothing */
 
-static uint32_t pmu_irq;
+#define SPE_IRQ 21 /* likewise of the profiling buffer */
+
+static uint32_t pmu_irq, spe_irq; /* spe_irq 0: this machine has none */
 
 static void handle_pmu(UNUSED uint32_t irq, struct arch_frame *f)
 {
@@ -32,6 +35,17 @@ static void init_pmu(uint32_t described)
     if (described && !is_private(described))
         kprintf("irq: the counters interrupt by shared interrupt %u, which is not driven\n", described);
     gic_attach(pmu_irq, 1, handle_pmu);
+}
+
+/* Firmware that says nothing is believed only as far as that the processor has it: the number may be another device's. */
+static void init_spe(uint32_t described)
+{
+    if (described && !is_private(described))
+        kprintf("irq: profiling buffers interrupt by shared interrupt %u, which is not driven\n", described);
+    if (!cpu_has_spe())
+        return;
+    spe_irq = is_private(described) ? described : SPE_IRQ;
+    gic_attach(spe_irq, 1, handle_pmu);
 }
 
 /* How devices' messages get here, in the order of preference. */
@@ -63,6 +77,7 @@ int arch_init_irq(const struct boot_info *info, arch_alloc_fn *alloc)
         return -ENODEV;
     }
     init_pmu(p->pmu_irq);
+    init_spe(p->spe_irq);
     init_messages(p, alloc);
     if (v2m_pmu_count())
         gic_attach(v2m_pmu_first(), v2m_pmu_count(), handle_pmu);
@@ -78,6 +93,8 @@ void irq_init_cpu(void)
     gic_init_cpu();
     its_init_cpu(this_cpu());
     gic_enable_private(pmu_irq);
+    if (spe_irq && cpu_has_spe())
+        gic_enable_private(spe_irq);
     clock_init_cpu();
 }
 

@@ -27,6 +27,21 @@
 #define CPACR_FPEN 0x300000 /* FP and SIMD do not trap */
 #define MDSCR_TDCC 0x1000   /* MDSCR_EL1: the debugger's channel is not EL0's */
 
+/* Statistical profiling (FEAT_SPE, D19.7), by encoding: the assembler need not know it. */
+#define PMSCR_EL1     S3_0_C9_C9_0
+#define PMSICR_EL1    S3_0_C9_C9_2
+#define PMSIRR_EL1    S3_0_C9_C9_3
+#define PMSFCR_EL1    S3_0_C9_C9_4
+#define PMSEVFR_EL1   S3_0_C9_C9_5
+#define PMSLATFR_EL1  S3_0_C9_C9_6
+#define PMSIDR_EL1    S3_0_C9_C9_7
+#define PMBLIMITR_EL1 S3_0_C9_C10_0
+#define PMBPTR_EL1    S3_0_C9_C10_1
+#define PMBSR_EL1     S3_0_C9_C10_3
+#define PMBIDR_EL1    S3_0_C9_C10_7
+#define PMBIDR_P      0x10 /* the buffer is a higher exception level's, or the other security state's */
+#define PMSCR_EL2     S3_4_C9_C9_0
+
 /* SPSR_EL1 (C5.2.18). */
 #define SPSR_MODE        0xf
 #define SPSR_EL0T        0x0
@@ -36,14 +51,17 @@
 #ifndef __ASSEMBLER__
 #include "kernel/base.h"
 
-#define sysreg_read(name)                                     \
+/* By name, or by a macro that is an encoding. */
+#define sysreg_read(name) sysreg_read_(name)
+#define sysreg_read_(name)                                    \
     ({                                                        \
         uint64_t sysreg_v_;                                   \
         __asm__ volatile("mrs %0, " #name : "=r"(sysreg_v_)); \
         sysreg_v_;                                            \
     })
 /* Takes effect for what follows only after isb(). */
-#define sysreg_write(name, v) __asm__ volatile("msr " #name ", %0" : : "r"((uint64_t)(v)) : "memory")
+#define sysreg_write(name, v)  sysreg_write_(name, v)
+#define sysreg_write_(name, v) __asm__ volatile("msr " #name ", %0" : : "r"((uint64_t)(v)) : "memory")
 
 static inline void isb(void)
 {
