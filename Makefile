@@ -65,7 +65,7 @@ POLICY_SRC := \
 	sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_core.c sched/place_simple.c \
 	sched/balance_policy.c sched/sampling_period.c
 # ... of one instruction set's kernel.
-POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c
+POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c hpm/pmu/spe_packets.c hpm/pmu/spe_sources.c
 # ... names of events and metrics.  Tables of the PMUs' events are made from libpfm4's.
 EVENTS_SRC := \
 	hpm/events/bits.c hpm/events/generic.c hpm/events/generic_model.c hpm/events/identity.c hpm/events/lookup.c \
@@ -116,7 +116,7 @@ ARCH_SRC_aarch64 += \
 	kernel/arch/aarch64/clock.c kernel/arch/aarch64/cpus.c kernel/arch/aarch64/gic.c kernel/arch/aarch64/gicv2.c \
 	kernel/arch/aarch64/gicv3.c kernel/arch/aarch64/irq.c kernel/arch/aarch64/its.c kernel/arch/aarch64/lpi.c \
 	kernel/arch/aarch64/platform_find.c kernel/arch/aarch64/psci.c kernel/arch/aarch64/smp.c kernel/arch/aarch64/v2m.c kernel/dev/acpi_iort.c kernel/dev/acpi_platform.c $(DEVTREE_SRC) $(LIBFDT_SRC) \
-	hpm/pmu/armv8.c hpm/pmu/armv8_regs.c
+	hpm/pmu/armv8.c hpm/pmu/armv8_regs.c hpm/pmu/armv8_spe.c hpm/pmu/armv8_spe_regs.c
 KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH)) $(EVENTS_SRC_$(ARCH))
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
@@ -396,9 +396,9 @@ PROVE := prove --timer -j $(shell nproc)
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_console test_cpu_place test_devtree test_elf \
 	test_event_request test_events_arm test_events_libpfm4 test_events_x86 test_metric \
-	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_amd test_hpm_amd_ibs test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_intel test_hpm_intel_count test_hpm_intel_records test_hpm_sampling test_its_layout \
+	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_amd test_hpm_amd_ibs test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_intel test_hpm_intel_count test_hpm_intel_records test_hpm_sampling test_hpm_spe test_hpm_spe_buffer test_its_layout \
 	test_mux test_mux_turns test_numa test_pci test_pci_msi test_place test_place_random \
-	test_plan test_pt test_sampling_period test_shmap test_sleepers test_space test_virtio_layout test_virtq test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
+	test_plan test_pt test_sampling_period test_shmap test_sleepers test_space test_spe_packets test_virtio_layout test_virtq test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen test_smbios test_sync
 test_cmdline_SRC   := kernel/cmdline.c kernel/format.c
 test_console_SRC   := kernel/console.c kernel/printf.c kernel/format.c kernel/lock.c
@@ -460,11 +460,17 @@ test_hpm_sampling_SRC := $(HPM_TESTED_MODEL)
 HPM_AMD_TESTED        := $(HPM_TESTED_X86) hpm/pmu/amd.c hpm/pmu/amd_ibs.c test/host/amd_double.c test/host/amd_kinds.c
 test_hpm_amd_SRC      := $(HPM_AMD_TESTED)
 test_hpm_amd_ibs_SRC  := $(HPM_AMD_TESTED)
-test_hpm_armv8_SRC    := $(HPM_TESTED_ARM) hpm/pmu/armv8.c test/host/armv8_double.c
+SPE_DECODED           := hpm/pmu/spe_packets.c hpm/pmu/spe_sources.c
+HPM_ARMV8_TESTED      := $(HPM_TESTED_ARM) hpm/pmu/armv8.c hpm/pmu/armv8_spe.c $(SPE_DECODED) test/host/armv8_double.c test/host/spe_double.c
+HPM_SPE_TESTED        := $(HPM_ARMV8_TESTED) test/host/spe_kinds.c
+test_hpm_armv8_SRC    := $(HPM_ARMV8_TESTED)
+test_hpm_spe_SRC      := $(HPM_SPE_TESTED)
+test_hpm_spe_buffer_SRC := $(HPM_SPE_TESTED)
 HPM_INTEL_TESTED      := $(HPM_TESTED_X86) $(addprefix hpm/pmu/,intel.c intel_models.c intel_pebs.c) test/host/intel_double.c test/host/intel_kinds.c
 test_hpm_intel_SRC    := $(HPM_INTEL_TESTED)
 test_hpm_intel_count_SRC := $(HPM_INTEL_TESTED)
 test_hpm_intel_records_SRC := $(HPM_INTEL_TESTED)
+test_spe_packets_SRC  := $(SPE_DECODED)
 test_events_x86_SRC     := $(EVENTS_SRC_x86_64) hpm/group.c test/machine/pmu_masks.c
 test_events_arm_SRC     := $(EVENTS_SRC_aarch64) hpm/group.c
 test_events_libpfm4_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
@@ -518,7 +524,7 @@ bench-mux: $(H)/sim_mux
 
 # ---- Fuzzers ---------------------------------------------------------------------------------------------------------
 # test/host/fuzz_NAME.c feeds random bytes to a parser; fuzz_NAME_SRC lists what it needs.
-FUZZERS := fuzz_acpi fuzz_bundle fuzz_cmdline fuzz_devtree fuzz_elf fuzz_event fuzz_metric
+FUZZERS := fuzz_acpi fuzz_bundle fuzz_cmdline fuzz_devtree fuzz_elf fuzz_event fuzz_metric fuzz_spe
 FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)
 fuzz_cmdline_SRC := kernel/cmdline.c kernel/format.c
 fuzz_elf_SRC     := kernel/proc/elf.c
@@ -528,6 +534,7 @@ fuzz_acpi_SRC    := \
 fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c
 fuzz_event_SRC   := $(EVENTS_SRC_x86_64) hpm/group.c
 fuzz_metric_SRC  := $(EVENTS_SRC_x86_64) hpm/group.c
+fuzz_spe_SRC     := $(SPE_DECODED)
 $(H)/fuzz_event $(H)/fuzz_metric: | $(EVENTS)/x86_64.c
 $(H)/fuzz_devtree: | $(LIBFDT)/libfdt.h $(B)/corpus/fuzz_devtree/virt.dtb $(B)/corpus/fuzz_devtree/board.dtb
 $(B)/corpus/fuzz_devtree/%.dtb: test/host/%.dts | deps-test

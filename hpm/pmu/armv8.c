@@ -1,5 +1,6 @@
 /*
- * Arm's own PMU: PMUv3 (Arm ARM DDI 0487, D13), with all its counters in system registers of each CPU.
+ * Arm's own PMU: PMUv3 (Arm ARM DDI 0487, D13), with all its counters in system registers of each CPU.  It has no records; where the
+ * CPU has the Statistical Profiling Extension, armv8_spe.c adds those.
  *
  * The first event counters are the programmable ones, the one behind them counts instructions, PMCCNTR cycles.  Counters
  * are never stopped to be read, so nothing is lost; every reading adds what has passed since the one before to a 64-bit
@@ -11,6 +12,7 @@
  */
 #include "hpm/events/event.h"
 #include "hpm/pmu/armv8_regs.h"
+#include "hpm/pmu/armv8_spe.h"
 #include "hpm/pmu/pmu.h"
 #include "hpm/pmu/rate.h"
 #include "kernel/cpu.h"
@@ -31,6 +33,7 @@ struct ability {
     unsigned version, counters;
     bool wide; /* event counters have 64 bits    */
     struct event_pmu events;
+    struct spe_ability spe;
 };
 
 /* What is used of it, on all CPUs.  Written by probe. */
@@ -72,14 +75,16 @@ static void reset(uint64_t control)
 /* Asks this CPU, whose counters stand still from then on. */
 static bool ask(struct ability *out)
 {
-    unsigned version = DFR0_PMUVER(armv8_read(ARMV8_DFR0));
+    uint64_t dfr0 = armv8_read(ARMV8_DFR0);
+    unsigned version = DFR0_PMUVER(dfr0);
 
     if (version == PMUVER_NONE || version == PMUVER_OTHER)
         return false;
     reset(version >= PMUVER_V3P5 ? CR_LC | CR_LP : CR_LC);
     uint64_t control = armv8_read(ARMV8_CR);
     uint64_t low = armv8_read(ARMV8_CEID0), high = armv8_read(ARMV8_CEID1);
-    struct event_identity id = event_identity_arm((uint32_t)armv8_read(ARMV8_MIDR));
+    uint32_t midr = (uint32_t)armv8_read(ARMV8_MIDR);
+    struct event_identity id = event_identity_arm(midr);
     *out = (struct ability){
         .version = version,
         .counters = CR_N(control),
@@ -89,6 +94,7 @@ static bool ask(struct ability *out)
                    .fixed = 1,
                    .says = true,
                    .present = {(uint32_t)low | high << 32, low >> 32 | (high >> 32 << 32)}},
+        .spe = spe_ask(dfr0, midr),
     };
     return true;
 }
@@ -117,11 +123,15 @@ static uint64_t measure_rate(void)
 static void describe(char *buf, size_t size)
 {
     const struct ability *has = &pmu.has;
+    char version[24], spe[12] = "";
 
     if (versions[has->version])
-        ksnprintf(buf, size, "%s, %u bits, ", versions[has->version], has->wide ? 64 : 32);
+        ksnprintf(version, sizeof version, "%s", versions[has->version]);
     else
-        ksnprintf(buf, size, "PMUv3 (version %u), %u bits, ", has->version, has->wide ? 64 : 32);
+        ksnprintf(version, sizeof version, "PMUv3 (version %u)", has->version);
+    if (has->spe.usable)
+        ksnprintf(spe, sizeof spe, "SPEv1.%u, ", has->spe.version - 1);
+    ksnprintf(buf, size, "%s, %u bits, %s", version, has->wide ? 64 : 32, spe);
 }
 
 static int armv8_probe(struct pmu_caps *caps)
@@ -147,6 +157,7 @@ static int armv8_probe(struct pmu_caps *caps)
     caps->events.counters = pmu.programmable;
     caps->events.fixed = 0;
     describe(caps->about, sizeof caps->about);
+    spe_describe(&pmu.has.spe, caps);
     return 0;
 }
 
@@ -158,7 +169,7 @@ static uint64_t filter_of(unsigned modes)
 }
 
 /* Does this CPU, whose counters stand still, have all that is used?  Cores of one machine may differ. */
-static bool suffices(const struct pmu_setup *setup)
+static bool suffices(const struct pmu_setup *setup, const struct cpu *cpu)
 {
     struct ability here;
 
@@ -167,7 +178,8 @@ static bool suffices(const struct pmu_setup *setup)
     for (size_t i = 0; i < setup->event_count; i++)
         if (setup->events[i].counters && !event_counts(&here.events, setup->events[i].config))
             return false;
-    return pmu.used == pmu.programmable || event_counts(&here.events, INST_RETIRED);
+    return (pmu.used == pmu.programmable || event_counts(&here.events, INST_RETIRED)) &&
+           spe_cpu_init(cpu, &here.spe, &pmu.has.spe, setup);
 }
 
 static uint64_t as_wide_as_counter(uint64_t v)
@@ -187,8 +199,8 @@ static int armv8_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     struct armv8_cpu *a = &armv8_cpus[cpu->index];
     uint64_t events = ((uint64_t)1 << pmu.used) - 1;
 
-    if (!suffices(setup))
-        return -ENODEV;
+    if (!suffices(setup, cpu))
+        return pmu.has.spe.usable ? -EIO : -ENODEV;
     *a = (struct armv8_cpu){.slice_cycles = setup->slice_cycles};
     for (unsigned c = 0; c < pmu.used; c++) {
         a->event[c].raw = as_wide_as_counter(-ARMV8_FIRST_WRAP);
@@ -290,27 +302,13 @@ static unsigned armv8_interrupted(void)
     add_events(armv8_here());
     armv8_write(ARMV8_OVSCLR, flags & ~(((uint64_t)1 << pmu.used) - 1));
     armv8_sync();
-    return flags & SET_CYCLES ? PMU_SLICE : 0;
+    return (flags & SET_CYCLES ? PMU_SLICE : 0) | (spe_interrupted() ? PMU_RECORDS : 0);
 }
 
-/* ---- What it does not have: records, and anybody to tell the truth ---- */
+/* ---- What it does not have: anybody to tell the truth ---- */
 
 static void armv8_tag(UNUSED uint32_t tid)
 {
-}
-
-static void armv8_sample(UNUSED const struct hpm_sampling *config)
-{
-}
-
-static uint64_t armv8_waiting(void)
-{
-    return 0;
-}
-
-static size_t armv8_drain(UNUSED struct hpm_sample *out, UNUSED size_t max, UNUSED uint64_t *lost)
-{
-    return 0;
 }
 
 static void armv8_mark(UNUSED const char *label)
@@ -323,9 +321,9 @@ const struct pmu_ops pmu_armv8 = {
     .cpu_init = armv8_cpu_init,
     .latch = armv8_latch,
     .tag = armv8_tag,
-    .sample = armv8_sample,
-    .waiting = armv8_waiting,
-    .drain = armv8_drain,
+    .sample = spe_sample,
+    .waiting = spe_waiting,
+    .drain = spe_drain,
     .interrupted = armv8_interrupted,
     .mark = armv8_mark,
 };

@@ -41,7 +41,7 @@ struct pmu_setup {
     const struct event
         *events; /* [event_count] that will be programmed; those without counters do not matter */
     unsigned event_count;
-    void *records;         /* memory for records, in the direct map; NULL: none is needed     */
+    void *records;         /* whole pages for records, in the direct map; NULL: none is needed */
     uint32_t record_count; /* power of two                                                    */
 };
 
@@ -62,7 +62,7 @@ struct pmu_ops {
     void (*tag)(uint32_t tid);
     /* Starts sampling as config says, NULL stops it.  Records not drained are forgotten, uncounted.  config is valid. */
     void (*sample)(const struct hpm_sampling *config);
-    /* Records waiting.  Cheap: one register at most. */
+    /* Records waiting, or something to say of them.  Cheap: a few registers at most. */
     uint64_t (*waiting)(void);
     /* Takes up to max records, oldest first, into out (who ran is left 0); *lost grows by those the hardware dropped. */
     size_t (*drain)(struct hpm_sample *out, size_t max, uint64_t *lost);

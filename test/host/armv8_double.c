@@ -76,14 +76,19 @@ void armv8_execute(uint64_t instructions, uint64_t cycles, bool user)
     double_deliver();
 }
 
+static bool is_due(const struct armv8_double *d)
+{
+    return (d->now.control & CR_E) && (d->flags & d->now.interrupts);
+}
+
 void double_deliver(void)
 {
     struct armv8_double *d = here();
 
-    for (unsigned i = 0; double_interruptible() && (d->now.control & CR_E) && (d->flags & d->now.interrupts);
-         i++) {
+    for (unsigned i = 0; double_interruptible() && (is_due(d) || spe_due()); i++) {
         require(i < INTERRUPTS_AT_ONE);
         host_irqs_on = false;
+        armv8_sync();
         hpm_interrupt(NULL);
         armv8_sync();
         host_irqs_on = true;
@@ -92,9 +97,10 @@ void double_deliver(void)
 
 /* ---- Registers ---- */
 
-static void access_one(void)
+void armv8_access(void)
 {
     here()->accesses++;
+    spe_operate_own();
     if (double_on_access)
         double_on_access();
     pass(1, hpm_state.ops ? ACCESS_CYCLES : PROBE_CYCLES, false);
@@ -114,12 +120,12 @@ uint64_t armv8_read(enum armv8_reg reg)
 {
     struct armv8_double *d = here();
 
-    access_one();
+    armv8_access();
     switch (reg) {
     case ARMV8_MIDR:
         return d->kind.midr;
     case ARMV8_DFR0:
-        return 0x10305006 | (uint64_t)d->kind.version << 8;
+        return 0x10305006 | (uint64_t)d->kind.version << 8 | (uint64_t)d->kind.spe.version << 32;
     case ARMV8_CTR:
         return 0x8444c004;
     case ARMV8_CR:
@@ -165,7 +171,7 @@ void armv8_write(enum armv8_reg reg, uint64_t v)
 {
     struct armv8_double *d = here();
 
-    access_one();
+    armv8_access();
     switch (reg) {
     case ARMV8_CR:
         write_control(d, v);
@@ -208,7 +214,7 @@ uint64_t armv8_read_counter(unsigned n)
     struct armv8_double *d = here();
 
     require(n < d->kind.counters && n < ARMV8_EVENT_COUNTERS);
-    access_one();
+    armv8_access();
     d->at_read[n] = d->happened[n];
     return d->counter[n];
 }
@@ -224,7 +230,7 @@ void armv8_write_counter(unsigned n, uint64_t v)
 
     require(n < d->kind.counters && n < ARMV8_EVENT_COUNTERS && !counts(&d->now, n));
     require(has_lp(d) || v <= UINT32_MAX);
-    access_one();
+    armv8_access();
     d->counter[n] = v;
 }
 
@@ -235,13 +241,14 @@ void armv8_write_type(unsigned n, uint64_t v)
 
     require(n < d->kind.counters && n < ARMV8_EVENT_COUNTERS && !counts(&d->now, n));
     require(!(v & ~(TYPE_FILTERS | events)));
-    access_one();
+    armv8_access();
     d->written.type[n] = v;
 }
 
 void armv8_sync(void)
 {
     here()->now = here()->written;
+    spe_context();
 }
 
 /* ---- Set-up ---- */
@@ -262,6 +269,7 @@ void armv8_machine(const struct armv8_kind *kind)
         for (unsigned c = 0; c < ARMV8_COUNTERS; c++)
             d->counter[c] = (uint32_t)d->counter[c];
         d->now = d->written;
+        spe_machine(i, &kind->spe);
     }
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 #include "hpm/pmu/armv8_regs.h"
 #include "test/host/hpm_driver.h"
+#include "test/host/spe_double.h"
 
 enum { ARMV8_COUNTERS = 31, ARMV8_CYCLES = 31, ACCESS_CYCLES = 2 };
 enum { CODE_INSTRUCTIONS = 0x08, CODE_CYCLES = 0x11 };
@@ -19,6 +20,7 @@ struct armv8_kind {
     uint32_t midr; /* 0: a core that no table knows */
     bool no_lp;    /* a hypervisor keeps event counters to 32 bits */
     bool stuck;    /* cycles are not counted                        */
+    struct spe_kind spe;
 };
 
 struct armv8_control {
@@ -39,6 +41,8 @@ extern struct armv8_double armv8_double[DOUBLE_CPUS];
 
 /* A fresh machine whose CPUs are all of this kind, and nothing of hpm yet. */
 void armv8_machine(const struct armv8_kind *kind);
+/* An access to a register, as the driver makes them: an instruction that takes its time. */
+void armv8_access(void);
 /* So many events on the CPU that executes. */
 void armv8_count(uint64_t code, uint64_t n, bool user);
 /* Instructions that take so many cycles; interrupts that are due are taken. */
