@@ -94,7 +94,7 @@ KERNEL_SRC := \
 	kernel/call.c kernel/cmdline.c kernel/console.c kernel/console_thread.c kernel/cpu.c kernel/end.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
 	kernel/outputs.c kernel/panic.c kernel/printf.c kernel/quirks.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
 	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/pci_msi.c kernel/dev/screen.c \
-	kernel/dev/virtio.c kernel/dev/virtio_console.c kernel/dev/virtio_layout.c kernel/dev/virtq.c kernel/proc/bundle.c kernel/proc/elf.c \
+	kernel/dev/virtio.c kernel/dev/virtio_console.c kernel/dev/virtio_layout.c kernel/dev/virtq.c kernel/proc/bundle.c kernel/proc/children.c kernel/proc/counts.c kernel/proc/elf.c \
 	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall.c \
 	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/figures.c hpm/hpm.c \
 	hpm/report.c hpm/sampling.c hpm/session.c hpm/setup.c hpm/pmu/backends.c hpm/pmu/model.c hpm/pmu/rate.c sched/balance.c sched/migrate.c sched/policies.c \
@@ -121,7 +121,7 @@ KERNEL_SRC += $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH)) $(EVENTS_S
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
 # To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS.
-ALL_APPS       := hello scoreboard warehouse private phases
+ALL_APPS       := hello scoreboard warehouse private phases hpmstat
 COMMON_SRC     := \
 	apps/common/arena.c apps/common/args.c apps/common/histogram.c apps/common/plan.c apps/common/team.c
 LIBC_SRC_aarch64 := apps/libc/aarch64/auxv.c
@@ -135,6 +135,7 @@ warehouse_SRC  := \
 	apps/warehouse/btree.c apps/warehouse/check.c apps/warehouse/load.c apps/warehouse/order_book.c \
 	apps/warehouse/transactions.c apps/warehouse/warehouse.c
 private_SRC    := apps/private/private.c
+hpmstat_SRC    := apps/hpmstat/hpmstat.c
 phases_SRC     := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c lz.c matrix.c phases.c sort.c vm.c)
 
 # Programs of the test suites, bundled in test images only.

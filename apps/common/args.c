@@ -23,6 +23,9 @@ static void describe(const struct args_entry *entry, char *out, size_t size)
         snprintf(out, size, "up to %d numbers %" PRIu64 "..%" PRIu64 " separated by commas", ARGS_LIST_MAX,
                  entry->min, entry->max);
         return;
+    case ARGS_TEXT:
+        snprintf(out, size, "%" PRIu64 "..%" PRIu64 " characters", entry->min, entry->max);
+        return;
     case ARGS_CHOICE:
         out[0] = '\0';
         for (unsigned i = 0; entry->choices[i]; i++) {
@@ -98,6 +101,14 @@ static bool parse_list(const struct args_entry *entry, const char *text)
     return true;
 }
 
+static bool parse_text(const struct args_entry *entry, const char *text)
+{
+    if (!in_range(entry, strlen(text)))
+        return false;
+    *(const char **)entry->value = text;
+    return true;
+}
+
 static bool parse_value(const struct args_entry *entry, const char *text)
 {
     switch (entry->kind) {
@@ -107,6 +118,8 @@ static bool parse_value(const struct args_entry *entry, const char *text)
         return parse_choice(entry, text);
     case ARGS_LIST:
         return parse_list(entry, text);
+    case ARGS_TEXT:
+        return parse_text(entry, text);
     }
     return false;
 }
@@ -161,6 +174,9 @@ static void print_default(const struct args_entry *entry)
         return;
     case ARGS_CHOICE:
         printf("%s", entry->choices[*(unsigned *)entry->value]);
+        return;
+    case ARGS_TEXT:
+        printf("%s", *(const char **)entry->value);
         return;
     case ARGS_LIST:
         list = entry->value;

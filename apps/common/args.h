@@ -18,6 +18,7 @@ enum args_kind {
     ARGS_NUMBER, /* value points to a uint64_t, decimal, min..max       */
     ARGS_CHOICE, /* value points to an unsigned: the index into choices */
     ARGS_LIST,   /* value points to a struct args_list, items min..max  */
+    ARGS_TEXT,   /* value points to a const char *, min..max characters */
 };
 
 /* One argument.  *value holds the default before parsing and the result after it. */

@@ -1,5 +1,7 @@
 /* What a program tells the kernel about itself (hpm.h). */
 #include "apps/libc/hpm.h"
+#include <errno.h>
+#include <string.h>
 #include "apps/libc/syscall.h"
 
 void hpm_mark(const char *label)
@@ -10,4 +12,46 @@ void hpm_mark(const char *label)
 void hpm_group(int group)
 {
     syscall1(SYS_GROUP, group);
+}
+
+int hpm_open(const char *names, char *why, size_t size)
+{
+    if (size)
+        why[0] = '\0';
+    return (int)syscall3(SYS_HPM_OPEN, names, why, size);
+}
+
+int hpm_values(const struct sys_hpm_read *read, struct sys_hpm_value *out, size_t room)
+{
+    return (int)syscall3(SYS_HPM_VALUES, read, out, room * sizeof *out);
+}
+
+void hpm_close(int session)
+{
+    syscall1(SYS_HPM_CLOSE, session);
+}
+
+int application_start(char *const *argv, int argc)
+{
+    char text[2048];
+    size_t used = 0;
+
+    for (int i = 0; i < argc; i++) {
+        size_t n = strlen(argv[i]) + 1;
+        if (n > sizeof text - used)
+            return -E2BIG;
+        memcpy(text + used, argv[i], n);
+        used += n;
+    }
+    return (int)syscall2(SYS_SPAWN, text, used);
+}
+
+int application_wait(int pid)
+{
+    return (int)syscall1(SYS_WAIT, pid);
+}
+
+int application_threads(int pid, struct sys_thread_info *out, size_t room)
+{
+    return (int)syscall3(SYS_THREADS, pid, out, room * sizeof *out);
 }

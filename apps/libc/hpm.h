@@ -3,6 +3,8 @@
  * program computes; a program that makes none of them is observed and placed all the same.
  */
 #pragma once
+#include <stddef.h>
+#include "kernel/proc/abi.h"
 
 /*
  * Names this moment of the run.  On the simulated multiprocessor the ground truth is written out under this
@@ -18,3 +20,20 @@ void hpm_mark(const char *label);
  * find the groups by itself.  group: 0 or more.
  */
 void hpm_group(int group);
+
+/*
+ * Events and metrics by name ("cycles,ipc,l1d.miss:u"), counted for every thread of the machine from now on, beside what is
+ * counted already: a session.  Its number, or -Exxx with what is wrong in why: -ENODEV no counters, -ENOENT no such name,
+ * -ENOTSUP not on this machine, -EINVAL malformed or impossible together, -ENOSPC too much at a time.
+ */
+int hpm_open(const char *names, char *why, size_t size);
+/* What they come to: how many there are, the first room of them in out; -ESRCH: no such session, process or thread. */
+int hpm_values(const struct sys_hpm_read *read, struct sys_hpm_value *out, size_t room);
+void hpm_close(int session);
+
+/* Starts an application of the bundle; it ends with its parent.  Its pid, or -Exxx, with a line on the console. */
+int application_start(char *const *argv, int argc);
+/* Sleeps until it has ended.  Its exit status; its counts can still be read. */
+int application_wait(int pid);
+/* Threads of a process, 0: of all.  How many there are, the first room of them in out; -ESRCH. */
+int application_threads(int pid, struct sys_thread_info *out, size_t room);

@@ -34,6 +34,12 @@ enum sys_number {
     SYS_MARK,          /* (label) a labelled point for the ground truth of a simulated machine           */
     SYS_HPM_READ,      /* (scope, id, struct sys_breakdown *, bytes) SYS_SCOPE_; id 0: the own one       */
     SYS_HPM_PRINT,     /* (scope, id) prints the stall breakdown on the console                          */
+    SYS_SPAWN, /* (text, bytes) an application of the bundle: its name and arguments, each ended by NUL; pid */
+    SYS_WAIT, /* (pid) exit status of an application the caller's process has spawned; -ESRCH: there is none */
+    SYS_THREADS,    /* (pid, struct sys_thread_info *, bytes) pid 0: of all processes; how many there are */
+    SYS_HPM_OPEN,   /* (names, char *why, bytes) counts events and metrics from now on; a session's number */
+    SYS_HPM_VALUES, /* (struct sys_hpm_read *, struct sys_hpm_value *, bytes) how many the session has  */
+    SYS_HPM_CLOSE,  /* (session)                                                                       */
     SYS_COUNT
 };
 
@@ -68,6 +74,41 @@ struct sys_breakdown {
     uint64_t seen_permille;
     uint64_t
         counted; /* bit n: the nth of the words above is counted here, else it is 0 for want of a counter */
+};
+
+struct sys_thread_info {
+    uint32_t pid, tid;
+    char name[32]; /* of its process */
+};
+
+/* What a session's names come to for a thread, a process and those of its threads that have ended, or the machine; from the session's
+ * opening or, since_last, from this session's last such reading of the same. */
+struct sys_hpm_read {
+    uint32_t session, scope; /* SYS_SCOPE_ */
+    uint32_t pid, tid;       /* 0: the own one */
+    uint32_t since_last;     /* 0 or 1 */
+    uint32_t reserved;       /* 0 */
+};
+
+enum { SYS_VALUE_COUNT, SYS_VALUE_METRIC };
+/* How sure a count is: exact; 95 % between low and high; seen too short to say; never seen; in the published form; too large. */
+enum {
+    SYS_SURE_EXACT,
+    SYS_SURE_INTERVAL,
+    SYS_SURE_SHORT,
+    SYS_SURE_UNSEEN,
+    SYS_SURE_PUBLISHED,
+    SYS_SURE_BEYOND
+};
+/* Why there is no metric: an event was not counted, a division by 0, or too large. */
+enum { SYS_METRIC_FINE, SYS_METRIC_UNSEEN, SYS_METRIC_DIVISION, SYS_METRIC_TOO_LARGE };
+struct sys_hpm_value {
+    char name[160], unit[32]; /* as asked for; of a metric */
+    uint32_t kind, sure;
+    uint64_t count, low, high; /* a count; without an interval what was really counted, and 2^64 - 1 */
+    int64_t millionths;        /* a metric */
+    uint32_t trouble;
+    uint32_t seen_permille; /* of the time */
 };
 
 /*

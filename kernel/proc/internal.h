@@ -9,21 +9,23 @@
 #include "sched/sched.h"
 
 #define PROCESS_LINE_MAX 256
+#define CHILDREN_MAX     32
 
 struct process {
     uint32_t pid;                /* [-] from 1, never reused           */
     char name[PROCESS_NAME_MAX]; /* [-] */
     struct space *space;         /* [-] until the last thread frees it */
     struct spinlock lock;
-    struct list threads;       /* [P] thread->siblings               */
-    unsigned thread_count;     /* [P] those being made included      */
-    bool ending;               /* [P] written, [A] read              */
-    bool ended;                /* [P] memory is free                 */
-    int status;                /* [P] */
-    struct wait_queue waiters; /* [P] for ended                      */
-    struct hpm_sums past;      /* [P] of threads that have gone      */
-    struct list all;           /* process.c: table                   */
-    uint32_t refs;             /* [A] the table's and process_start's caller's */
+    struct list threads;                 /* [P] thread->siblings               */
+    unsigned thread_count;               /* [P] those being made included      */
+    bool ending;                         /* [P] written, [A] read              */
+    bool ended;                          /* [P] memory is free                 */
+    int status;                          /* [P] */
+    struct wait_queue waiters;           /* [P] for ended                      */
+    struct hpm_sums past;                /* [P] of threads that have gone      */
+    struct list all;                     /* process.c: table                   */
+    struct process *child[CHILDREN_MAX]; /* [P] referenced; those that have ended included */
+    uint32_t refs;                       /* [A] the table's and process_start's caller's */
     struct spinlock line_lock;
     char line[PROCESS_LINE_MAX]; /* [L] output not yet written       */
     unsigned line_length;        /* [L] */
@@ -36,6 +38,21 @@ static inline bool process_ending(const struct process *p)
 
 /* process.c: the process with this id, referenced, or NULL. */
 struct process *process_find(uint32_t pid);
+/* process.c: number i of those whose memory is not free yet, referenced, or NULL.  Others may come and go meanwhile. */
+struct process *process_number(unsigned i);
+/* process.c: pid 0: reader itself; else one that runs or that reader has spawned.  Referenced, or NULL. */
+struct process *process_to_read(struct process *reader, uint32_t pid);
+/* process.c: adds all logical counts of its threads, past and present; of one of those present (-ESRCH). */
+void process_sum(struct process *p, struct hpm_sums *sums);
+int process_sum_thread(struct process *p, uint32_t tid, struct hpm_sums *sums);
+/* children.c: starts an application as process_start does.  Its pid, or an error; -EAGAIN: too many. */
+int children_spawn(struct process *parent, const char *const *argv, unsigned argc);
+/* children.c: referenced, or NULL. */
+struct process *children_find(struct process *parent, uint32_t pid);
+/* children.c: sleeps until it has ended and its memory is free: its exit status; -EINTR: parent is ending. */
+int children_wait(const struct process *parent, struct process *child);
+/* children.c: its last thread has gone; so must they. */
+void children_end(struct process *parent);
 /* process.c: the one with most resident memory, referenced, or NULL. */
 struct process *process_largest(void);
 /* process.c: how often a process's memory has begun and finished being freed.  While they differ, or have changed since a page

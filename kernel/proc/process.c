@@ -1,6 +1,7 @@
 /* See process.h: the table of processes, their start and their end. */
 #include "kernel/proc/internal.h"
 #include "kernel/proc/bundle.h"
+#include "kernel/proc/counts.h"
 #include "kernel/proc/futex.h"
 #include "kernel/printf.h"
 
@@ -123,6 +124,8 @@ void process_reap(struct process *p)
     bool irq = spin_lock(&table_lock);
     list_remove(&p->all);
     spin_unlock(&table_lock, irq);
+    counts_forget(p);
+    children_end(p);
     stdio_flush(p);
     space_destroy(p->space);
     __atomic_fetch_add(&reaps.finished, 1, __ATOMIC_ACQ_REL);
@@ -216,6 +219,49 @@ struct process *process_largest(void)
         get(largest);
     spin_unlock(&table_lock, irq);
     return largest;
+}
+
+struct process *process_number(unsigned i)
+{
+    struct process *found = NULL;
+    bool irq = spin_lock(&table_lock);
+
+    list_for_each (it, &table) {
+        if (!found && !i--)
+            found = container_of(it, struct process, all);
+    }
+    if (found)
+        get(found);
+    spin_unlock(&table_lock, irq);
+    return found;
+}
+
+struct process *process_to_read(struct process *reader, uint32_t pid)
+{
+    struct process *p = pid ? children_find(reader, pid) : NULL;
+
+    return p ? p : process_find(pid ? pid : reader->pid);
+}
+
+void process_sum(struct process *p, struct hpm_sums *sums)
+{
+    bool irq = spin_lock(&p->lock);
+
+    *sums = p->past;
+    list_for_each (it, &p->threads)
+        hpm_sum_thread(&container_of(it, struct thread, siblings)->hpm, sums);
+    spin_unlock(&p->lock, irq);
+}
+
+int process_sum_thread(struct process *p, uint32_t tid, struct hpm_sums *sums)
+{
+    bool irq = spin_lock(&p->lock);
+    const struct thread *t = uthread_find_locked(p, tid);
+
+    if (t)
+        hpm_sum_thread(&t->hpm, sums);
+    spin_unlock(&p->lock, irq);
+    return t ? 0 : -ESRCH;
 }
 
 void process_hpm(struct process *p, struct hpm_breakdown *out)

@@ -5,12 +5,16 @@
  */
 #include "kernel/proc/internal.h"
 #include "kernel/proc/abi.h"
+#include "kernel/proc/counts.h"
 #include "kernel/proc/futex.h"
 #include "kernel/proc/sysinfo.h"
 #include "kernel/proc/user.h"
 #include "kernel/cpu.h"
+#include "kernel/printf.h"
 
 #define AFFINITY_BYTES_MAX 1024 /* as large as any libc's cpu_set_t */
+#define NAMES_MAX          4096 /* of events and metrics, in one session */
+#define VALUES_MAX         32
 #define STATED_GROUP_MAX   65535
 
 typedef int64_t handler(struct process *p, const uint64_t a[6]);
@@ -316,6 +320,123 @@ static int64_t sys_hpm_print(struct process *p, const uint64_t a[6])
     return err;
 }
 
+static int64_t sys_hpm_open(struct process *p, const uint64_t a[6])
+{
+    char names[NAMES_MAX], why[160] = "";
+    int err = user_copy_string(names, sizeof(names), a[0]);
+
+    if (err)
+        return err;
+    int session = counts_open(p, names, why, sizeof(why));
+    /* Why not is no use to who cannot be told. */
+    if (session < 0 && a[2] && user_put_struct(a[1], a[2], why, MIN(a[2], (uint64_t)sizeof(why))))
+        return -EFAULT;
+    return session;
+}
+
+static int64_t sys_hpm_values(struct process *p, const uint64_t a[6])
+{
+    struct sys_hpm_read read;
+    struct sys_hpm_value *values;
+
+    if (arch_copy_from_user(&read, a[0], sizeof(read)))
+        return -EFAULT;
+    size_t room = (size_t)MIN(a[2] / sizeof(*values), (uint64_t)VALUES_MAX);
+    values = kmalloc(MAX(room, (size_t)1) * sizeof(*values));
+    if (!values)
+        return -ENOMEM;
+    int n = counts_read(p, &read, values, room);
+    if (n > 0 && arch_copy_to_user(a[1], values, MIN((size_t)n, room) * sizeof(*values)))
+        n = -EFAULT;
+    kfree(values);
+    return n;
+}
+
+static int64_t sys_hpm_close(struct process *p, const uint64_t a[6])
+{
+    return a[0] > UINT32_MAX ? -ESRCH : counts_close(p, (uint32_t)a[0]);
+}
+
+/* ---- Other processes ---- */
+
+/* Words, each ended by NUL, all of n bytes.  Their number; -EINVAL: none, or the last is not ended; -E2BIG. */
+static int split_words(const char *text, size_t n, const char **argv)
+{
+    int argc = 0;
+
+    if (!n || text[n - 1] || !text[0])
+        return -EINVAL;
+    for (size_t i = 0; i < n; i++) {
+        if (i && text[i - 1])
+            continue;
+        if (argc == PROCESS_ARGS_MAX)
+            return -E2BIG;
+        argv[argc++] = text + i;
+    }
+    return argc;
+}
+
+static int64_t sys_spawn(struct process *p, const uint64_t a[6])
+{
+    const char *argv[PROCESS_ARGS_MAX];
+    char text[PROCESS_ARGS_BYTES];
+
+    if (a[1] > sizeof(text))
+        return -E2BIG;
+    if (arch_copy_from_user(text, a[0], a[1]))
+        return -EFAULT;
+    int argc = split_words(text, a[1], argv);
+    return argc < 0 ? argc : children_spawn(p, argv, (unsigned)argc);
+}
+
+static int64_t sys_wait(struct process *p, const uint64_t a[6])
+{
+    struct process *child = a[0] && a[0] <= UINT32_MAX ? children_find(p, (uint32_t)a[0]) : NULL;
+
+    if (!child)
+        return -ESRCH;
+    int status = children_wait(p, child);
+    process_put(child);
+    return status;
+}
+
+/* Those of one process, from what is at out on; *n counts them all. */
+static int put_threads(struct process *p, struct sys_thread_info *batch, unsigned room, unsigned *n)
+{
+    bool irq = spin_lock(&p->lock);
+
+    list_for_each (it, &p->threads) {
+        if (*n < room) {
+            batch[*n] = (struct sys_thread_info){p->pid, container_of(it, struct thread, siblings)->tid, ""};
+            ksnprintf(batch[*n].name, sizeof(batch->name), "%s", p->name);
+        }
+        ++*n;
+    }
+    spin_unlock(&p->lock, irq);
+    return 0;
+}
+
+static int64_t sys_threads(struct process *p, const uint64_t a[6])
+{
+    unsigned n = 0, room = (unsigned)MIN(a[2] / sizeof(struct sys_thread_info), (uint64_t)THREADS_MAX);
+    struct sys_thread_info *infos;
+    struct process *other = NULL;
+
+    if (a[0] && (a[0] > UINT32_MAX || !(other = process_to_read(p, (uint32_t)a[0]))))
+        return -ESRCH;
+    infos = kmalloc(MAX(room, 1u) * sizeof(*infos));
+    for (unsigned i = 0; infos && (other || (!a[0] && (other = process_number(i)))); i++) {
+        put_threads(other, infos, room, &n);
+        process_put(other);
+        other = NULL;
+    }
+    if (other)
+        process_put(other);
+    int err = !infos ? -ENOMEM : arch_copy_to_user(a[1], infos, MIN(n, room) * sizeof(*infos)) ? -EFAULT : 0;
+    kfree(infos);
+    return err ? err : (int64_t)n;
+}
+
 static handler *const handlers[SYS_COUNT] = {
     [SYS_EXIT] = sys_exit,
     [SYS_WRITE] = sys_write,
@@ -342,6 +463,12 @@ static handler *const handlers[SYS_COUNT] = {
     [SYS_MARK] = sys_mark,
     [SYS_HPM_READ] = sys_hpm_read,
     [SYS_HPM_PRINT] = sys_hpm_print,
+    [SYS_SPAWN] = sys_spawn,
+    [SYS_WAIT] = sys_wait,
+    [SYS_THREADS] = sys_threads,
+    [SYS_HPM_OPEN] = sys_hpm_open,
+    [SYS_HPM_VALUES] = sys_hpm_values,
+    [SYS_HPM_CLOSE] = sys_hpm_close,
 };
 
 int64_t syscall_dispatch(uint64_t number, const uint64_t args[6])

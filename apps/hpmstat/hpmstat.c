@@ -1,0 +1,256 @@
+/*
+ * Counts events and metrics while a program runs, in the manner of perf stat:
+ *
+ *     hpmstat events=cycles,ipc,l1d.miss:u -- phases kind=sort
+ *     hpmstat per=machine ms=1000 interval=100
+ *
+ * For the program and all its threads, for each thread, or for the whole machine; at the end, or every interval what was
+ * new in it.  A count that took turns with others has its 95 % interval and the part of the time it was seen.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include "apps/common/args.h"
+#include "apps/libc/hpm.h"
+
+enum { VALUES_MAX = 32, THREADS_MAX = 256, NAMES_MAX = 4096 };
+enum { PER_PROCESS, PER_THREAD, PER_MACHINE };
+
+static const char *events = "";
+static uint64_t interval_ms, run_ms = 1000;
+static unsigned per;
+static const char *const per_choices[] = {"process", "thread", "machine", NULL};
+static const struct args_entry entries[] = {
+    {"events", ARGS_TEXT, &events, 1, NAMES_MAX - 1, NULL, "events and metrics, separated by commas"},
+    {"per", ARGS_CHOICE, &per, 0, 0, per_choices, "whose counts"},
+    {"interval", ARGS_NUMBER, &interval_ms, 0, 3600000, NULL,
+     "milliseconds between printings; 0: at the end only"},
+    {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "how long, where no program is given"},
+};
+static const struct args_table table = {
+    "hpmstat", "counts events and metrics: hpmstat events=NAMES [...] [-- program argument ...]", entries,
+    sizeof entries / sizeof entries[0]};
+
+/* What is counted if nothing is asked for, as far as the machine has it. */
+static const char *const usual[] = {"cycles",      "instructions",     "ipc",
+                                    "branch.miss", "l1d.miss",         "llc.miss",
+                                    "tlb.miss",    "mem.remote_cache", "mem.remote"};
+
+struct run {
+    int session, pid; /* pid 0: no program */
+    struct timespec began;
+    pthread_t waiter;
+    atomic_bool ended;
+    int status;
+};
+
+static double ms_since(const struct timespec *t)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - t->tv_sec) * 1e3 + (double)(now.tv_nsec - t->tv_nsec) / 1e6;
+}
+
+static void sleep_ms(uint64_t ms)
+{
+    struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+
+    nanosleep(&t, NULL);
+}
+
+/* ---- Printing ---- */
+
+/* 1,234,567 */
+static const char *grouped(uint64_t n, char out[32])
+{
+    char digits[24];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, n), used = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0)
+            out[used++] = ',';
+        out[used++] = digits[i];
+    }
+    out[used] = '\0';
+    return out;
+}
+
+static void print_sureness(const struct sys_hpm_value *v)
+{
+    switch (v->sure) {
+    case SYS_SURE_EXACT:
+        printf("  exact\n");
+        return;
+    case SYS_SURE_INTERVAL: {
+        double half = (double)(v->high - v->low) / 2;
+        printf("  +- %.1f %%", v->count ? half * 100 / (double)v->count : 0.0);
+        break;
+    }
+    case SYS_SURE_UNSEEN:
+        printf("  never seen\n");
+        return;
+    default:
+        printf("  no interval");
+    }
+    printf(", seen %u.%u %%\n", v->seen_permille / 10, v->seen_permille % 10);
+}
+
+static void print_value(const struct sys_hpm_value *v)
+{
+    static const char *const troubles[] = {"", "not counted", "nothing to divide by", "too large"};
+    char text[32];
+
+    if (v->kind == SYS_VALUE_COUNT) {
+        printf("  %18s  %-24s", grouped(v->count, text), v->name);
+        print_sureness(v);
+    } else if (v->trouble) {
+        printf("  %18s  %-24s  %s\n", "-", v->name, troubles[v->trouble]);
+    } else {
+        printf("  %18.3f  %-24s  %s, seen %u.%u %%\n", (double)v->millionths / 1e6, v->name, v->unit,
+               v->seen_permille / 10, v->seen_permille % 10);
+    }
+}
+
+/* false: the process or thread is no more. */
+static bool print_of(const char *title, const struct sys_hpm_read *read)
+{
+    static struct sys_hpm_value values[VALUES_MAX];
+    int n = hpm_values(read, values, VALUES_MAX);
+
+    if (n < 0) {
+        if (n != -ESRCH)
+            printf("hpmstat: %s cannot be read: %s\n", title, strerror(-n));
+        return false;
+    }
+    printf("hpmstat: %s\n", title);
+    for (int i = 0; i < n && i < VALUES_MAX; i++)
+        print_value(&values[i]);
+    return true;
+}
+
+static void print_threads(const struct run *run, const char *when, bool since_last)
+{
+    static struct sys_thread_info threads[THREADS_MAX];
+    int n = application_threads(run->pid, threads, THREADS_MAX);
+    char title[96];
+
+    for (int i = 0; i < n && i < THREADS_MAX; i++) {
+        struct sys_hpm_read read = {.session = (uint32_t)run->session,
+                                    .scope = SYS_SCOPE_THREAD,
+                                    .pid = threads[i].pid,
+                                    .tid = threads[i].tid,
+                                    .since_last = since_last};
+        snprintf(title, sizeof title, "%s, thread %" PRIu32 ", %s", threads[i].name, threads[i].tid, when);
+        print_of(title, &read);
+    }
+}
+
+static void print_all(const struct run *run, const char *program, const char *when, bool since_last)
+{
+    struct sys_hpm_read read = {.session = (uint32_t)run->session,
+                                .scope = per == PER_MACHINE ? SYS_SCOPE_MACHINE : SYS_SCOPE_PROCESS,
+                                .pid = per == PER_MACHINE ? 0 : (uint32_t)run->pid,
+                                .since_last = since_last};
+    char title[96];
+
+    snprintf(title, sizeof title, "%s, %s", per == PER_MACHINE ? "machine" : program, when);
+    print_of(title, &read);
+}
+
+/* ---- Running ---- */
+
+static void open_or_exit(struct run *run, const char *names)
+{
+    char why[160];
+
+    run->session = hpm_open(names, why, sizeof why);
+    if (run->session < 0)
+        args_refuse(&table, "events=%s: %s", names, why[0] ? why : strerror(-run->session));
+}
+
+/* Each by itself first: what this machine has. */
+static void open_usual(struct run *run)
+{
+    char names[256] = "", why[160];
+
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+        int session = hpm_open(usual[i], why, sizeof why);
+        if (session == -ENODEV)
+            args_refuse(&table, "%s", why);
+        if (session < 0)
+            continue;
+        hpm_close(session);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? "," : "", usual[i]);
+    }
+    open_or_exit(run, names);
+}
+
+static void *wait_for_end(void *arg)
+{
+    struct run *run = arg;
+
+    run->status = application_wait(run->pid);
+    atomic_store(&run->ended, true);
+    return NULL;
+}
+
+static bool over(const struct run *run)
+{
+    return run->pid ? atomic_load(&run->ended) : ms_since(&run->began) >= (double)run_ms;
+}
+
+static void print_intervals(const struct run *run, const char *program)
+{
+    char when[48];
+
+    while (!over(run)) {
+        sleep_ms(interval_ms);
+        snprintf(when, sizeof when, "at %.1f ms, since the last", ms_since(&run->began));
+        if (per == PER_THREAD)
+            print_threads(run, when, true);
+        else
+            print_all(run, program, when, true);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct run run = {0};
+    char when[48];
+    int own = 1;
+
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    args_parse_or_exit(&table, own, argv);
+    int program = own < argc ? own + 1 : argc;
+    if (program == argc && per != PER_MACHINE)
+        args_refuse(&table, "no program behind '--'; without one only per=machine can be counted");
+    if (events[0])
+        open_or_exit(&run, events);
+    else
+        open_usual(&run);
+    clock_gettime(CLOCK_MONOTONIC, &run.began);
+    if (program < argc) {
+        run.pid = application_start(argv + program, argc - program);
+        if (run.pid < 0)
+            args_refuse(&table, "%s cannot be started: %s", argv[program], strerror(-run.pid));
+        if (pthread_create(&run.waiter, NULL, wait_for_end, &run))
+            args_refuse(&table, "no thread can be made to wait for %s", argv[program]);
+    }
+    if (interval_ms)
+        print_intervals(&run, argv[program]);
+    if (run.pid)
+        pthread_join(run.waiter, NULL);
+    else if (!interval_ms)
+        sleep_ms(run_ms);
+    snprintf(when, sizeof when, "%.1f ms", ms_since(&run.began));
+    print_all(&run, program < argc ? argv[program] : "machine", when, false);
+    hpm_close(run.session);
+    return run.status;
+}

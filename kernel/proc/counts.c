@@ -1,0 +1,209 @@
+/* See counts.h.  One lock that is slept on: opening and closing change what every CPU counts. */
+#include "kernel/proc/counts.h"
+#include "kernel/proc/internal.h"
+#include "kernel/printf.h"
+
+#define SESSIONS 16
+#define LAST_MAX 64 /* things read since last by one session */
+
+/* An earlier reading. */
+struct last {
+    struct last *next;
+    uint32_t scope, pid, tid;
+    struct hpm_sums sums;
+};
+
+struct session {
+    uint32_t pid; /* its owner's; 0: free */
+    struct hpm_session *hpm;
+    struct last *last;
+    unsigned lasts;
+};
+
+static struct {
+    struct spinlock guard;
+    bool held; /* guard */
+    struct wait_queue waiters;
+    struct session session[SESSIONS]; /* who has set held */
+} table = {.guard = SPINLOCK(LOCK_PROC, "sessions of counting"),
+           .waiters = {{&table.waiters.waiters, &table.waiters.waiters}}};
+
+static void enter(void)
+{
+    bool irq = spin_lock(&table.guard);
+
+    while (table.held) {
+        /* Who is ending is not put to sleep, but waits all the same. */
+        if (!wait_sleep(&table.waiters, &table.guard, &irq, UINT64_MAX))
+            continue;
+        spin_unlock(&table.guard, irq);
+        sched_yield();
+        irq = spin_lock(&table.guard);
+    }
+    table.held = true;
+    spin_unlock(&table.guard, irq);
+}
+
+static void leave(void)
+{
+    bool irq = spin_lock(&table.guard);
+
+    table.held = false;
+    wait_wake(&table.waiters, 1);
+    spin_unlock(&table.guard, irq);
+}
+
+static struct session *find(const struct process *owner, uint32_t number)
+{
+    struct session *s = number && number <= SESSIONS ? &table.session[number - 1] : NULL;
+
+    return s && s->pid == owner->pid ? s : NULL;
+}
+
+int counts_open(const struct process *owner, const char *names, char *why, size_t size)
+{
+    int number = 0, err = -ENOSPC;
+
+    enter();
+    while (number < SESSIONS && table.session[number].pid)
+        number++;
+    if (number < SESSIONS)
+        err = hpm_session_open(names, &table.session[number].hpm, why, size);
+    else
+        ksnprintf(why, size, "too many sessions at a time");
+    if (!err)
+        table.session[number].pid = owner->pid;
+    leave();
+    return err ? err : number + 1;
+}
+
+static void close_held(struct session *s)
+{
+    hpm_session_close(s->hpm);
+    while (s->last) {
+        struct last *next = s->last->next;
+        kfree(s->last);
+        s->last = next;
+    }
+    *s = (struct session){0};
+}
+
+int counts_close(const struct process *owner, uint32_t session)
+{
+    enter();
+    struct session *s = find(owner, session);
+    if (s)
+        close_held(s);
+    leave();
+    return s ? 0 : -ESRCH;
+}
+
+void counts_forget(const struct process *owner)
+{
+    enter();
+    for (unsigned i = 0; i < SESSIONS; i++)
+        if (table.session[i].pid == owner->pid)
+            close_held(&table.session[i]);
+    leave();
+}
+
+/* ---- Readings ---- */
+
+static int sum_up(struct process *owner, const struct sys_hpm_read *read, struct hpm_sums *sums)
+{
+    if (read->scope == SYS_SCOPE_MACHINE) {
+        hpm_sum_machine(sums);
+        return 0;
+    }
+    struct process *p = process_to_read(owner, read->pid);
+    if (!p)
+        return -ESRCH;
+    int err = 0;
+    if (read->scope == SYS_SCOPE_PROCESS)
+        process_sum(p, sums);
+    else
+        err = process_sum_thread(p, read->tid ? read->tid : thread_current()->tid, sums);
+    process_put(p);
+    return err;
+}
+
+static struct last *find_last(struct session *s, const struct sys_hpm_read *read)
+{
+    struct last *l = s->last;
+
+    while (l && (l->scope != read->scope || l->pid != read->pid || l->tid != read->tid))
+        l = l->next;
+    if (l || s->lasts == LAST_MAX)
+        return l;
+    l = kmalloc(sizeof *l);
+    if (!l)
+        return NULL;
+    *l = (struct last){.next = s->last, .scope = read->scope, .pid = read->pid, .tid = read->tid};
+    s->last = l;
+    s->lasts++;
+    return l;
+}
+
+/* sums become what is new in them. */
+static int subtract_last(struct session *s, const struct sys_hpm_read *read, struct hpm_sums *sums,
+                         struct hpm_sums *work)
+{
+    struct last *l = find_last(s, read);
+
+    if (!l)
+        return s->lasts == LAST_MAX ? -ENOSPC : -ENOMEM;
+    *work = *sums;
+    hpm_sums_sub(sums, &l->sums);
+    l->sums = *work;
+    return 0;
+}
+
+static void put_value(const struct hpm_value *from, struct sys_hpm_value *to)
+{
+    *to = (struct sys_hpm_value){.kind = from->unit ? SYS_VALUE_METRIC : SYS_VALUE_COUNT,
+                                 .sure = from->estimate.sure,
+                                 .count = from->estimate.count,
+                                 .low = from->estimate.low,
+                                 .high = from->estimate.high,
+                                 .millionths = from->metric.millionths,
+                                 .trouble = from->metric.trouble,
+                                 .seen_permille = from->seen_permille};
+    ksnprintf(to->name, sizeof to->name, "%s", from->name);
+    ksnprintf(to->unit, sizeof to->unit, "%s", from->unit ? from->unit : "");
+}
+
+static int read_held(struct process *owner, struct session *s, const struct sys_hpm_read *read,
+                     struct sys_hpm_value *out, size_t room)
+{
+    struct hpm_sums *sums = kmalloc(2 * sizeof *sums);
+    unsigned n = hpm_session_values(s->hpm);
+    struct hpm_value value;
+
+    if (!sums)
+        return -ENOMEM;
+    int err = sum_up(owner, read, sums);
+    if (!err && read->since_last)
+        err = subtract_last(s, read, sums, sums + 1);
+    for (unsigned i = 0; !err && i < n && i < room; i++) {
+        hpm_session_value(s->hpm, i, sums, &value);
+        put_value(&value, &out[i]);
+    }
+    kfree(sums);
+    return err ? err : (int)n;
+}
+
+int counts_read(struct process *owner, const struct sys_hpm_read *read, struct sys_hpm_value *out,
+                size_t room)
+{
+    _Static_assert((int)SYS_SURE_BEYOND == (int)ESTIMATE_BEYOND &&
+                       (int)SYS_SURE_INTERVAL == (int)ESTIMATE_INTERVAL &&
+                       (int)SYS_METRIC_TOO_LARGE == (int)METRIC_TOO_LARGE,
+                   "as in abi.h");
+    if (read->scope > SYS_SCOPE_MACHINE || read->since_last > 1 || read->reserved)
+        return -EINVAL;
+    enter();
+    struct session *s = find(owner, read->session);
+    int n = s ? read_held(owner, s, read, out, room) : -ESRCH;
+    leave();
+    return n;
+}

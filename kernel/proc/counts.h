@@ -1,0 +1,15 @@
+/* Sessions of counting (hpm/hpm.h) that processes open: who owns them, and what their earlier readings were. */
+#pragma once
+#include "kernel/proc/abi.h"
+#include "kernel/proc/process.h"
+
+/* Its number, from 1; or an error of hpm_session_open, with why. */
+int counts_open(const struct process *owner, const char *names, char *why, size_t size);
+/* How many values the session has; the first room of them are in out.  -ESRCH: no such session of the owner's, process or
+ * thread; -EINVAL: a field of read; -ENOSPC: too many things are read since last; -ENOMEM. */
+int counts_read(struct process *owner, const struct sys_hpm_read *read, struct sys_hpm_value *out,
+                size_t room);
+/* -ESRCH. */
+int counts_close(const struct process *owner, uint32_t session);
+/* The process is no more: closes all of its. */
+void counts_forget(const struct process *owner);
