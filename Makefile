@@ -54,7 +54,8 @@ DEPS_RUN   := $(QEMU_$(ARCH))>=1:10 gnuplot-nox
 FIRMWARE_x86_64  := ovmf
 FIRMWARE_aarch64 := qemu-efi-aarch64
 DEPS_EFI   := mtools $(FIRMWARE_$(ARCH))
-DEPS_TEST  := libcmocka-dev libpfm4-dev device-tree-compiler perl $(DEPS_EFI)
+DEPS_TRACE := babeltrace2 python3
+DEPS_TEST  := libcmocka-dev libpfm4-dev device-tree-compiler perl $(DEPS_TRACE) $(DEPS_EFI)
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
 
@@ -63,7 +64,8 @@ DEPS_FUZZ  := clang libclang-rt-dev
 POLICY_SRC := \
 	hpm/group.c hpm/mux.c hpm/mux_turns.c hpm/estimate.c hpm/context.c hpm/plan.c sched/shmap.c sched/shmap_picture.c \
 	sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_core.c sched/place_simple.c \
-	sched/balance_policy.c sched/sampling_period.c
+	sched/balance_policy.c sched/sampling_period.c \
+	kernel/telemetry/ctf.c kernel/telemetry/ctf_describe.c kernel/telemetry/events.c kernel/telemetry/ring.c
 # ... of one instruction set's kernel.
 POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c hpm/pmu/spe_packets.c hpm/pmu/spe_sources.c
 # ... names of events and metrics.  Tables of the PMUs' events are made from libpfm4's.
@@ -92,6 +94,7 @@ KERNEL_SRC := \
 	kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/msi.c \
 	kernel/arch/place.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/sync.c kernel/arch/usercopy.c \
 	kernel/call.c kernel/cmdline.c kernel/console.c kernel/console_thread.c kernel/cpu.c kernel/end.c kernel/format.c kernel/lock.c kernel/main.c kernel/monitor.c \
+	kernel/telemetry/counters.c kernel/telemetry/record.c kernel/telemetry/stream.c \
 	kernel/outputs.c kernel/panic.c kernel/printf.c kernel/quirks.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
 	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/pci_msi.c kernel/dev/screen.c \
 	kernel/dev/virtio.c kernel/dev/virtio_console.c kernel/dev/virtio_layout.c kernel/dev/virtq.c kernel/proc/bundle.c kernel/proc/children.c kernel/proc/counts.c kernel/proc/elf.c \
@@ -332,7 +335,7 @@ $(eval $(call image_rule,vigil-test,debug,$(ALL_APPS) $(TEST_APPS) $(BROKEN_APPS
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC := \
 	test/qemu/kernel/arch.c test/qemu/kernel/console.c test/qemu/kernel/futex.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/msi.c test/qemu/kernel/panics.c \
-	test/qemu/kernel/pmu.c test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/suite.c test/qemu/kernel/threads.c test/qemu/kernel/virtio.c \
+	test/qemu/kernel/pmu.c test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/suite.c test/qemu/kernel/telemetry.c test/qemu/kernel/threads.c test/qemu/kernel/virtio.c \
 	test/qemu/apps/$(ARCH)/known_loop.S
 suite_objects = $(addprefix $(O)/debug/,$(addsuffix .o,$(basename $(SUITE_SRC))))
 $(eval $(call image_rule,vigil-suites,debug,hello,$(filter-out %/kernel/run.o,$(call kernel_objects,debug)) $(suite_objects)))
@@ -417,6 +420,10 @@ test_screen_SRC    := kernel/dev/screen.c $(FONT_SRC)
 test_its_layout_SRC := kernel/arch/aarch64/its_layout.c
 test_pci_msi_SRC   := kernel/dev/pci_msi.c
 test_pci_SRC       := kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/acpi.c
+HOST_TESTS += test_ctf test_trace_ring
+CTF_SRC            := kernel/telemetry/ctf.c kernel/telemetry/ctf_describe.c
+test_ctf_SRC       := $(CTF_SRC)
+test_trace_ring_SRC := kernel/telemetry/ring.c kernel/telemetry/ctf.c
 test_virtio_layout_SRC := kernel/dev/virtio_layout.c
 test_virtq_SRC     := kernel/dev/virtq.c
 test_pt_SRC        := kernel/arch/pt.c
@@ -554,7 +561,7 @@ fuzz: $(addprefix $(H)/,$(FUZZERS))
 # ---- Tests in the booted kernel --------------------------------------------------------------------------------------
 # The longest first, for as many run at a time as there are CPUs: QEMU's vCPUs take turns on one.
 QEMU_TESTS := \
-	test/qemu/stress.t test/qemu/framebuffer.t test/qemu/uefi.t test/qemu/sched.t test/qemu/memory.t test/qemu/sharing.t \
+	test/qemu/stress.t test/qemu/framebuffer.t test/qemu/uefi.t test/qemu/sched.t test/qemu/memory.t test/qemu/telemetry.t test/qemu/sharing.t \
 	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/highmem.t test/qemu/hpm.t \
 	test/qemu/libc.t test/qemu/msi.t test/qemu/numa.t test/qemu/pmu.t test/qemu/selftest.t test/qemu/truth.t test/qemu/virtio.t
 QEMU_TESTS += test/qemu/phases.t

@@ -181,21 +181,37 @@ static const struct mux_plan *plan_to_read(bool *irq)
     return &__atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE)->mux;
 }
 
+static void read_cpu(const struct cpu *cpu, struct hpm_breakdown *out)
+{
+    bool irq;
+
+    memset(out, 0, sizeof *out);
+    if (!cpu->hpm)
+        return;
+    context_read(&cpu->hpm->busy, plan_to_read(&irq), &hpm_state.figures, out);
+    arch_irq_restore(irq);
+    out->idle_cycles = idle_cycles_until_now(cpu->hpm);
+}
+
+void hpm_read_cpu(const struct cpu *cpu, struct hpm_breakdown *out)
+{
+    memset(out, 0, sizeof *out);
+    if (!hpm_state.ops)
+        return;
+    account_here();
+    read_cpu(cpu, out);
+}
+
 void hpm_read_machine(struct hpm_breakdown *out)
 {
     struct hpm_breakdown part;
-    bool irq;
 
     memset(out, 0, sizeof *out);
     if (!hpm_state.ops)
         return;
     account_here();
     cpu_for_each (cpu) {
-        if (!cpu->hpm)
-            continue;
-        context_read(&cpu->hpm->busy, plan_to_read(&irq), &hpm_state.figures, &part);
-        arch_irq_restore(irq);
-        part.idle_cycles = idle_cycles_until_now(cpu->hpm);
+        read_cpu(cpu, &part);
         hpm_breakdown_add(out, &part);
     }
 }

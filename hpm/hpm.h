@@ -136,6 +136,8 @@ void hpm_interrupt(struct arch_frame *frame);
 /* Timer tick, interrupts off: brings the running thread's counts up to date, rotates the groups if that is due. */
 void hpm_tick(void);
 
+/* One CPU, until its last switch or tick; the caller's own until now. */
+void hpm_read_cpu(const struct cpu *cpu, struct hpm_breakdown *out);
 /* Whole machine, all CPUs, until now.  Thread context. */
 void hpm_read_machine(struct hpm_breakdown *out);
 /* What monitoring itself took since boot, all CPUs: cycles of clock and of instruction-less hardware work. */

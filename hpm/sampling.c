@@ -11,6 +11,7 @@
 #include "kernel/cpu.h"
 #include "kernel/lock.h"
 #include "kernel/printf.h"
+#include "kernel/telemetry/telemetry.h"
 #include "mm/mm.h"
 
 #define PERIOD_MAX (1u << 20)
@@ -59,6 +60,12 @@ int sampler_init(struct hpm_cpu *hpm, struct pmu_setup *setup)
     return ring->slots ? 0 : -ENOMEM;
 }
 
+static void record(const struct hpm_sample *s)
+{
+    TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, s->time, s->pc, s->data, s->data_phys, s->tid, s->pid,
+                  s->latency, s->source, s->user, s->store);
+}
+
 static void store(struct hpm_cpu *hpm, struct hpm_sample *sample)
 {
     struct sampler *s = &hpm->sampler;
@@ -69,6 +76,7 @@ static void store(struct hpm_cpu *hpm, struct hpm_sample *sample)
         sample->pid = hpm->current->pid;
         hpm->current->samples++;
     }
+    record(sample);
     __atomic_store_n(&s->taken, s->taken + 1, __ATOMIC_RELAXED);
     if (!ring_push(&s->ring, sample))
         __atomic_store_n(&s->lost_buffer, s->lost_buffer + 1, __ATOMIC_RELAXED);

@@ -33,6 +33,28 @@ static void put_bytes(struct text *t, uint64_t v)
     put_u64(t, v);
 }
 
+static void put_choices(struct text *t, const char *const *choices)
+{
+    for (; *choices; choices++) {
+        text_put(t, " ");
+        text_put(t, *choices);
+    }
+}
+
+static void put_set(struct text *t, const char *const *choices, uint64_t v)
+{
+    const char *between = "";
+
+    for (uint64_t i = 0; choices[i]; i++) {
+        if (!(v >> i & 1))
+            continue;
+        text_put(t, between);
+        text_put(t, choices[i]);
+        between = ",";
+    }
+    text_put(t, v ? "" : "none");
+}
+
 /* Length of the key in front of '=', or of the whole word. */
 static size_t key_length(const char *word)
 {
@@ -64,6 +86,9 @@ const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size
     case ARG_CHOICE:
         text_put(&t, arg->choices[value]);
         break;
+    case ARG_SET:
+        put_set(&t, arg->choices, value);
+        break;
     case ARG_BYTES:
         put_bytes(&t, value);
         break;
@@ -82,10 +107,11 @@ static void put_accepts(struct text *t, const struct arg *a)
         break;
     case ARG_CHOICE:
         text_put(t, "one of");
-        for (const char *const *c = a->choices; *c; c++) {
-            text_put(t, " ");
-            text_put(t, *c);
-        }
+        put_choices(t, a->choices);
+        break;
+    case ARG_SET:
+        text_put(t, "none, all, or some, with commas between them, of");
+        put_choices(t, a->choices);
         break;
     case ARG_BYTES:
         text_put(t, "bytes, with K M or G behind the number, from ");
@@ -151,15 +177,42 @@ static bool parse_bytes(const char **s, uint64_t *out)
     return !__builtin_mul_overflow(*out, (uint64_t)1 << shift, out);
 }
 
-static bool parse_choice(const struct arg *a, const char *s, uint64_t *out)
+static bool parse_choice_of(const struct arg *a, const char *s, size_t n, uint64_t *out)
 {
     for (uint64_t i = 0; a->choices[i]; i++) {
-        if (text_same(a->choices[i], s, text_length(s))) {
+        if (text_same(a->choices[i], s, n)) {
             *out = i;
             return true;
         }
     }
     return false;
+}
+
+static bool parse_choice(const struct arg *a, const char *s, uint64_t *out)
+{
+    return parse_choice_of(a, s, text_length(s), out);
+}
+
+static bool parse_set(const struct arg *a, const char *s, uint64_t *out)
+{
+    uint64_t bit, choices = 0;
+    size_t n;
+
+    while (a->choices[choices])
+        choices++;
+    bool all = text_same("all", s, text_length(s));
+    *out = all ? ((uint64_t)1 << choices) - 1 : 0;
+    if (all || text_same("none", s, text_length(s)))
+        return true;
+    for (;; s += n + 1) {
+        for (n = 0; s[n] && s[n] != ','; n++)
+            ;
+        if (!parse_choice_of(a, s, n, &bit))
+            return false;
+        *out |= (uint64_t)1 << bit;
+        if (!s[n])
+            return true;
+    }
 }
 
 static bool parse_bool(const char *s, uint64_t *out)
@@ -180,6 +233,8 @@ static bool parse_value(const struct arg *a, const char *s, uint64_t *out)
 {
     if (a->type == ARG_CHOICE)
         return parse_choice(a, s, out);
+    if (a->type == ARG_SET)
+        return parse_set(a, s, out);
     if (a->type == ARG_BOOL)
         return parse_bool(s, out);
     if (!(a->type == ARG_BYTES ? parse_bytes(&s, out) : parse_number(&s, out)))

@@ -9,13 +9,13 @@
 #pragma once
 #include "kernel/base.h"
 
-enum arg_type { ARG_U64, ARG_BOOL, ARG_CHOICE, ARG_BYTES };
+enum arg_type { ARG_U64, ARG_BOOL, ARG_CHOICE, ARG_SET, ARG_BYTES };
 
 struct arg {
     const char *name;
     enum arg_type type;
-    uint64_t *value;            /* ARG_CHOICE: index into choices; ARG_BYTES: takes K M G */
-    uint64_t min, max;          /* of numbers; the default is what *value holds            */
+    uint64_t *value;   /* ARG_CHOICE: index into choices; ARG_SET: a bit of each; ARG_BYTES: takes K M G */
+    uint64_t min, max; /* of numbers; the default is what *value holds            */
     const char *const *choices; /* NULL-terminated                                         */
     bool run;                   /* may be set per application                              */
     const char *help;           /* with the unit                                           */

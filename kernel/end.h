@@ -5,5 +5,7 @@
 extern const char *const end_choices[]; /* for the boot argument; NULL-terminated */
 extern uint64_t end_wanted;             /* index into them */
 
+/* Called once, first thing in end_run, whatever state the machine is in: it takes a bounded time and does not sleep. */
+void end_attach(void (*last_words)(void));
 /* Any context.  code becomes the exit status of the machine where it has one (arch_poweroff). */
 NORETURN void end_run(unsigned code);

@@ -20,6 +20,7 @@
 #include "kernel/quirks.h"
 #include "kernel/run.h"
 #include "kernel/selftest/selftest.h"
+#include "kernel/telemetry/telemetry.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
@@ -49,7 +50,8 @@ static const struct arg kernel_args[] = {
      "check this machine before anything is run, and print a report of it"},
     {0},
 };
-const struct arg *const arg_tables[] = {kernel_args, sched_args, sharing_args, hpm_args, NULL};
+const struct arg *const arg_tables[] = {kernel_args, sched_args,     sharing_args,
+                                        hpm_args,    telemetry_args, NULL};
 
 static char cmdline_text[BOOT_CMDLINE_MAX], cmdline_error[256];
 static struct cmdline cmdline;
@@ -236,6 +238,7 @@ static void init(void *arg)
     start_cpus();
     if (!selftest_wanted) /* whose report has them */
         quirks_print("");
+    telemetry_start();
     process_init();
     sharing_start();
     monitor_start();
@@ -246,6 +249,7 @@ static void init(void *arg)
         process_list_applications();
     }
     unsigned run_status = run_commands(&cmdline);
+    telemetry_stop();
     end_run(MIN(status ? status : run_status, (unsigned)STATUS_MAX));
 }
 
@@ -272,6 +276,7 @@ NORETURN void kernel_main(const struct boot_info *info)
     hpm_init();
     hpm_cpu_init(&cpus[0]);
     sched_init_cpu(&cpus[0]);
+    telemetry_init(cpus_found);
     if (thread_create(
             &(struct thread_params){
                 .name = "init", .entry = init, .arg = (void *)info, .prio = PRIO_KERNEL, .group = GROUP_NONE},

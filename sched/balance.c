@@ -111,6 +111,10 @@ static bool may_move(struct pull *p, const struct thread *t)
     return true;
 }
 
+static const enum trace_moved moved_by[BALANCE_LEVELS] = {[BALANCE_CORE] = TRACE_PULLED_CORE,
+                                                          [BALANCE_CHIP] = TRACE_PULLED_CHIP,
+                                                          [BALANCE_MACHINE] = TRACE_PULLED_MACHINE};
+
 /* Both locked.  The coldest first: those that would run last. */
 static unsigned pull_queued_locked(struct pull *p, unsigned count)
 {
@@ -123,6 +127,7 @@ static unsigned pull_queued_locked(struct pull *p, unsigned count)
             before = it->prev;
             if (!may_move(p, t))
                 continue;
+            telemetry_sched_migrate(t->tid, p->from->cpu->index, p->to->cpu->index, moved_by[p->level]);
             rq_move_locked(p->from, p->to, t);
             moved++;
         }

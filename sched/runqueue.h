@@ -8,6 +8,7 @@
  */
 #pragma once
 #include "kernel/cpu.h"
+#include "kernel/telemetry/telemetry.h"
 #include "sched/sched.h"
 #include "sched/balance_policy.h"
 

@@ -77,6 +77,15 @@ static uint64_t new_slice_ns(struct runqueue *rq)
     return slice_ns * 3 / 4 + (rq->random >> 33) % (slice_ns / 2);
 }
 
+static enum trace_left why_left(const struct runqueue *rq, const struct thread *t, enum give_way how)
+{
+    if (t == rq->cpu->idle)
+        return TRACE_IDLE;
+    if (t->state == THREAD_READY)
+        return how == GIVE_WAY_PREEMPTED ? TRACE_PREEMPTED : TRACE_YIELDED;
+    return t->state == THREAD_DEAD ? TRACE_EXITED : TRACE_BLOCKED;
+}
+
 static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *next, uint64_t now_ns)
 {
     struct cpu *cpu = rq->cpu;
@@ -130,8 +139,10 @@ static void requeue_locked(struct runqueue *rq, struct thread *t, enum give_way 
     if (!rest)
         t->slice_left_ns = 0;
     t->state = THREAD_READY;
-    if (to != rq)
+    if (to != rq) {
         to->stats.migrated++;
+        telemetry_sched_migrate(t->tid, t->cpu, to->cpu->index, TRACE_REQUESTED);
+    }
     rq_assign_locked(to, t);
     rq_insert_locked(to, t, rest);
 }
@@ -158,6 +169,7 @@ void sched_switch_locked(struct runqueue *rq, enum give_way how)
         next = cpu->idle;
     cpu->resched = false;
     if (next != prev) {
+        telemetry_sched_switch(prev->tid, next->tid, next->hpm.pid, why_left(rq, prev, how));
         run_locked(rq, prev, next, now_ns);
         return;
     }
@@ -219,6 +231,8 @@ bool sched_wake(struct thread *t)
     } while (!lock_pair(from, to, t));
     to->stats.wakes++;
     to->stats.moved_on_wake += to != from;
+    if (to != from)
+        telemetry_sched_migrate(t->tid, t->cpu, to->cpu->index, TRACE_WOKEN);
     t->state = THREAD_READY;
     rq_assign_locked(to, t);
     rq_insert_locked(to, t, false);

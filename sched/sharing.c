@@ -13,6 +13,7 @@
  * Where the PMU records no accesses there is nothing to detect from, which is said.
  */
 #include "kernel/printf.h"
+#include "kernel/telemetry/telemetry.h"
 #include "mm/mm.h"
 #include "sched/sampling_period.h"
 #include "sched/sharing.h"
@@ -174,6 +175,7 @@ static void look(struct sharing_process *p, uint64_t now_ns)
     p->looked_ns = now_ns;
     p->remote_permille = sum.cycles ? (unsigned)(sum.stall * 1000 / sum.cycles) : 0;
     p->remote_per_ms = sum.served * NS_PER_MS / elapsed_ns;
+    telemetry_sharing_watch(p->pid, p->remote_permille);
 }
 
 static void pause_after(struct sharing_process *p, uint64_t now_ns)

@@ -2,6 +2,7 @@
  * From clusters to CPUs: hands the pure placement policy (place.c) what it needs to know of a process's threads, and does
  * what it says.
  */
+#include "kernel/telemetry/telemetry.h"
 #include "mm/mm.h"
 #include "sched/sharing.h"
 
@@ -159,6 +160,8 @@ static void apply(struct work *w, struct sharing_process *p, const struct detect
         if (cluster != PLACE_NONE || !w->thread[i].silent)
             t->sharing.cluster = cluster == PLACE_NONE ? PLACE_NONE : p->cluster_base + cluster;
         t->sharing.chip = choice->chip;
+        telemetry_sharing_placed(p->pid, t->tid, t->sharing.cluster, (int)choice->chip, w->thread[i].cpu,
+                                 choice->cpu);
         sched_set_home(t, choice->chip);
         if (choice->cpu == w->thread[i].cpu || sched_migrate(t, choice->cpu))
             continue;

@@ -4,6 +4,7 @@
  * say how right the clusters are.
  */
 #include "kernel/printf.h"
+#include "kernel/telemetry/telemetry.h"
 #include "mm/mm.h"
 #include "sched/sharing.h"
 #include "sched/shmap_picture.h"
@@ -19,6 +20,7 @@ void sharing_say(const struct sharing_process *p, const char *phase, const char 
     va_start(args, fmt);
     kvsnprintf(details, sizeof(details), fmt, args);
     va_end(args);
+    telemetry_sharing_decision(p->pid, phase, reason, details);
     kprintf("sharing: t=%llu.%06llu pid=%u phase=%s reason=%s %s\n", (unsigned long long)(now_us / 1000000),
             (unsigned long long)(now_us % 1000000), p->pid, phase, reason, details);
 }

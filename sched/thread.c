@@ -140,6 +140,7 @@ void thread_start(struct thread *t)
     t->cpu = cpu;
     t->state = THREAD_READY;
     bool allowed = cpuset_has(&t->affinity, cpu);
+    telemetry_thread_start(t->tid, t->hpm.pid, cpu, t->name);
     rq_insert_locked(to, t, false);
     rq_unlock_two(from, to);
     if (!allowed) /* its affinity has changed since it was placed */
@@ -156,6 +157,7 @@ NORETURN void thread_exit(void)
     ASSERT(list_empty(&t->wait) && list_empty(&t->timer));
     spin_lock_irqoff(&rq->lock);
     t->state = THREAD_DEAD;
+    telemetry_thread_exit(t->tid);
     sched_switch_locked(rq, GIVE_WAY_YIELD);
     panic("thread %u runs after its end", t->tid);
 }

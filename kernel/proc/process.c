@@ -4,6 +4,7 @@
 #include "kernel/proc/counts.h"
 #include "kernel/proc/futex.h"
 #include "kernel/printf.h"
+#include "kernel/telemetry/telemetry.h"
 
 extern const char bundle_start[], bundle_end[];
 
@@ -91,6 +92,7 @@ int process_start(const char *const *argv, unsigned argc, struct process **out)
         kprintf("%s: out of memory\n", argv[0]);
         return -ENOMEM;
     }
+    telemetry_process_start(p->pid, p->name);
     int err = load_program(p, argv, argc, &start.pc, &start.sp);
     if (!err) {
         start.arg = start.sp;
@@ -129,6 +131,7 @@ void process_reap(struct process *p)
     stdio_flush(p);
     space_destroy(p->space);
     __atomic_fetch_add(&reaps.finished, 1, __ATOMIC_ACQ_REL);
+    telemetry_process_exit(p->pid, p->status);
     irq = spin_lock(&p->lock);
     p->space = NULL;
     p->ended = true;
@@ -199,6 +202,22 @@ struct process *process_find(uint32_t pid)
         get(found);
     spin_unlock(&table_lock, irq);
     return found;
+}
+
+struct process *process_after(uint32_t pid)
+{
+    struct process *next = NULL;
+    bool irq = spin_lock(&table_lock);
+
+    list_for_each (it, &table) {
+        struct process *p = container_of(it, struct process, all);
+        if (p->pid > pid && (!next || p->pid < next->pid))
+            next = p;
+    }
+    if (next)
+        get(next);
+    spin_unlock(&table_lock, irq);
+    return next;
 }
 
 struct process *process_largest(void)

@@ -37,6 +37,8 @@ void process_put(struct process *p);   /* drops a reference */
  * spinlock held. */
 bool process_end(struct process *p, int status);
 
+/* The process of the next higher pid that is not gone, with a reference, or NULL: to go through all of them. */
+struct process *process_after(uint32_t pid);
 uint32_t process_pid(const struct process *p);
 const char *process_name(const struct process *p);
 /* Where the cycles of all its threads went, past and present. */

@@ -11,6 +11,7 @@
 #include "kernel/proc/user.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
+#include "kernel/telemetry/telemetry.h"
 
 #define AFFINITY_BYTES_MAX 1024 /* as large as any libc's cpu_set_t */
 #define NAMES_MAX          4096 /* of events and metrics, in one session */
@@ -269,7 +270,8 @@ static int64_t sys_mark(UNUSED struct process *p, const uint64_t a[6])
     int err = user_copy_string(label, sizeof(label), a[0]);
 
     if (!err)
-        hpm_mark(label);
+        telemetry_mark(thread_current()->tid, label);
+    hpm_mark(label);
     return err;
 }
 

@@ -9,8 +9,10 @@
 #include <cmocka.h>
 #include "kernel/cmdline.h"
 
-static uint64_t slice, trace, policy, limit;
+static uint64_t slice, trace, policy, limit, record;
 static const char *const policies[] = {"default", "cluster", NULL};
+
+static const char *const kinds[] = {"sched", "samples", "marks", NULL};
 
 static const struct arg numbers[] = {
     {"slice_us", ARG_U64, &slice, 100, 1000000, NULL, true, "time slice"},
@@ -20,6 +22,7 @@ static const struct arg numbers[] = {
 static const struct arg choices[] = {
     {"trace", ARG_BOOL, &trace, 0, 1, NULL, false, "say more"},
     {"policy", ARG_CHOICE, &policy, 0, 0, policies, true, "placement"},
+    {"record", ARG_SET, &record, 0, 0, kinds, false, "what to keep"},
     {0},
 };
 static const struct arg *const tables[] = {numbers, choices, NULL};
@@ -40,6 +43,7 @@ static int set_defaults(void **state)
     trace = 0;
     policy = 0;
     limit = GIB;
+    record = 2;
     return 0;
 }
 
@@ -60,6 +64,36 @@ static void boot_arguments_of_every_type_are_applied(void **state)
     assert_int_equal(trace, 1);
     assert_int_equal(policy, 1);
     assert_int_equal(limit, 64 * MIB);
+}
+
+static void a_set_takes_any_of_its_words(void **state)
+{
+    static const struct {
+        const char *line;
+        uint64_t value;
+        const char *shown;
+    } good[] = {{"record=marks", 4, "marks"},
+                {"record=marks,sched", 5, "sched,marks"},
+                {"record=sched,sched", 1, "sched"},
+                {"record=all", 7, "sched,samples,marks"},
+                {"record=none", 0, "none"}};
+    static const char *const bad[] = {
+        "record=",           "record=,",         "record=sched,", "record=sched,nonsense",
+        "record=none,sched", "record=all,sched", "record=sche"};
+    char shown[64];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+        assert_int_equal(parse(good[i].line), 0);
+        assert_int_equal(record, good[i].value);
+        assert_string_equal(cmdline_value(&choices[2], record, shown, sizeof(shown)), good[i].shown);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+        record = 2;
+        assert_int_equal(parse(bad[i]), -EINVAL);
+        assert_int_equal(record, 2);
+        assert_non_null(strstr(err, "none, all, or some, with commas between them, of sched samples marks"));
+    }
 }
 
 static void of_two_values_for_one_argument_the_last_counts(void **state)
@@ -246,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_empty_line_changes_nothing_and_runs_nothing),
         TEST(boot_arguments_of_every_type_are_applied),
+        TEST(a_set_takes_any_of_its_words),
         TEST(of_two_values_for_one_argument_the_last_counts),
         TEST(an_unknown_argument_is_named),
         TEST(a_refused_line_applies_none_of_its_arguments),

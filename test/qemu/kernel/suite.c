@@ -3,9 +3,9 @@
 #include "kernel/printf.h"
 #include "kernel/run.h"
 
-static const struct suite *const suites[] = {&sched_suite,   &hpm_suite,   &mm_suite,     &spaces_suite,
-                                             &arch_suite,    &msi_suite,   &panics_suite, &pmu_suite,
-                                             &console_suite, &futex_suite, &virtio_suite, NULL};
+static const struct suite *const suites[] = {
+    &sched_suite, &hpm_suite,     &mm_suite,    &spaces_suite, &arch_suite,      &msi_suite, &panics_suite,
+    &pmu_suite,   &console_suite, &futex_suite, &virtio_suite, &telemetry_suite, NULL};
 
 static unsigned failures;
 static const char *skipped;

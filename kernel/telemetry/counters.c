@@ -1,0 +1,54 @@
+/* See counters.h. */
+#include "kernel/telemetry/counters.h"
+#include "hpm/hpm.h"
+#include "kernel/cpu.h"
+#include "kernel/proc/process.h"
+#include "kernel/telemetry/record.h"
+
+enum { SCOPE_CPU, SCOPE_PROCESS };
+#define FIGURES (3 + STALL_COUNT + 2 * SOURCE_COUNT + MISS_COUNT)
+#define FIELDS  (2 + FIGURES)
+_Static_assert(FIELDS <= TRACE_FIELDS_MAX, "an event holds them");
+
+static uint64_t *copy(uint64_t *at, const uint64_t *from, unsigned n)
+{
+    memcpy(at, from, n * sizeof(*from));
+    return at + n;
+}
+
+static void put(unsigned scope, uint32_t number, const struct hpm_breakdown *b)
+{
+    uint64_t values[FIELDS] = {scope, number, b->cycles, b->instructions, b->idle_cycles};
+    uint64_t *at = values + 5;
+
+    at = copy(at, b->stall, STALL_COUNT);
+    at = copy(at, b->dcache, SOURCE_COUNT);
+    at = copy(at, b->served, SOURCE_COUNT);
+    at = copy(at, b->missed, MISS_COUNT);
+    ASSERT(at == values + FIELDS && trace_fields(TRACE_COUNTERS) == FIELDS);
+    telemetry_put(TRACE_COUNTERS, values);
+}
+
+void counters_record(uint64_t *next_ns)
+{
+    struct hpm_breakdown b;
+    uint64_t now_ns = arch_clock_ns();
+
+    if (!telemetry_wants(TELEMETRY_COUNTERS) || !hpm_caps()->present) {
+        *next_ns = UINT64_MAX;
+        return;
+    }
+    if (now_ns < *next_ns)
+        return;
+    *next_ns = MAX(*next_ns + telemetry_ms * NS_PER_MS, now_ns);
+    cpu_for_each (cpu) {
+        hpm_read_cpu(cpu, &b);
+        put(SCOPE_CPU, cpu->index, &b);
+    }
+    uint32_t pid = 0;
+    for (struct process *p; (p = process_after(pid)); process_put(p)) {
+        pid = process_pid(p);
+        process_hpm(p, &b);
+        put(SCOPE_PROCESS, pid, &b);
+    }
+}

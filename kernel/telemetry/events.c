@@ -1,0 +1,79 @@
+/* See events.h.  What each event means is in docs/telemetry.md. */
+#include "kernel/telemetry/events.h"
+
+static const char *const left_names[] = {"preempted", "yielded", "blocked", "exited", "idle", NULL};
+static const char *const moved_names[] = {"woken",          "pulled_core", "pulled_chip",
+                                          "pulled_machine", "requested",   NULL};
+static const char *const source_names[] = {"l1",        "local_l2",     "local_l3",      "remote_l2",
+                                           "remote_l3", "local_memory", "remote_memory", NULL};
+static const char *const mode_names[] = {"kernel", "user", NULL};
+static const char *const access_names[] = {"load", "store", NULL};
+static const char *const scope_names[] = {"cpu", "process", NULL};
+
+#define FIELDS(...)            \
+    (const struct ctf_field[]) \
+    {                          \
+        __VA_ARGS__,           \
+        {                      \
+            0                  \
+        }                      \
+    }
+
+const struct ctf_event trace_events[] = {
+    [TRACE_THREAD_START] = {"thread_start", FIELDS({"tid", CTF_U32, NULL}, {"pid", CTF_U32, NULL},
+                                                   {"cpu", CTF_U16, NULL}, {"thread_name", CTF_TEXT, NULL})},
+    [TRACE_THREAD_EXIT] = {"thread_exit", FIELDS({"tid", CTF_U32, NULL})},
+    [TRACE_PROCESS_START] = {"process_start", FIELDS({"pid", CTF_U32, NULL}, {"program", CTF_TEXT, NULL})},
+    [TRACE_PROCESS_EXIT] = {"process_exit", FIELDS({"pid", CTF_U32, NULL}, {"status", CTF_S32, NULL})},
+    [TRACE_SCHED_SWITCH] = {"sched_switch",
+                            FIELDS({"prev_tid", CTF_U32, NULL}, {"next_tid", CTF_U32, NULL},
+                                   {"next_pid", CTF_U32, NULL}, {"reason", CTF_U8, left_names})},
+    [TRACE_SCHED_MIGRATE] = {"sched_migrate",
+                             FIELDS({"tid", CTF_U32, NULL}, {"from_cpu", CTF_U16, NULL},
+                                    {"to_cpu", CTF_U16, NULL}, {"why", CTF_U8, moved_names})},
+    [TRACE_SHARING_WATCH] = {"sharing_watch",
+                             FIELDS({"pid", CTF_U32, NULL}, {"remote_permille", CTF_U32, NULL})},
+    [TRACE_SHARING_DECISION] = {"sharing_decision",
+                                FIELDS({"pid", CTF_U32, NULL}, {"phase", CTF_TEXT, NULL},
+                                       {"reason", CTF_TEXT, NULL}, {"details", CTF_TEXT, NULL})},
+    [TRACE_SHARING_PLACED] = {"sharing_placed",
+                              FIELDS({"pid", CTF_U32, NULL}, {"tid", CTF_U32, NULL},
+                                     {"cluster", CTF_S32, NULL}, {"chip", CTF_S32, NULL},
+                                     {"from_cpu", CTF_U16, NULL}, {"to_cpu", CTF_U16, NULL})},
+    /* In the order of struct hpm_breakdown. */
+    [TRACE_COUNTERS] = {"counters",
+                        FIELDS({"scope", CTF_U8, scope_names}, {"number", CTF_U32, NULL},
+                               {"cycles", CTF_U64, NULL}, {"instructions", CTF_U64, NULL},
+                               {"idle_cycles", CTF_U64, NULL}, {"stall_icache", CTF_U64, NULL},
+                               {"stall_branch", CTF_U64, NULL}, {"stall_dcache", CTF_U64, NULL},
+                               {"stall_tlb", CTF_U64, NULL}, {"stall_other", CTF_U64, NULL},
+                               {"stall_frontend", CTF_U64, NULL}, {"stall_backend", CTF_U64, NULL},
+                               {"dcache_l1", CTF_U64, NULL}, {"dcache_local_l2", CTF_U64, NULL},
+                               {"dcache_local_l3", CTF_U64, NULL}, {"dcache_remote_l2", CTF_U64, NULL},
+                               {"dcache_remote_l3", CTF_U64, NULL}, {"dcache_local_memory", CTF_U64, NULL},
+                               {"dcache_remote_memory", CTF_U64, NULL}, {"served_l1", CTF_U64, NULL},
+                               {"served_local_l2", CTF_U64, NULL}, {"served_local_l3", CTF_U64, NULL},
+                               {"served_remote_l2", CTF_U64, NULL}, {"served_remote_l3", CTF_U64, NULL},
+                               {"served_local_memory", CTF_U64, NULL},
+                               {"served_remote_memory", CTF_U64, NULL}, {"missed_branch", CTF_U64, NULL},
+                               {"missed_l1i", CTF_U64, NULL}, {"missed_l1d", CTF_U64, NULL},
+                               {"missed_l2", CTF_U64, NULL}, {"missed_last_level", CTF_U64, NULL},
+                               {"missed_itlb", CTF_U64, NULL}, {"missed_dtlb", CTF_U64, NULL},
+                               {"missed_chip", CTF_U64, NULL})},
+    [TRACE_SAMPLE] = {"sample",
+                      FIELDS({"cycles", CTF_U64, NULL}, {"pc", CTF_HEX, NULL}, {"data", CTF_HEX, NULL},
+                             {"data_phys", CTF_HEX, NULL}, {"tid", CTF_U32, NULL}, {"pid", CTF_U32, NULL},
+                             {"latency", CTF_U16, NULL}, {"source", CTF_U8, source_names},
+                             {"mode", CTF_U8, mode_names}, {"access", CTF_U8, access_names})},
+    [TRACE_MARK] = {"mark", FIELDS({"tid", CTF_U32, NULL}, {"label", CTF_TEXT, NULL})},
+    [TRACE_EVENTS] = {0},
+};
+
+unsigned trace_fields(enum trace_event id)
+{
+    unsigned n = 0;
+
+    while (trace_events[id].fields[n].name)
+        n++;
+    return n;
+}

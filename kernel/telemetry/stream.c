@@ -1,0 +1,340 @@
+/*
+ * The way out: a thread hands each CPU's full packets to the port, whose device reads them where they are, and takes them back
+ * when they are read.  It looks every few milliseconds, for who records an event can wake nobody; and sooner while the
+ * device is behind.
+ */
+#include "kernel/telemetry/counters.h"
+#include "kernel/telemetry/record.h"
+#include "kernel/call.h"
+#include "kernel/cpu.h"
+#include "kernel/dev/virtio_console.h"
+#include "kernel/end.h"
+#include "kernel/lock.h"
+#include "kernel/printf.h"
+#include "mm/mm.h"
+#include "sched/sched.h"
+
+#define PORT_NAME "vigil.telemetry"
+#define LOOK_NS   (4 * NS_PER_MS)
+#define FLUSH_NS \
+    (100 * NS_PER_MS) /* a packet that is not full waits at most so long, if its CPU records anything */
+#define FIND_NS         (2 * NS_PER_S) /* for the device to say which ports it has */
+#define STOP_NS         (5 * NS_PER_S) /* for the device to take the rest */
+#define CALL_NS         NS_PER_S       /* for a CPU to close its packet */
+#define END_NS          NS_PER_S       /* the same without threads */
+#define END_LOOKS_MAX   100000000u     /* where the clock stands still */
+#define DESCRIPTION_MAX (16 * KIB)
+#define SLOT_BITS       8 /* of a token: which packet of the CPU; above that the CPU + 1 */
+_Static_assert(RING_PACKETS_MAX <= 1 << SLOT_BITS, "a token holds it");
+
+static struct spinlock lock = SPINLOCK(LOCK_THREAD, "telemetry"); /* guards all below, and the port */
+static struct wait_queue stirred = {{&stirred.waiters, &stirred.waiters}};
+static struct wait_queue ended = {{&ended.waiters, &ended.waiters}};
+static unsigned port;
+static unsigned in_flight; /* packets the device has */
+static bool started, stopping, stopped, broken;
+static bool behind; /* the thread wants to know when the device has read something */
+static uint64_t packets;
+
+/* ---- The port; the lock is held ---- */
+
+static void *token_of(unsigned cpu, uint32_t slot)
+{
+    return (void *)(uintptr_t)((cpu + 1) << SLOT_BITS | slot);
+}
+
+static void take_back_locked(void)
+{
+    void *token;
+    int err;
+
+    while (!(err = console_sent(port, &token))) {
+        uintptr_t t = (uintptr_t)token;
+        in_flight--;
+        if (!t)
+            continue; /* a piece of the description */
+        ring_return(record_ring((unsigned)(t >> SLOT_BITS) - 1), t & ((1u << SLOT_BITS) - 1));
+        packets++;
+    }
+    broken |= err == -EIO;
+}
+
+static bool send_locked(const void *bytes, uint32_t count, void *token)
+{
+    int err = console_send(port, virt_to_phys(bytes), count, token);
+
+    broken |= err == -EIO;
+    in_flight += !err;
+    return !err;
+}
+
+/* False: there is more than the device has room for. */
+static bool send_cpu_locked(unsigned cpu)
+{
+    struct ring *r = record_ring(cpu);
+    uint32_t slot, bytes;
+    void *packet;
+
+    while (in_flight < CONSOLE_IN_FLIGHT_MAX) {
+        if (!ring_give(r, &slot, &packet, &bytes))
+            return true;
+        if (!send_locked(packet, bytes, token_of(cpu, slot)))
+            return false;
+    }
+    return false;
+}
+
+/* True: whatever was full is with the device. */
+static bool send_all_locked(void)
+{
+    bool all = true;
+
+    take_back_locked();
+    for (unsigned cpu = 0; cpu < record_cpus() && !broken; cpu++)
+        all &= send_cpu_locked(cpu);
+    return all;
+}
+
+/* The device's interrupt. */
+static void wake(UNUSED void *arg)
+{
+    bool irq = spin_lock(&lock);
+
+    if (behind)
+        wait_wake(&stirred, 1);
+    spin_unlock(&lock, irq);
+}
+
+/* ---- The thread ---- */
+
+static void ask_for_flush(uint64_t *next_ns)
+{
+    uint64_t now_ns = arch_clock_ns();
+
+    if (now_ns < *next_ns)
+        return;
+    *next_ns = now_ns + FLUSH_NS;
+    for (unsigned cpu = 0; cpu < record_cpus(); cpu++)
+        __atomic_store_n(&record_ring(cpu)->flush_wanted, true, __ATOMIC_RELAXED);
+}
+
+static void close_packet(UNUSED void *arg)
+{
+    ring_flush(record_ring(this_cpu()->index), arch_clock_ns());
+}
+
+/* Of every CPU: whoever was recording has finished when it answers. */
+static void close_packets(void)
+{
+    for (unsigned i = 0; i < MIN(record_cpus(), cpu_count()); i++) {
+        bool irq = arch_irq_save(), own = this_cpu() == &cpus[i];
+        if (own)
+            close_packet(NULL);
+        arch_irq_restore(irq);
+        int err = own ? 0 : call_cpu(&cpus[i], close_packet, NULL, CALL_NS);
+        if (err)
+            kprintf("telemetry: CPU %u does not close its packet: error %d\n", i, -err);
+    }
+}
+
+/* Until the device has read everything, or is too slow. */
+static void send_rest(void)
+{
+    uint64_t until_ns = arch_clock_ns() + STOP_NS;
+    bool irq = spin_lock(&lock);
+
+    while (!broken && (!send_all_locked() || in_flight) && arch_clock_ns() < until_ns)
+        wait_sleep(&stirred, &lock, &irq, arch_clock_ns() + LOOK_NS);
+    spin_unlock(&lock, irq);
+}
+
+static void print_account(void)
+{
+    uint64_t taken = 0, delivered = 0, discarded = 0, bytes = 0;
+
+    for (unsigned cpu = 0; cpu < record_cpus(); cpu++) {
+        const struct ring *r = record_ring(cpu);
+        taken += r->taken;
+        delivered += r->delivered;
+        discarded += r->context.discarded;
+        bytes += r->bytes;
+    }
+    kprintf("telemetry: taken=%llu delivered=%llu discarded=%llu unsent=%llu packets=%llu bytes=%llu\n",
+            (unsigned long long)taken, (unsigned long long)delivered, (unsigned long long)discarded,
+            (unsigned long long)(taken - delivered - discarded), (unsigned long long)packets,
+            (unsigned long long)bytes);
+}
+
+/* What the last packets had no room to say of discarded events takes another one. */
+static void finish(void)
+{
+    __atomic_store_n(&telemetry_on, 0, __ATOMIC_RELEASE);
+    for (unsigned round = 0; round < 2; round++) {
+        close_packets();
+        send_rest();
+    }
+    print_account();
+}
+
+static void run(UNUSED void *arg)
+{
+    uint64_t flush_ns = 0, counters_ns = arch_clock_ns();
+    bool irq = spin_lock(&lock);
+
+    while (!stopping && !broken) {
+        behind = !send_all_locked();
+        wait_sleep(&stirred, &lock, &irq, MIN(arch_clock_ns() + LOOK_NS, counters_ns));
+        spin_unlock(&lock, irq);
+        ask_for_flush(&flush_ns);
+        counters_record(&counters_ns);
+        irq = spin_lock(&lock);
+    }
+    spin_unlock(&lock, irq);
+    finish();
+    irq = spin_lock(&lock);
+    stopped = true;
+    wait_wake(&ended, ~0u);
+    spin_unlock(&lock, irq);
+}
+
+void telemetry_stop(void)
+{
+    bool irq = spin_lock(&lock);
+
+    stopping = true;
+    wait_wake(&stirred, 1);
+    while (started && !stopped)
+        wait_sleep(&ended, &lock, &irq, UINT64_MAX);
+    spin_unlock(&lock, irq);
+}
+
+/* A panic, mostly: no other CPU runs, or none that matters, and nobody can sleep.  Bounded. */
+static void last_words(void)
+{
+    uint64_t since_ns = arch_clock_ns();
+    unsigned looks = 0;
+    bool irq;
+
+    if (stopped)
+        return;
+    __atomic_store_n(&telemetry_on, 0, __ATOMIC_RELEASE);
+    if (!spin_try_lock(&lock, &irq)) {
+        kprintf("telemetry: the end of the stream is lost\n");
+        return;
+    }
+    for (unsigned cpu = 0; cpu < record_cpus(); cpu++)
+        ring_flush(record_ring(cpu), since_ns);
+    while (!broken && (!send_all_locked() || in_flight) && arch_clock_ns() - since_ns < END_NS &&
+           looks++ < END_LOOKS_MAX)
+        arch_cpu_relax();
+    print_account();
+    stopped = true;
+    spin_unlock(&lock, irq);
+}
+
+/* ---- Start ---- */
+
+static int find_port(void)
+{
+    uint64_t until_ns = arch_clock_ns() + FIND_NS;
+    int err = console_open(&cpus[0], wake, NULL);
+
+    while (!err) {
+        bool irq = spin_lock(&lock);
+        err = console_find(PORT_NAME, &port);
+        spin_unlock(&lock, irq);
+        if (err != -EAGAIN || arch_clock_ns() > until_ns)
+            return err;
+        sched_sleep_until(arch_clock_ns() + NS_PER_MS);
+        err = 0;
+    }
+    return err;
+}
+
+static void list_chips(char *out, size_t size)
+{
+    const struct sched_topology *topo = sched_topology();
+    size_t n = 0;
+
+    for (unsigned i = 0; i < topo->cpus && n < size; i++)
+        n += ksnprintf(out + n, size - n, "%s%u", i ? " " : "", topo->of[i].chip);
+}
+
+/* In pieces of a packet each, one after the other in memory.  Returns whether the device has read all of them. */
+static bool send_description(char *text, uint8_t *memory)
+{
+    char chips[4 * CPU_MAX];
+    const uint32_t piece = RING_PACKET_BYTES - CTF_METADATA_HEADER_BYTES - 8;
+    const struct ctf_trace trace = {record_uuid(), trace_events, NS_PER_S, arch_name, chips};
+    uint64_t until_ns = arch_clock_ns() + STOP_NS;
+
+    list_chips(chips, sizeof(chips));
+    uint32_t total = (uint32_t)ctf_describe(&trace, text, DESCRIPTION_MAX);
+    ASSERT(total < DESCRIPTION_MAX);
+    bool irq = spin_lock(&lock);
+    for (uint32_t at = 0; at < total && !broken; at += piece, memory += RING_PACKET_BYTES)
+        send_locked(memory, ctf_metadata(memory, record_uuid(), text + at, MIN(piece, total - at)), NULL);
+    while (in_flight && !broken && arch_clock_ns() < until_ns) {
+        wait_sleep(&stirred, &lock, &irq, arch_clock_ns() + NS_PER_MS);
+        take_back_locked();
+    }
+    bool all = !in_flight && !broken;
+    spin_unlock(&lock, irq);
+    return all;
+}
+
+/* Of the text, and of its packets. */
+#define TEXT_ORDER    2
+#define PACKETS_ORDER 3
+_Static_assert(DESCRIPTION_MAX <= PAGE_SIZE << TEXT_ORDER && 2 * DESCRIPTION_MAX <= PAGE_SIZE
+                                                                                        << PACKETS_ORDER,
+               "room");
+
+static const char *describe(void)
+{
+    paddr_t text, memory;
+
+    if (frame_alloc(TEXT_ORDER, &text))
+        return "no memory";
+    if (frame_alloc(PACKETS_ORDER, &memory)) {
+        frame_free(text, TEXT_ORDER);
+        return "no memory";
+    }
+    bool sent = send_description(phys_to_virt(text), phys_to_virt(memory));
+    frame_free(text, TEXT_ORDER);
+    if (sent) /* else the device may still read it */
+        frame_free(memory, PACKETS_ORDER);
+    return sent ? NULL : "the port's device does not read";
+}
+
+static const char *begin(void)
+{
+    const struct thread_params params = {
+        .name = "telemetry", .entry = run, .prio = PRIO_KERNEL, .group = GROUP_NONE};
+    struct thread *t;
+    int err = find_port();
+
+    if (err)
+        return err == -ENOMEM ? "no memory" : "there is no port " PORT_NAME " that anybody listens at";
+    const char *why = describe();
+    if (why)
+        return why;
+    if (thread_create(&params, &t))
+        return "no memory";
+    started = true;
+    end_attach(last_words);
+    thread_start(t);
+    thread_put(t);
+    return NULL;
+}
+
+void telemetry_start(void)
+{
+    if (!telemetry_wants(TELEMETRY_ANY))
+        return;
+    const char *why = begin();
+    if (!why)
+        return;
+    __atomic_store_n(&telemetry_on, 0, __ATOMIC_RELEASE);
+    kprintf("telemetry: %s: nothing is recorded\n", why);
+}
