@@ -8,6 +8,7 @@
  */
 #include "hpm/pmu/amd_ibs.h"
 #include "hpm/pmu/amd_regs.h"
+#include "hpm/pmu/draw.h"
 #include "hpm/pmu/x86_regs.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
@@ -142,7 +143,7 @@ void ibs_describe(const struct ibs_ability *has, struct pmu_caps *caps)
 
 void ibs_cpu_init(const struct cpu *cpu, const struct ibs_ability *has)
 {
-    ibs_cpus[cpu->index] = (struct ibs_cpu){.random = (cpu->index + 1) * 0x9e3779b97f4a7c15};
+    ibs_cpus[cpu->index] = (struct ibs_cpu){.random = draw_begin(cpu->index)};
     if (has->fetch)
         x86_write(MSR_IBS_FETCH_CTL, 0);
     if (has->operations)
@@ -151,22 +152,12 @@ void ibs_cpu_init(const struct cpu *cpu, const struct ibs_ability *has)
 
 /* ---- Intervals ---- */
 
-/* xorshift64 (Marsaglia 2003). */
-static uint64_t draw(struct ibs_cpu *i)
-{
-    i->random ^= i->random << 13;
-    i->random ^= i->random >> 7;
-    i->random ^= i->random << 17;
-    return i->random;
-}
-
 /* Operations until the next is tagged: uniform around the period, as widely as the shortest interval allows. */
 static uint32_t draw_interval(struct ibs_cpu *i)
 {
     const struct hpm_sampling *c = &i->config;
-    uint32_t jitter = MIN(c->jitter, c->period - OP_MAX_LEAST);
 
-    return c->period - jitter + (uint32_t)(draw(i) % (2 * jitter + 1));
+    return draw_around(&i->random, c->period, MIN(c->jitter, c->period - OP_MAX_LEAST));
 }
 
 static bool filtered(const struct hpm_sampling *c)
@@ -186,7 +177,7 @@ static void start_interval(struct ibs_cpu *i)
 
     if (filtered(&i->config)) {
         max = (interval + OP_RESTART / 2 + 8) & ~15u;
-        start = (uint32_t)(draw(i) % OP_RESTART);
+        start = (uint32_t)(draw(&i->random) % OP_RESTART);
         how |= OP_L3_MISS_ONLY;
     } else {
         max = (interval + 15) & ~15u;

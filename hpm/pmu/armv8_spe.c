@@ -2,7 +2,7 @@
  * Arm's Statistical Profiling Extension (Arm ARM DDI 0487, D17), v1.0 to v1.3: of all operations the processor picks one in so many,
  * follows it, and writes a record of what became of it into a buffer in memory, unless a filter says no.
  *
- * The buffer is filled once from its beginning: full, it stops and interrupts.  It is emptied whenever records wait at a switch, a tick
+ * The buffer is the kernel's memory, which is mapped whoever runs.  It is filled once from its beginning: full, it stops and interrupts.  It is emptied whenever records wait at a switch, a tick
  * or an interrupt: sampling stands still for that time, and with it the interval, so nothing but this driver goes unseen; then it
  * starts from the beginning.  The processor holds back what it has sampled, and who ran is told by who runs when records are
  * taken, so each look first makes it write everything (PSB CSYNC).
@@ -12,6 +12,7 @@
  */
 #include "hpm/pmu/armv8_spe.h"
 #include "hpm/pmu/armv8_spe_regs.h"
+#include "hpm/pmu/draw.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
 
@@ -95,7 +96,7 @@ bool spe_cpu_init(const struct cpu *cpu, const struct spe_ability *has, const st
 {
     struct spe_cpu *s = &spe_cpus[cpu->index];
 
-    *s = (struct spe_cpu){.random = (cpu->index + 1) * 0x9e3779b97f4a7c15};
+    *s = (struct spe_cpu){.random = draw_begin(cpu->index)};
     if (!all->usable)
         return true;
     if (!has->usable || has->record_max > all->record_max || has->interval_min > all->interval_min ||
@@ -109,15 +110,6 @@ bool spe_cpu_init(const struct cpu *cpu, const struct spe_ability *has, const st
 
 /* ---- Starting and stopping ---- */
 
-/* xorshift64 (Marsaglia 2003). */
-static uint64_t draw(struct spe_cpu *s)
-{
-    s->random ^= s->random << 13;
-    s->random ^= s->random >> 7;
-    s->random ^= s->random << 17;
-    return s->random;
-}
-
 /*
  * PMSIRR_EL1: uniform around the period, rounded up or down so that it is right on average.  It stays until the buffer is emptied, and
  * the shorter it is the more records there are of it: with more than an eighth of jitter they would come clearly too often.  The
@@ -128,10 +120,9 @@ static uint64_t draw_interval(struct spe_cpu *s)
 {
     const struct hpm_sampling *c = &s->config;
     uint32_t jitter = MIN(MIN(c->jitter, c->period / 8), c->period - s->has.interval_min);
-    uint64_t distance = c->period - jitter + draw(s) % (2 * jitter + 1);
+    uint64_t distance = draw_around(&s->random, c->period, jitter) + draw(&s->random) % IRR_UNIT;
 
-    distance = (distance + draw(s) % IRR_UNIT) & IRR_INTERVAL;
-    return distance | (s->has.random && c->jitter >= IRR_UNIT ? IRR_RND : 0);
+    return (distance & IRR_INTERVAL) | (s->has.random && c->jitter >= IRR_UNIT ? IRR_RND : 0);
 }
 
 /* From the beginning of the buffer. */

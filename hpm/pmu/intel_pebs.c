@@ -12,6 +12,7 @@
  * one lost record.
  */
 #include "hpm/pmu/intel_pebs.h"
+#include "hpm/pmu/draw.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
 
@@ -86,20 +87,11 @@ void pebs_cpu_init(const struct pebs *pebs, unsigned cpu, const struct pmu_setup
     struct pebs_cpu *p = &pebs_cpus[cpu];
     uint64_t base = (uint64_t)(uintptr_t)setup->records, size = pebs->record->size;
 
-    *p = (struct pebs_cpu){.pebs = pebs, .tail = base, .random = cpu + 1};
+    *p = (struct pebs_cpu){.pebs = pebs, .tail = base, .random = draw_begin(cpu)};
     p->ds.base = p->ds.index = base;
     p->ds.end = base + setup->record_count * size;
     p->ds.threshold = base + (setup->record_count - setup->record_count / 4) * size;
     x86_write(MSR_DS_AREA, (uint64_t)(uintptr_t)&p->ds);
-}
-
-/* xorshift64* (Vigna 2016). */
-static uint64_t draw(struct pebs_cpu *p)
-{
-    p->random ^= p->random >> 12;
-    p->random ^= p->random << 25;
-    p->random ^= p->random >> 27;
-    return p->random * 0x2545f4914f6cdd1d >> 32;
 }
 
 /* The counter's value so many events before it overflows; a new number each time.  It stays until records are taken, whose
@@ -107,8 +99,7 @@ static uint64_t draw(struct pebs_cpu *p)
 static uint64_t next_start(struct pebs_cpu *p)
 {
     const struct hpm_sampling *c = &p->config;
-    uint64_t jitter = MIN(c->jitter, c->period / 8);
-    uint64_t distance = c->period - jitter + draw(p) % (2 * jitter + 1);
+    uint64_t distance = draw_around(&p->random, c->period, MIN(c->jitter, c->period / 8));
 
     return -distance & p->pebs->counter_mask;
 }

@@ -59,6 +59,8 @@ static void random_work(const struct life *l, uint64_t *seed)
 {
     bool user = test_random(seed) % 3;
 
+    if (l->also)
+        l->also(seed);
     if (test_random(seed) % 2)
         pmu->count(any_event(seed), test_random(seed) % l->events_max, user);
     else

@@ -47,6 +47,7 @@ void assert_exact(unsigned cpu);
 struct life {
     unsigned steps;
     uint64_t seed, events_max, instructions_max; /* of one piece of work */
+    void (*also)(uint64_t *seed);                /* done with each, on the CPU that executes; NULL: nothing */
 };
 struct hpm_breakdown live(const struct life *l);
 

@@ -299,45 +299,29 @@ static void check_samples(void)
     }
 }
 
-static void random_step(uint64_t *seed)
+/* Samples are taken by whoever comes along, wherever. */
+static void sample_some(uint64_t *seed)
 {
-    unsigned cpu = test_random(seed) % DOUBLE_CPUS;
-    int next = (int)(test_random(seed) % (THREADS + 2)) - 2;
+    struct spe_op op = any_op(seed, running[host_cpu->index]);
 
-    double_run_on(cpu);
-    host_irqs_on = test_random(seed) % 4;
-    double_late = test_random(seed) % 4 == 0;
-    if (test_random(seed) % 20 == 0)
-        spe_double[cpu].collide = test_random(seed) % 3;
-    for (unsigned n = test_random(seed) % 4; n; n--) {
-        struct spe_op op = any_op(seed, running[cpu]);
-        spe_operate(test_random(seed) % (test_random(seed) % 10 ? 4 * PERIOD : 400 * PERIOD), &op);
-        armv8_execute(test_random(seed) % 5000, test_random(seed) % 100000, true);
-    }
-    host_irqs_on = true;
-    double_deliver();
-    if (test_random(seed) % 5 == 0)
-        tick(cpu);
-    if (next < 0 || !is_running(next))
-        switch_to(cpu, next < 0 ? -1 : next);
-    double_late = false;
-    assert_exact(cpu);
-    double_deliver();
     check_samples();
+    if (test_random(seed) % 20 == 0)
+        spe_double[host_cpu->index].collide = test_random(seed) % 3;
+    spe_operate(test_random(seed) % (test_random(seed) % 10 ? 4 * PERIOD : 400 * PERIOD), &op);
 }
 
 static void check_account(const struct armv8_kind *kind, bool kernel)
 {
-    uint64_t seed = 11, recorded = 0, passed = 0, known_losses = 0, stops = 0;
+    const struct life l = {
+        .steps = 6000, .seed = 11, .events_max = 1 << 16, .instructions_max = 5000, .also = sample_some};
+    uint64_t recorded = 0, passed = 0, known_losses = 0, stops = 0;
 
     start_with(kind, 64);
     sample_all(SOURCES_REMOTE_CACHE, PERIOD, PERIOD / 2, true, kernel);
     for (unsigned c = 0; c < DOUBLE_CPUS; c++)
         tick(c); /* all have heard of it */
-    for (unsigned i = 0; i < 6000; i++)
-        random_step(&seed);
+    live(&l);
     for (unsigned c = 0; c < DOUBLE_CPUS; c++) {
-        switch_to(c, -1);
         recorded += spe_double[c].recorded;
         stops += spe_double[c].stops;
         known_losses += spe_double[c].stops + spe_double[c].collisions;
