@@ -47,7 +47,7 @@ KERNEL := $(O)/vigil.$(KERNEL_FILE_$(ARCH))
 
 # ---- Packages --------------------------------------------------------------------------------------------------------
 CROSS_DEPS_aarch64 := gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu
-DEPS_BUILD := gcc binutils libc6-dev newlib-source xz-utils $(CROSS_DEPS_$(ARCH))
+DEPS_BUILD := gcc binutils libc6-dev libdw-dev newlib-source xz-utils $(CROSS_DEPS_$(ARCH))
 QEMU_x86_64  := qemu-system-x86
 QEMU_aarch64 := qemu-system-arm
 DEPS_RUN   := $(QEMU_$(ARCH))>=1:10 gnuplot-nox
@@ -98,7 +98,7 @@ KERNEL_SRC := \
 	kernel/outputs.c kernel/panic.c kernel/printf.c kernel/quirks.c kernel/run.c kernel/string.c kernel/boot/boot_info.c kernel/dev/acpi.c \
 	kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/machine.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/pci_msi.c kernel/dev/screen.c \
 	kernel/dev/virtio.c kernel/dev/virtio_console.c kernel/dev/virtio_layout.c kernel/dev/virtq.c kernel/proc/bundle.c kernel/proc/children.c kernel/proc/counts.c kernel/proc/elf.c \
-	kernel/proc/futex.c kernel/proc/load.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall.c \
+	kernel/proc/futex.c kernel/proc/load.c kernel/proc/place.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall.c \
 	kernel/proc/sysinfo.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c hpm/breakdown.c hpm/figures.c hpm/hpm.c \
 	hpm/report.c hpm/sampling.c hpm/session.c hpm/setup.c hpm/pmu/backends.c hpm/pmu/model.c hpm/pmu/rate.c sched/balance.c sched/migrate.c sched/policies.c \
 	sched/runqueue.c sched/sched.c sched/sharing.c sched/sharing_args.c sched/sharing_detect.c sched/sharing_place.c \
@@ -108,6 +108,7 @@ KERNEL_SRC := \
 KERNEL_SRC += \
 	kernel/selftest/clock.c kernel/selftest/cpus.c kernel/selftest/describe.c kernel/selftest/memory.c \
 	kernel/selftest/program.c kernel/selftest/selftest.c kernel/dev/smbios.c
+KERNEL_SRC += kernel/image_symbols.c kernel/symbols.c
 # The console's font, out of a Debian package.
 FONT_SRC := $(FONT)/font_data.c
 KERNEL_SRC += $(FONT_SRC)
@@ -130,7 +131,7 @@ COMMON_SRC     := \
 LIBC_SRC_aarch64 := apps/libc/aarch64/auxv.c
 LIBC_SRC       := \
 	apps/libc/cond.c apps/libc/futex.c apps/libc/hpm.c apps/libc/malloc.c apps/libc/mutex.c apps/libc/newlib_locks.c \
-	apps/libc/start.c apps/libc/stubs.c apps/libc/thread.c apps/libc/time.c
+	apps/libc/place.c apps/libc/start.c apps/libc/stubs.c apps/libc/thread.c apps/libc/time.c
 LIBC_SRC       += apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 hello_SRC      := apps/hello/hello.c
 scoreboard_SRC := apps/scoreboard/scoreboard.c
@@ -142,7 +143,7 @@ hpmstat_SRC    := apps/hpmstat/hpmstat.c
 phases_SRC     := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c lz.c matrix.c phases.c sort.c vm.c)
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS      := badcalls counts faults libctest oom stress
+TEST_APPS      := badcalls counts faults libctest oom places stress
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S
@@ -297,9 +298,18 @@ DEBIAN_aarch64 := arm64
 $(GNUEFI)/usr/lib/libefi.a: tools/foreign.sh | deps-build
 	@tools/foreign.sh gnu-efi $(DEBIAN_$(ARCH)) $(GNUEFI)
 	@touch $@
+# From code to functions and lines: a table for each program, in the archive's folder symbols/, and one for the kernel.
+$(B)/symbols: tools/symbols.c kernel/symbols.c kernel/symbols.h kernel/proc/abi.h | deps-build
+	$(call say,HOSTLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) -std=gnu11 -g -O1 -I. $(WARN) $(filter %.c,$^) -ldw -lelf -o $@
+$(O)/symbols/%: $(O)/bin/% $(B)/symbols
+	@mkdir -p $(@D)
+	$(Q)$(B)/symbols $< $@
+# included FILE, NAME: the assembly of a section .NAME with what is in the file between NAME_start and NAME_end.
+included = printf '.section .$(2),"a"\n.balign 4096\n.globl $(2)_start, $(2)_end\n$(2)_start:\n.incbin "%s"\n$(2)_end:\n.section .note.GNU-stack,"",%%progbits\n' $(1) | $(CC) -x assembler -c - -o
 # image_rule NAME FLAVOUR APPLICATIONS OBJECTS: $(O)/NAME.elf, with the applications inside as one ustar archive, and NAME.efi, the
-# UEFI loader with that image inside.  Linked twice: the symbol table of the first link becomes part of the second, for
-# backtraces with names.
+# UEFI loader with that image inside.  Linked twice: the table of symbols of the first link becomes part of the second.
 # $(1): output, $(2): objects.  libgcc has the functions by which atomics are single instructions on the CPUs that have them
 # (-moutline-atomics).
 link_kernel = $(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --no-warn-rwx-segments -T linker.ld -o $(1) $(2) \
@@ -308,14 +318,17 @@ define image_rule
 $(O)/$(1).names: FORCE
 	@mkdir -p $$(@D)
 	@echo '$(2) $(3)' | cmp -s - $$@ || echo '$(2) $(3)' >$$@
-$(O)/$(1).tar: $(addprefix $(O)/bin/,$(3)) $(O)/$(1).names
-	$$(Q)tar --format=ustar --owner=0 --group=0 --mtime=@0 -C $(O)/bin -cf $$@ $(3)
+$(1)_TABLES := $(addprefix symbols/,$(filter-out $(BROKEN_APPS),$(3)))
+$(O)/$(1).tar: $(addprefix $(O)/bin/,$(3)) $$(addprefix $(O)/,$$($(1)_TABLES)) $(O)/$(1).names
+	$$(Q)tar --format=ustar --owner=0 --group=0 --mtime=@0 -cf $$@ -C $(O)/bin $(3) -C .. $$($(1)_TABLES)
 $(O)/$(1).bundle.o: $(O)/$(1).tar
-	$$(Q)printf '.section .bundle,"a"\n.balign 4096\n.globl bundle_start, bundle_end\nbundle_start:\n.incbin "%s"\nbundle_end:\n.section .note.GNU-stack,"",%%progbits\n' $$< | $(CC) -x assembler -c - -o $$@
+	$$(Q)$$(call included,$$<,bundle) $$@
 $(O)/$(1).pass1: $(4) $(O)/$(1).bundle.o $(O)/symbols0.o linker.ld
 	$$(Q)$$(call link_kernel,$$@,$$(filter %.o,$$^))
-$(O)/$(1).symbols.S: $(O)/$(1).pass1 tools/symbols.sh
-	$$(Q)$(NM) -n $$< | tools/symbols.sh >$$@
+$(O)/$(1).symbols: $(O)/$(1).pass1 $(B)/symbols
+	$$(Q)$(B)/symbols $$< $$@ image_start text_start text_end
+$(O)/$(1).symbols.o: $(O)/$(1).symbols
+	$$(Q)$$(call included,$$<,symbols) $$@
 $(O)/$(1).elf: $(4) $(O)/$(1).bundle.o $(O)/$(1).symbols.o linker.ld
 	$$(call say,LINK,$$@)
 	$$(Q)$$(call link_kernel,$$@,$$(filter %.o,$$^))
@@ -339,13 +352,9 @@ SUITE_SRC := \
 	test/qemu/apps/$(ARCH)/known_loop.S
 suite_objects = $(addprefix $(O)/debug/,$(addsuffix .o,$(basename $(SUITE_SRC))))
 $(eval $(call image_rule,vigil-suites,debug,hello,$(filter-out %/kernel/run.o,$(call kernel_objects,debug)) $(suite_objects)))
-$(O)/symbols0.S: tools/symbols.sh | deps-build
-	@mkdir -p $(@D)
-	$(Q)tools/symbols.sh </dev/null >$@
-$(O)/%symbols.o: $(O)/%symbols.S
-	$(Q)$(CC) -c $< -o $@
-$(O)/symbols0.o: $(O)/symbols0.S
-	$(Q)$(CC) -c $< -o $@
+$(O)/symbols0.o: Makefile | deps-build
+	@mkdir -p $(@D) && : >$(O)/nothing
+	$(Q)$(call included,$(O)/nothing,symbols) $@
 kernel: $(KERNEL)
 FORCE:
 
@@ -488,7 +497,8 @@ test_event_request_SRC  := $(EVENTS_SRC_x86_64) hpm/group.c
 test_histogram_SRC := apps/common/histogram.c
 test_btree_SRC     := apps/warehouse/btree.c apps/common/arena.c
 test_plan_SRC      := apps/common/plan.c
-HOST_TESTS += test_phases
+HOST_TESTS += test_phases test_symbols
+test_symbols_SRC   := kernel/symbols.c
 test_phases_SRC    := $(filter-out apps/phases/phases.c,$(phases_SRC)) apps/common/arena.c
 test_warehouse_SRC := $(filter-out apps/warehouse/warehouse.c,$(warehouse_SRC)) apps/common/arena.c
 
@@ -532,11 +542,12 @@ bench-mux: $(H)/sim_mux
 
 # ---- Fuzzers ---------------------------------------------------------------------------------------------------------
 # test/host/fuzz_NAME.c feeds random bytes to a parser; fuzz_NAME_SRC lists what it needs.
-FUZZERS := fuzz_acpi fuzz_bundle fuzz_cmdline fuzz_devtree fuzz_elf fuzz_event fuzz_metric fuzz_spe
+FUZZERS := fuzz_acpi fuzz_bundle fuzz_cmdline fuzz_devtree fuzz_elf fuzz_event fuzz_metric fuzz_spe fuzz_symbols
 FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)
 fuzz_cmdline_SRC := kernel/cmdline.c kernel/format.c
 fuzz_elf_SRC     := kernel/proc/elf.c
 fuzz_bundle_SRC  := kernel/proc/bundle.c
+fuzz_symbols_SRC := kernel/symbols.c
 fuzz_acpi_SRC    := \
 	kernel/dev/acpi.c kernel/dev/acpi_iort.c kernel/dev/acpi_numa.c kernel/dev/acpi_platform.c kernel/dev/numa.c kernel/dev/platform.c
 fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c
@@ -564,7 +575,7 @@ QEMU_TESTS := \
 	test/qemu/stress.t test/qemu/framebuffer.t test/qemu/uefi.t test/qemu/sched.t test/qemu/memory.t test/qemu/telemetry.t test/qemu/sharing.t \
 	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/highmem.t test/qemu/hpm.t \
 	test/qemu/libc.t test/qemu/msi.t test/qemu/numa.t test/qemu/pmu.t test/qemu/selftest.t test/qemu/truth.t test/qemu/virtio.t
-QEMU_TESTS += test/qemu/phases.t
+QEMU_TESTS += test/qemu/phases.t test/qemu/symbols.t
 test-qemu: $(foreach i,vigil vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil.efi $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test
 	@ARCH=$(ARCH) B=$(B) $(PROVE) $(QEMU_TESTS)
 

@@ -11,44 +11,20 @@
 #include "kernel/lock.h"
 #include "kernel/outputs.h"
 #include "kernel/printf.h"
+#include "kernel/symbols.h"
 
 #define EXIT_CODE_PANIC 101
 #define STOP_WAIT_NS    (2 * NS_PER_S) /* for all of them to stop; then for each to print */
 /* For a panic before the clock is calibrated, when arch_clock_ns stands still. */
 #define STOP_SPINS_MAX 200000000u
 
-extern const uint64_t symbol_count;
-extern const struct {
-    uint32_t offset, name;
-} symbol_table[];
-extern const char symbol_names[], image_start[], text_end[];
-
 static unsigned owner;        /* index + 1 of the CPU that panics   */
 static unsigned turn;         /* index + 1 of the CPU that may print */
 static bool stopped[CPU_MAX]; /* each written by its own CPU */
 
-const char *panic_symbol(vaddr_t pc, uint64_t *offset)
-{
-    uint64_t low = 0, high = symbol_count;
-
-    if (pc < (vaddr_t)image_start || pc >= (vaddr_t)text_end)
-        return NULL;
-    uint64_t at = pc - (vaddr_t)image_start;
-    while (low < high) {
-        uint64_t middle = (low + high) / 2;
-        if (symbol_table[middle].offset <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low)
-        return NULL;
-    *offset = at - symbol_table[low - 1].offset;
-    return symbol_names + symbol_table[low - 1].name;
-}
-
 struct trace {
     vaddr_t last;
+    bool returns;   /* to what follows: what is meant is the call before it */
     unsigned again; /* times the last one was repeated: deep recursion is one line */
 };
 
@@ -62,24 +38,26 @@ static void print_again(struct trace *trace)
 static void print_step(vaddr_t pc, void *arg)
 {
     struct trace *trace = arg;
-    uint64_t offset = 0;
-    const char *name = panic_symbol(pc, &offset);
+    struct symbols_place place;
+    char text[SYMBOLS_TEXT_MAX];
+    bool returns = trace->returns;
 
+    trace->returns = true;
     if (pc == trace->last) {
         trace->again++;
         return;
     }
     print_again(trace);
     trace->last = pc;
-    if (name)
-        kprintf("    %016llx %s+%#llx\n", (unsigned long long)pc, name, (unsigned long long)offset);
-    else
-        kprintf("    %016llx\n", (unsigned long long)pc);
+    symbols_find_kernel(pc - returns, &place);
+    place.offset += returns;
+    symbols_describe(&place, text, sizeof(text));
+    kprintf("    %016llx%s%s\n", (unsigned long long)pc, text[0] ? " " : "", text);
 }
 
 void panic_backtrace(const struct arch_frame *frame)
 {
-    struct trace trace = {0};
+    struct trace trace = {.returns = !frame};
 
     kprintf("  backtrace, CPU %u:\n", this_cpu()->index);
     arch_backtrace(frame, print_step, &trace);

@@ -12,7 +12,5 @@ NORETURN void panic_frame(const struct arch_frame *frame, const char *fmt, ...) 
 /* What IPI_STOP calls, and what becomes of a CPU it cannot reach when that takes a lock or prints: shows this CPU's backtrace
  * when its turn comes, then spins for good. */
 NORETURN void panic_stopped(void);
-/* Name of the function that contains pc, and how far into it; NULL when it is none of the kernel's. */
-const char *panic_symbol(vaddr_t pc, uint64_t *offset);
 /* A backtrace of the caller on the console, for watchdogs. */
 void panic_backtrace(const struct arch_frame *frame);

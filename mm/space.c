@@ -379,6 +379,19 @@ void space_describe(struct space *s, vaddr_t va, char *buf, size_t n)
     spin_unlock(&s->lock, irq);
 }
 
+bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset)
+{
+    bool irq = spin_lock(&s->lock);
+    const struct region *r = regions_find(&s->regions, va);
+
+    if (r) {
+        memcpy(name, r->name, sizeof(r->name));
+        *offset = va - r->start;
+    }
+    spin_unlock(&s->lock, irq);
+    return r;
+}
+
 void space_stats(struct space *s, struct space_stats *out)
 {
     bool irq = spin_lock(&s->lock);

@@ -40,6 +40,7 @@ enum sys_number {
     SYS_HPM_OPEN,   /* (names, char *why, bytes) counts events and metrics from now on; a session's number */
     SYS_HPM_VALUES, /* (struct sys_hpm_read *, struct sys_hpm_value *, bytes) how many the session has  */
     SYS_HPM_CLOSE,  /* (session)                                                                       */
+    SYS_PLACE,      /* (pid, addr, struct sys_place *, bytes) what is there; pid 0: the own process   */
     SYS_COUNT
 };
 
@@ -109,6 +110,17 @@ struct sys_hpm_value {
     int64_t millionths;        /* a metric */
     uint32_t trouble;
     uint32_t seen_permille; /* of the time */
+};
+
+/* What lies at an address of a process, or of the kernel.  Texts end with NUL; an empty one: not known. */
+struct sys_place {
+    uint64_t region_offset;   /* from the first byte of the region; "kernel": of the image */
+    uint64_t function_offset; /* from the function's first instruction                    */
+    uint32_t line;            /* of file, from 1; 0: not known                            */
+    uint32_t reserved;        /* 0 */
+    char region[16];          /* a region of the process's memory, or "kernel" */
+    char function[96];
+    char file[96]; /* path from the top of the repository, or the name of a file from elsewhere */
 };
 
 /*

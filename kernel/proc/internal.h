@@ -4,7 +4,9 @@
  */
 #pragma once
 #include "kernel/proc/process.h"
+#include "kernel/proc/abi.h"
 #include "kernel/list.h"
+#include "kernel/symbols.h"
 #include "mm/mm.h"
 #include "sched/sched.h"
 
@@ -15,6 +17,8 @@ struct process {
     uint32_t pid;                /* [-] from 1, never reused           */
     char name[PROCESS_NAME_MAX]; /* [-] */
     struct space *space;         /* [-] until the last thread frees it */
+    struct symbols symbols;      /* [-] its program's                  */
+    uint32_t lookers;            /* [A] who looks at its space, which waits for them */
     struct spinlock lock;
     struct list threads;                 /* [P] thread->siblings               */
     unsigned thread_count;               /* [P] those being made included      */
@@ -38,6 +42,9 @@ static inline bool process_ending(const struct process *p)
 
 /* process.c: the process with this id, referenced, or NULL. */
 struct process *process_find(uint32_t pid);
+/* process.c: the same, and its space stays until process_look_end; not for long, nothing slept on meanwhile. */
+struct process *process_look(uint32_t pid);
+void process_look_end(struct process *p);
 /* process.c: number i of those whose memory is not free yet, referenced, or NULL.  Others may come and go meanwhile. */
 struct process *process_number(unsigned i);
 /* process.c: pid 0: reader itself; else one that runs or that reader has spawned.  Referenced, or NULL. */
@@ -53,6 +60,8 @@ struct process *children_find(struct process *parent, uint32_t pid);
 int children_wait(const struct process *parent, struct process *child);
 /* children.c: its last thread has gone; so must they. */
 void children_end(struct process *parent);
+/* process.c: is it a file of the bundle that can be started?  Those in folders go with others. */
+bool process_is_program(const char *file);
 /* process.c: the one with most resident memory, referenced, or NULL. */
 struct process *process_largest(void);
 /* process.c: how often a process's memory has begun and finished being freed.  While they differ, or have changed since a page
@@ -66,6 +75,11 @@ void process_reap(struct process *p);
 
 /* load.c: an address space with the program and its arguments.  0, or an error with a line on the console. */
 int load_program(struct process *p, const char *const *argv, unsigned argc, vaddr_t *entry, vaddr_t *sp);
+
+/* place.c: what is known of its program's code. */
+void place_load(struct process *p, const char *program);
+/* place.c: what is at an address of p, which looks at itself or is looked at. */
+void place_find(struct process *p, vaddr_t va, struct sys_place *out);
 
 /* uthread.c: a thread of p that starts in user mode; inherits affinity and priority of like, if not NULL.
  * Puts its tid at tid_addr, if not 0, before it runs.  0; -EAGAIN too many or p is ending; -ENOMEM; -EFAULT

@@ -105,7 +105,9 @@ int load_program(struct process *p, const char *const *argv, unsigned argc, vadd
 {
     struct bundle_file file;
     const char *why;
-    int err = bundle_find(bundle_start, bundle_end - bundle_start, argv[0], &file, &why);
+    int err = process_is_program(argv[0])
+                  ? bundle_find(bundle_start, bundle_end - bundle_start, argv[0], &file, &why)
+                  : -ENOENT;
 
     if (err) {
         kprintf("%s: no such application; ", argv[0]);

@@ -12,6 +12,13 @@ static struct spinlock table_lock = SPINLOCK(LOCK_PROC, "process table");
 static struct list table = {&table, &table}; /* table_lock: those whose memory is not free yet */
 static uint32_t last_pid;                    /* table_lock */
 
+bool process_is_program(const char *file)
+{
+    while (*file && *file != '/')
+        file++;
+    return !*file;
+}
+
 void process_list_applications(void)
 {
     struct bundle_file file;
@@ -20,7 +27,8 @@ void process_list_applications(void)
 
     kprintf("applications:");
     while (bundle_next(bundle_start, bundle_end - bundle_start, &cursor, &file, &why) == 0)
-        kprintf(" %s", file.name);
+        if (process_is_program(file.name))
+            kprintf(" %s", file.name);
     kprintf("\n");
 }
 
@@ -29,7 +37,8 @@ bool process_has_application(const char *name)
     struct bundle_file file;
     const char *why;
 
-    return !bundle_find(bundle_start, bundle_end - bundle_start, name, &file, &why);
+    return process_is_program(name) &&
+           !bundle_find(bundle_start, bundle_end - bundle_start, name, &file, &why);
 }
 
 void process_init(void)
@@ -69,6 +78,7 @@ static struct process *create(const char *name)
         return NULL;
     }
     ksnprintf(p->name, sizeof(p->name), "%s", name);
+    place_load(p, name); /* before others find it */
     spin_init(&p->lock, LOCK_PROC, "process");
     spin_init(&p->line_lock, LOCK_PROC, "process line");
     list_init(&p->threads);
@@ -119,7 +129,7 @@ struct process_reaps process_reaps(void)
     return (struct process_reaps){__atomic_load_n(&reaps.begun, __ATOMIC_ACQUIRE), finished};
 }
 
-/* Out of the table first: whoever finds a process there may look at its space. */
+/* Out of the table first: whoever finds a process there may look at its space, and is waited for. */
 void process_reap(struct process *p)
 {
     __atomic_fetch_add(&reaps.begun, 1, __ATOMIC_ACQ_REL);
@@ -129,6 +139,8 @@ void process_reap(struct process *p)
     counts_forget(p);
     children_end(p);
     stdio_flush(p);
+    while (__atomic_load_n(&p->lookers, __ATOMIC_ACQUIRE))
+        sched_yield();
     space_destroy(p->space);
     __atomic_fetch_add(&reaps.finished, 1, __ATOMIC_ACQ_REL);
     telemetry_process_exit(p->pid, p->status);
@@ -188,18 +200,24 @@ const char *process_name(const struct process *p)
     return p->name;
 }
 
-struct process *process_find(uint32_t pid)
+/* table_lock held: the one with this id, referenced, or NULL. */
+static struct process *find_locked(uint32_t pid)
 {
-    struct process *found = NULL;
-    bool irq = spin_lock(&table_lock);
-
     list_for_each (it, &table) {
         struct process *p = container_of(it, struct process, all);
-        if (p->pid == pid)
-            found = p;
+        if (p->pid != pid)
+            continue;
+        get(p);
+        return p;
     }
-    if (found)
-        get(found);
+    return NULL;
+}
+
+struct process *process_find(uint32_t pid)
+{
+    bool irq = spin_lock(&table_lock);
+    struct process *found = find_locked(pid);
+
     spin_unlock(&table_lock, irq);
     return found;
 }
@@ -218,6 +236,23 @@ struct process *process_after(uint32_t pid)
         get(next);
     spin_unlock(&table_lock, irq);
     return next;
+}
+
+struct process *process_look(uint32_t pid)
+{
+    bool irq = spin_lock(&table_lock);
+    struct process *found = find_locked(pid);
+
+    if (found)
+        __atomic_fetch_add(&found->lookers, 1, __ATOMIC_RELAXED);
+    spin_unlock(&table_lock, irq);
+    return found;
+}
+
+void process_look_end(struct process *p)
+{
+    __atomic_fetch_sub(&p->lookers, 1, __ATOMIC_RELEASE);
+    process_put(p);
 }
 
 struct process *process_largest(void)

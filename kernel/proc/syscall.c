@@ -439,6 +439,18 @@ static int64_t sys_threads(struct process *p, const uint64_t a[6])
     return err ? err : (int64_t)n;
 }
 
+static int64_t sys_place(struct process *p, const uint64_t a[6])
+{
+    struct process *other = a[0] > UINT32_MAX ? NULL : process_look(a[0] ? (uint32_t)a[0] : p->pid);
+    struct sys_place place;
+
+    if (!other)
+        return -ESRCH;
+    place_find(other, a[1], &place);
+    process_look_end(other);
+    return user_put_struct(a[2], a[3], &place, sizeof(place));
+}
+
 static handler *const handlers[SYS_COUNT] = {
     [SYS_EXIT] = sys_exit,
     [SYS_WRITE] = sys_write,
@@ -471,6 +483,7 @@ static handler *const handlers[SYS_COUNT] = {
     [SYS_HPM_OPEN] = sys_hpm_open,
     [SYS_HPM_VALUES] = sys_hpm_values,
     [SYS_HPM_CLOSE] = sys_hpm_close,
+    [SYS_PLACE] = sys_place,
 };
 
 int64_t syscall_dispatch(uint64_t number, const uint64_t args[6])

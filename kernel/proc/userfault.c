@@ -66,7 +66,8 @@ int process_page_fault(vaddr_t va, enum fault_access access, UNUSED bool from_us
 static void report(struct process *p, enum user_fault kind, vaddr_t pc, vaddr_t addr,
                    const struct arch_frame *frame)
 {
-    char code[64], data[64];
+    char code[SYMBOLS_TEXT_MAX], data[64];
+    struct symbols_place place;
 
     space_describe(p->space, pc, code, sizeof(code));
     space_describe(p->space, addr, data, sizeof(data));
@@ -78,6 +79,10 @@ static void report(struct process *p, enum user_fault kind, vaddr_t pc, vaddr_t 
     else
         kprintf("process %u %s, thread %u: %s, pc %#llx (%s): ended\n", p->pid, p->name,
                 thread_current()->tid, kind_names[kind], (unsigned long long)pc, code);
+    if (symbols_find(&p->symbols, pc, &place)) {
+        symbols_describe(&place, code, sizeof(code));
+        kprintf("  in %s\n", code);
+    }
     arch_frame_print(frame);
 }
 

@@ -73,6 +73,7 @@ static const struct call pointer_calls[] = {
     {"sysinfo to", SYS_SYSINFO, {P, sizeof(struct sys_info)}, {EFAULT}},
     {"mark with a label at", SYS_MARK, {P}, {EFAULT}},
     {"hpm_read to", SYS_HPM_READ, {2, 0, P, sizeof(struct sys_breakdown)}, {EFAULT}},
+    {"place to", SYS_PLACE, {0, 0x401000, P, sizeof(struct sys_place)}, {EFAULT}},
 };
 
 static void wild_pointers(void)
@@ -102,6 +103,8 @@ static void half_bad_memory(void)
         {"sysinfo to read-only memory", SYS_SYSINFO, {read_only, sizeof(struct sys_info)}, {EFAULT}},
         {"sysinfo across a hole", SYS_SYSINFO, {edge, sizeof(struct sys_info)}, {EFAULT}},
         {"hpm_read to read-only memory", SYS_HPM_READ, {2, 0, read_only, 64}, {EFAULT}},
+        {"place to read-only memory", SYS_PLACE, {0, 0x401000, read_only, 64}, {EFAULT}},
+        {"place across a hole", SYS_PLACE, {0, 0x401000, edge, sizeof(struct sys_place)}, {EFAULT}},
         {"read to read-only memory", SYS_READ, {0, read_only, 64}, {EFAULT}},
         {"thread_create across a hole", SYS_THREAD_CREATE, {edge}, {EFAULT}},
         {"mark across a hole", SYS_MARK, {edge}, {EFAULT}},
@@ -160,6 +163,9 @@ static const struct call value_calls[] = {
     {"hpm_read of an unknown scope", SYS_HPM_READ, {3, 0, 0, 8}, {EINVAL}},
     {"hpm_read of no process", SYS_HPM_READ, {1, 999999, 0, 8}, {ESRCH}},
     {"hpm_read of no thread", SYS_HPM_READ, {0, 999999, 0, 8}, {ESRCH}},
+    {"place in no process", SYS_PLACE, {999999, 0x401000, 0, 8}, {ESRCH}},
+    {"place in a process of no number", SYS_PLACE, {UINT64_MAX, 0x401000, 0, 8}, {ESRCH}},
+    {"place of no size", SYS_PLACE, {0, 0x401000, 0, 0}, {EINVAL}},
     {"hpm_print of an unknown scope", SYS_HPM_PRINT, {9, 0}, {EINVAL}},
     {"thread_exit that clears an odd address", SYS_THREAD_EXIT, {0x400001}, {EINVAL}},
 };

@@ -1,6 +1,6 @@
 /* What the architecture promises, looked at from inside: protection of the image, user copies, clock, backtraces. */
 #include "kernel/cpu.h"
-#include "kernel/panic.h"
+#include "kernel/symbols.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
@@ -172,12 +172,15 @@ static bool same(const char *a, const char *b)
     return *a == *b;
 }
 
+static uint32_t line_of_look;
+
 static void look_for_caller(vaddr_t pc, void *arg)
 {
-    uint64_t offset;
-    const char *name = panic_symbol(pc, &offset);
+    struct symbols_place place;
 
-    if (name && same(name, "backtraces_name_their_callers"))
+    if (symbols_find_kernel(pc - 1, &place) && place.function && place.file &&
+        same(place.function, "backtraces_name_their_callers") && same(place.file, __FILE__) &&
+        place.line == line_of_look)
         *(bool *)arg = true;
 }
 
@@ -188,11 +191,13 @@ static void __attribute__((noinline)) look_back(bool *found)
 
 static void __attribute__((noinline)) backtraces_name_their_callers(void)
 {
+    struct symbols_place place;
     bool found = false;
 
+    line_of_look = __LINE__ + 1;
     look_back(&found);
     CHECK(found);
-    CHECK(!panic_symbol(0, &(uint64_t){0}) && !panic_symbol((vaddr_t)text_end, &(uint64_t){0}));
+    CHECK(!symbols_find_kernel(0, &place) && !symbols_find_kernel((vaddr_t)text_end, &place));
 }
 
 /* Against byte by byte; the guard bytes around must stay. */

@@ -1,0 +1,62 @@
+#!/bin/sh
+# From program counters to functions and lines: tables against binutils, and what the booted kernel says by them.
+. "${0%/*}/lib.sh"
+build=${B:-build}
+case $arch in aarch64) cross=aarch64-linux-gnu- ;; *) cross= ;; esac
+
+# agrees ELF TABLE: at the start of every function the table and binutils say the same function, file and line.  (Of a function
+# out of a header binutils may name the file that includes it.)
+agrees() {
+	booted=" nothing, tools/symbols.c only" console=$work/differences
+	: >"$work/stderr"
+	"${cross}nm" -n --defined-only --format=sysv "$1" | tr -d ' ' | awk -F'|' '$4 == "FUNC" && $5 !~ /^0*$/ { print $2, $1 }' |
+		sort -u -k1,1 >"$work/functions"
+	cut -d' ' -f1 "$work/functions" >"$work/addresses"
+	"${cross}addr2line" -e "$1" <"$work/addresses" | sed -e "s,^$PWD/,," -e 's,^\./,,' -e 's/ (discriminator.*//' -e 's/:?$/:0/' \
+		-e 's,^[/.].*/,,' -e 's/^.*:0$/??:0/' | paste -d' ' "$work/addresses" - >"$work/wanted"
+	xargs "$build/symbols" -f "$2" <"$work/addresses" >"$work/all"
+	cut -d' ' -f2 "$work/all" | paste -d' ' "$work/addresses" - >"$work/found"
+	paste -d' ' "$work/wanted" "$work/found" | awk '
+		function line(place) { sub(/.*:/, "", place); return place }
+		$2 != $4 && ($4 !~ /\.h:/ || line($2) != line($4))' >"$console"
+	r=0; [ ! -s "$console" ] && [ -s "$work/found" ] || r=1
+	result $r "$1: $(wc -l <"$work/addresses") functions have the lines that addr2line finds"
+	# Of several names for one address any will do.
+	"${cross}nm" --defined-only "$1" | awk '{ print $1, $3 "+0" }' | sort -u >"$work/names"
+	cut -d' ' -f1 "$work/all" | paste -d' ' "$work/addresses" - | sed 's/+0x0$/+0/' | sort -u >"$work/named"
+	comm -13 "$work/names" "$work/named" >"$console"
+	r=0; [ ! -s "$console" ] && [ -s "$work/named" ] || r=1
+	result $r "... and the names that nm knows"
+	console=$work/console
+}
+agrees "$build/$arch/vigil-test.elf" "$build/$arch/vigil-test.symbols"
+agrees "$build/$arch/bin/places" "$build/$arch/symbols/places"
+agrees "$build/$arch/bin/warehouse" "$build/$arch/symbols/warehouse"
+
+boot smp=2 timeout=60 -- -- places
+status_is 0 "a program asks what is at its addresses"
+guest_tap
+boot smp=2 timeout=60 -- -- places wait '&' places 1
+status_is 0 "... and at another one's"
+guest_tap
+
+line_of() { # TEXT FILE
+	grep -nF -- "$1" "$2" | head -n 1 | cut -d: -f1
+}
+faults=test/qemu/apps/faults.c
+boot smp=2 timeout=60 -- -- faults null-read ';' faults wild-write ';' faults null-jump ';' hello
+says "^  in null_read\+0x[0-9a-f]+ $faults:$(line_of '*(volatile uint64_t *)near_null' $faults)$" "a fault is reported with its function and line"
+says "^  in wild_write\+0x[0-9a-f]+ $faults:$(line_of '*(volatile uint64_t *)0x700000000000' $faults)$" "... another one with its own"
+r=0; [ "$(grep -c '^  in ' "$console")" -eq 2 ] || r=1
+result $r "... and a jump to nowhere with none"
+says "^exit: hello 0" "the next program runs"
+
+boot smp=1 timeout=60 -- -- symbols/hello
+says "^symbols/hello: no such application; applications: hello [^/]*$" "a table is no application"
+
+use vigil-suites
+panics=test/qemu/kernel/panics.c
+boot smp=2 timeout=60 -- -- panics 1
+says "^    [0-9a-f]{16} null_pointer\+0x[0-9a-f]+ $panics:$(line_of '*HIDDEN((volatile int *)8) = 1' $panics)$" "the kernel's backtrace says lines"
+says "^    [0-9a-f]{16} start\+0x[0-9a-f]+ sched/thread\.c:$(line_of 't->entry(t->arg);' sched/thread.c)$" "... and of callers that of the call"
+done_testing

@@ -1,0 +1,400 @@
+/*
+ * Makes the table of kernel/symbols.h out of an ELF file's symbols and DWARF's line programs, by libelf and libdw.
+ *
+ *   symbols ELF TABLE [NAME...]    writes TABLE; symbols of these names are no functions
+ *   symbols -f TABLE ADDRESS...    says what is there: function+offset file:line, with ?? for what is not known
+ *
+ * Files below the folder of the compilation keep their path from there; of others only the name is kept.
+ */
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include "kernel/proc/abi.h"
+#include "kernel/symbols.h"
+
+struct function {
+    uint64_t start, size;
+    const char *name;
+    unsigned rank; /* which of several at one address is shown: the highest */
+};
+
+struct row {
+    uint64_t start;
+    uint32_t file, line; /* line 0: not known                  */
+    bool end;            /* of the code before it              */
+    size_t order;        /* as found, so that sorting keeps it */
+};
+
+struct code {
+    uint64_t start, end;
+};
+
+/* A growing array of any of these. */
+struct list {
+    void *items;
+    size_t count, room;
+};
+
+static const char *program;
+static struct list functions, rows, sections, files;
+static struct list names; /* bytes */
+
+static _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void die(const char *format, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "symbols: %s: ", program);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, "\n");
+    exit(1);
+}
+
+static void *add(struct list *list, size_t item_bytes, size_t items)
+{
+    if (list->count + items > list->room) {
+        list->room = (list->count + items) * 2;
+        list->items = realloc(list->items, list->room * item_bytes);
+        if (!list->items)
+            die("out of memory");
+    }
+    list->count += items;
+    return (char *)list->items + (list->count - items) * item_bytes;
+}
+
+static uint32_t add_name(const char *name, size_t room)
+{
+    size_t bytes = strlen(name) + 1;
+    uint32_t at = (uint32_t)names.count;
+
+    if (bytes > room)
+        die("the name %s is longer than %zu characters", name, room - 1);
+    memcpy(add(&names, 1, bytes), name, bytes);
+    return at;
+}
+
+/* ---- Functions ---- */
+
+static const struct code *code_around(uint64_t address)
+{
+    const struct code *code = sections.items;
+
+    for (size_t i = 0; i < sections.count; i++)
+        if (address >= code[i].start && address < code[i].end)
+            return &code[i];
+    return NULL;
+}
+
+static bool is_listed(const char *name, char *const *list)
+{
+    while (*list && strcmp(*list, name) != 0)
+        list++;
+    return *list != NULL;
+}
+
+static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, char *const *no_functions)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+
+    for (size_t i = 0; header->sh_entsize && i < header->sh_size / header->sh_entsize; i++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)i, &symbol))
+            die("symbol %zu: %s", i, elf_errmsg(-1));
+        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+        unsigned type = GELF_ST_TYPE(symbol.st_info);
+        /* Names that begin with $ tell code from data on AArch64. */
+        if ((type != STT_FUNC && type != STT_NOTYPE) || !name || !*name || *name == '$' ||
+            is_listed(name, no_functions) || !code_around(symbol.st_value))
+            continue;
+        *(struct function *)add(&functions, sizeof(struct function), 1) =
+            (struct function){symbol.st_value, symbol.st_size, name,
+                              (type == STT_FUNC) * 4 + (symbol.st_size != 0) * 2 +
+                                  (GELF_ST_BIND(symbol.st_info) == STB_GLOBAL)};
+    }
+}
+
+static void read_sections(Elf *elf, char *const *no_functions)
+{
+    Elf_Scn *section = NULL, *symbols = NULL;
+    GElf_Shdr header, symbols_header;
+
+    while ((section = elf_nextscn(elf, section))) {
+        if (!gelf_getshdr(section, &header))
+            die("a section: %s", elf_errmsg(-1));
+        if (header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_ALLOC) &&
+            (header.sh_flags & SHF_EXECINSTR))
+            *(struct code *)add(&sections, sizeof(struct code), 1) =
+                (struct code){header.sh_addr, header.sh_addr + header.sh_size};
+        if (header.sh_type == SHT_SYMTAB) {
+            symbols = section;
+            symbols_header = header;
+        }
+    }
+    if (!symbols || !sections.count)
+        die("it has no %s", symbols ? "code" : "symbols");
+    read_symbols(elf, symbols, &symbols_header, no_functions);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct function *f = a, *g = b;
+
+    if (f->start != g->start)
+        return f->start < g->start ? -1 : 1;
+    if (f->rank != g->rank)
+        return f->rank > g->rank ? -1 : 1;
+    return strcmp(f->name, g->name);
+}
+
+/* One function for each address, each with a size: of those that have none to the next one or their section's end. */
+static void settle_functions(void)
+{
+    struct function *f = functions.items;
+    size_t kept = 0;
+
+    qsort(f, functions.count, sizeof *f, by_start);
+    for (size_t i = 0; i < functions.count; i++)
+        if (!kept || f[i].start != f[kept - 1].start)
+            f[kept++] = f[i];
+    functions.count = kept;
+    for (size_t i = 0; i < kept; i++) {
+        uint64_t end = code_around(f[i].start)->end;
+        if (i + 1 < kept && f[i + 1].start < end)
+            end = f[i + 1].start;
+        if (!f[i].size)
+            f[i].size = end - f[i].start;
+    }
+}
+
+/* ---- Lines ---- */
+
+struct file {
+    const char *path;
+    uint32_t name;
+};
+
+static const char *shortened(const char *path, const char *folder)
+{
+    size_t length = folder ? strlen(folder) : 0;
+
+    if (length && strncmp(path, folder, length) == 0 && path[length] == '/')
+        path += length + 1;
+    while (strncmp(path, "./", 2) == 0)
+        path += 2;
+    return *path == '/' || strncmp(path, "../", 3) == 0 ? strrchr(path, '/') + 1 : path;
+}
+
+static uint32_t file_number(const char *path)
+{
+    struct file *file = files.items;
+
+    for (size_t i = files.count; i > 0; i--) /* the last one is most often meant again */
+        if (strcmp(file[i - 1].path, path) == 0)
+            return (uint32_t)i - 1;
+    file = add(&files, sizeof *file, 1);
+    *file = (struct file){strdup(path), add_name(path, sizeof(((struct sys_place *)0)->file))};
+    if (files.count > SYMBOLS_FILE_MAX)
+        die("more than %u source files", SYMBOLS_FILE_MAX);
+    return (uint32_t)files.count - 1;
+}
+
+static void read_unit(Dwarf_Die *unit)
+{
+    Dwarf_Attribute attribute;
+    const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+    Dwarf_Lines *lines;
+    size_t count;
+
+    if (dwarf_getsrclines(unit, &lines, &count))
+        return; /* a unit without code */
+    for (size_t i = 0; i < count; i++) {
+        Dwarf_Line *line = dwarf_onesrcline(lines, i);
+        const char *path = dwarf_linesrc(line, NULL, NULL);
+        Dwarf_Addr address;
+        bool end;
+        int number;
+        if (!path || dwarf_lineaddr(line, &address) || dwarf_lineno(line, &number) ||
+            dwarf_lineendsequence(line, &end))
+            die("a line: %s", dwarf_errmsg(-1));
+        /* What the linker has left out is at 0. */
+        if (!code_around(end ? address - 1 : address))
+            continue;
+        if (number < 0 || (unsigned)number > SYMBOLS_LINE_MAX)
+            die("line %d of %s", number, path);
+        struct row row = {.start = address, .end = end, .order = rows.count};
+        if (!end && number) {
+            row.file = file_number(shortened(path, folder));
+            row.line = (uint32_t)number;
+        }
+        *(struct row *)add(&rows, sizeof row, 1) = row;
+    }
+}
+
+static void read_lines(Elf *elf)
+{
+    Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die_of;
+    uint8_t type;
+    int more;
+
+    if (!dwarf)
+        die("its DWARF: %s", dwarf_errmsg(-1));
+    while ((more = dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die_of, NULL)) == 0)
+        if (type == DW_UT_compile)
+            read_unit(&die_of);
+    if (more < 0)
+        die("its DWARF: %s", dwarf_errmsg(-1));
+    dwarf_end(dwarf);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct row *r = a, *s = b;
+
+    if (r->start != s->start)
+        return r->start < s->start ? -1 : 1;
+    if (r->end != s->end) /* what begins where something ends */
+        return r->end ? -1 : 1;
+    return r->order < s->order ? -1 : 1;
+}
+
+/* Of rows at one address the last is meant (DWARF 5, 6.2.5); then of equal ones in turn only the first. */
+static void settle_rows(void)
+{
+    struct row *r = rows.items;
+    size_t kept = 0;
+
+    qsort(r, rows.count, sizeof *r, by_address);
+    for (size_t i = 0; i < rows.count; i++) {
+        if (kept && r[kept - 1].start == r[i].start)
+            kept--;
+        if (!kept || r[kept - 1].line != r[i].line || r[kept - 1].file != r[i].file)
+            r[kept++] = r[i];
+    }
+    rows.count = kept;
+}
+
+/* ---- The table ---- */
+
+static uint32_t offset_of(uint64_t address, uint64_t base)
+{
+    if (address - base > UINT32_MAX)
+        die("code at %#" PRIx64 " is too far from %#" PRIx64, address, base);
+    return (uint32_t)(address - base);
+}
+
+static uint64_t lowest_code(void)
+{
+    const struct code *code = sections.items;
+    uint64_t lowest = code[0].start;
+
+    for (size_t i = 1; i < sections.count; i++)
+        lowest = code[i].start < lowest ? code[i].start : lowest;
+    return lowest;
+}
+
+static void put(FILE *out, const void *bytes, size_t count)
+{
+    if (count && fwrite(bytes, count, 1, out) != 1)
+        die("cannot be written");
+}
+
+static void write_table(FILE *out)
+{
+    const struct function *f = functions.items;
+    const struct row *r = rows.items;
+    const struct file *file = files.items;
+    uint64_t base = lowest_code();
+    struct list named = {0};
+
+    for (size_t i = 0; i < functions.count; i++)
+        *(struct symbols_function *)add(&named, sizeof(struct symbols_function), 1) =
+            (struct symbols_function){offset_of(f[i].start, base), offset_of(f[i].size, 0),
+                                      add_name(f[i].name, sizeof(((struct sys_place *)0)->function))};
+    struct symbols_header header = {SYMBOLS_MAGIC,         base,
+                                    (uint32_t)named.count, (uint32_t)rows.count,
+                                    (uint32_t)files.count, (uint32_t)names.count};
+    put(out, &header, sizeof header);
+    put(out, named.items, named.count * sizeof(struct symbols_function));
+    for (size_t i = 0; i < rows.count; i++)
+        put(out,
+            &(struct symbols_line){offset_of(r[i].start, base), r[i].file << SYMBOLS_LINE_BITS | r[i].line},
+            sizeof(struct symbols_line));
+    for (size_t i = 0; i < files.count; i++)
+        put(out, &file[i].name, sizeof file[i].name);
+    put(out, names.items, names.count);
+    free(named.items);
+}
+
+static void make(const char *elf_path, const char *table_path, char *const *no_functions)
+{
+    int fd = open(elf_path, O_RDONLY);
+    Elf *elf;
+
+    program = elf_path;
+    if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE || !(elf = elf_begin(fd, ELF_C_READ, NULL)))
+        die("cannot be read");
+    read_sections(elf, no_functions);
+    settle_functions();
+    read_lines(elf);
+    settle_rows();
+    program = table_path;
+    FILE *out = fopen(table_path, "wb");
+    if (!out)
+        die("cannot be written");
+    write_table(out);
+    if (fclose(out))
+        die("cannot be written");
+    elf_end(elf);
+    close(fd);
+}
+
+/* ---- Looking up ---- */
+
+static void find(const char *path, char *const *addresses)
+{
+    FILE *in = fopen(path, "rb");
+    struct list bytes = {0};
+    struct symbols symbols;
+    struct symbols_place place;
+    const char *why;
+    int c;
+
+    program = path;
+    if (!in)
+        die("cannot be read");
+    while ((c = getc(in)) != EOF)
+        *(uint8_t *)add(&bytes, 1, 1) = (uint8_t)c;
+    fclose(in);
+    if (symbols_open(bytes.items, bytes.count, &symbols, &why))
+        die("%s", why);
+    for (; *addresses; addresses++) {
+        symbols_find(&symbols, strtoull(*addresses, NULL, 16), &place);
+        printf("%s+%#" PRIx64 " %s:%u\n", place.function ? place.function : "??", place.offset,
+               place.file ? place.file : "??", place.line);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 3 && strcmp(argv[1], "-f") == 0) {
+        find(argv[2], argv + 3);
+        return 0;
+    }
+    if (argc < 3) {
+        fprintf(stderr, "symbols: usage: symbols ELF TABLE [NAME...], or symbols -f TABLE ADDRESS...\n");
+        return 2;
+    }
+    make(argv[1], argv[2], argv + 3);
+    return 0;
+}
