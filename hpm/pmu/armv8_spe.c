@@ -2,10 +2,10 @@
  * Arm's Statistical Profiling Extension (Arm ARM DDI 0487, D17), v1.0 to v1.3: of all operations the processor picks one in so many,
  * follows it, and writes a record of what became of it into a buffer in memory, unless a filter says no.
  *
- * The buffer is the kernel's memory, which is mapped whoever runs.  It is filled once from its beginning: full, it stops and interrupts.  It is emptied whenever records wait at a switch, a tick
- * or an interrupt: sampling stands still for that time, and with it the interval, so nothing but this driver goes unseen; then it
- * starts from the beginning.  The processor holds back what it has sampled, and who ran is told by who runs when records are
- * taken, so each look first makes it write everything (PSB CSYNC).
+ * The buffer is the kernel's memory, which is mapped whoever runs.  It is filled once from its beginning: full, it stops and
+ * interrupts.  It is emptied whenever records wait at a switch, a tick or an interrupt: sampling stands still for that time, and with it
+ * the interval, so nothing but this driver goes unseen; then it starts from the beginning.  The processor holds back what it has
+ * sampled, and whose a record is is told by who runs when it is taken, so each look first makes it write everything (PSB CSYNC).
  *
  * Intervals are of operations of any kind, so of accesses of whatever source there is one record in `period`; a filter changes
  * nothing about that.  They are multiples of 256, and a new one is drawn whenever the buffer is emptied.

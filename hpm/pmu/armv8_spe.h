@@ -3,7 +3,7 @@
 #include "hpm/pmu/pmu.h"
 #include "hpm/pmu/spe_sources.h"
 
-/* What a CPU says it has.  All CPUs need have the same but for align and record_max, which may be less than the first CPU's. */
+/* What a CPU says it has.  Others may differ from the first in all but codes, if their records are no longer, nor their shortest interval. */
 struct spe_ability {
     bool usable;
     bool foreign;                  /* there is a buffer, but a higher exception level's        */
