@@ -14,12 +14,12 @@ record() {
 	tools/trace_split.py "$stream" "$trace" >"$work/split" 2>&1 || r=1
 	result $r "$what: every byte of the stream is of a whole packet"
 	[ $r -eq 0 ] || sed 's/^/# /' "$work/split" >&2
+	cp "$work/split" "$work/split.whole"
 }
-checked() { # WHAT ARGUMENTS
+lines_of() { # WHAT COMMAND...: the TAP lines it prints become ours
 	what=$1
 	shift
-	account=$(grep '^telemetry: taken=' "$console" || :)
-	test/qemu/trace_check.py "$trace" "$account" "$@" >"$work/tap" 2>&1 || echo "not ok 1 - the checker ends: $(cat "$work/tap")" >>"$work/tap"
+	"$@" >"$work/tap" 2>&1 || echo "not ok 1 - the checker ends: $(tail -n 1 "$work/tap")" >>"$work/tap"
 	r=0
 	grep -q '^ok' "$work/tap" || r=1
 	result $r "$what: there is something to check"
@@ -29,6 +29,11 @@ checked() { # WHAT ARGUMENTS
 		case $line in not*) r=1 ;; esac
 		result $r "$what: $(printf '%s\n' "$line" | sed -E 's/^(not )?ok [0-9]+ - //')"
 	done <"$work/lines"
+}
+checked() { # WHAT ARGUMENTS
+	what=$1
+	shift
+	lines_of "$what" test/qemu/trace_check.py "$trace" "$(grep '^telemetry: taken=' "$console" || :)" "$@"
 }
 recorded() { # EVENT WHAT
 	r=0
@@ -42,6 +47,32 @@ checked "simulated machine"
 for event in thread_start thread_exit process_start process_exit sched_switch sched_migrate sharing_watch sharing_decision counters sample mark; do
 	recorded $event "simulated machine: $event is among them"
 done
+tools/trace_json.py "$trace" >"$work/json" 2>"$work/errors" && python3 -m json.tool "$work/json" >"$work/pretty" 2>>"$work/errors" || echo failed >>"$work/errors"
+r=0; [ ! -s "$work/errors" ] || r=1
+result $r "JSON: it is valid"
+lines_of "JSON" test/qemu/json_check.py "$work/json" 8 scoreboard
+tools/trace_script.py "$trace" "${B:-build}/$arch/vigil-test.elf" "${B:-build}/$arch/bin" >"$work/samples" 2>&1 || echo failed >>"$work/samples"
+r=0
+awk '/^scoreboard [0-9]+\/[0-9]+ \[0[0-9]+\] [0-9.]+: [0-9]+ remote_l[23]: $/ { n++; next }
+	/^\t +[0-9a-f]+ [A-Za-z_0-9.]+\+0x[0-9a-f]+ \((scoreboard|\[kernel\])\)$/ { m++; next }
+	/./ { print "# " $0; other++ }
+	END { exit !(n > 100 && n == m && !other) }' "$work/samples" || r=1
+result $r "samples: each with its thread and function"
+
+# Rubbish in front, a damaged length within, an end that is missing: what is whole is found again.
+perl -e 'local $/; $_ = <STDIN>; my $magic = pack("V", 0xC1FC1FC1);
+	my $second = index($_, $magic, 1 + index($_, $magic)); substr($_, $second + 48, 8) = "\xff" x 8;
+	print "rubbish" x 10, substr($_, 0, -9)' <"$stream" >"$work/damaged"
+status=0
+tools/trace_split.py "$work/damaged" "$work/rest" >"$work/split" 2>&1 || status=$?
+status_is 1 "a damaged stream: it is said"
+whole=$(sed -n 's/.* \([0-9]*\) packets, 0 bytes skipped$/\1/p' "$work/split.whole")
+left=$(sed -n 's/.* \([0-9]*\) packets, [1-9][0-9]* bytes skipped$/\1/p' "$work/split")
+r=0; [ "$((whole - 2))" -eq "${left:-0}" ] || r=1
+result $r "... and all but the damaged packets are there (${left:-none} of $whole)"
+r=0; babeltrace2 "$work/rest" >"$work/text" 2>&1 || r=1
+result $r "... which babeltrace2 reads"
+
 record "UEFI" efi="$efi" smp=2 timeout=120 -- telemetry=sched -- hello
 checked "UEFI"
 

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""
+Converts a trace folder (tools/trace_split.py) to the JSON that ui.perfetto.dev and chrome://tracing open.
+
+  tools/trace_json.py FOLDER >trace.json
+
+A row for each CPU says which thread ran; one for each thread, where it ran. Where cycles went is a counter for each CPU and
+process, in percent of the time since the counter before; what the scheduler decided are instants of the process.
+"""
+import json
+import signal
+import sys
+
+import trace_events
+
+CPUS = 1 << 30  # stands for a pid: of the rows of CPUs
+KERNEL = 0
+STALLS = ["icache", "branch", "dcache", "tlb", "other", "frontend", "backend"]
+SOURCES = ["local_l2", "local_l3", "remote_l2", "remote_l3", "local_memory", "remote_memory"]
+
+
+def us(ns):
+    return ns / 1000
+
+
+class Converter:
+    def __init__(self, environment):
+        self.out = []
+        self.chips = environment.get("cpu_chips", "").split()
+        self.threads = {0: (KERNEL, "idle")}
+        self.programs = {}
+        self.running = {}  # cpu: tid, since
+        self.counters = {}  # scope, number: fields
+        self.last = 0
+
+    def put(self, ph, name, pid, tid, ns, **more):
+        self.out.append({"ph": ph, "name": name, "pid": pid, "tid": tid, "ts": us(ns), **more})
+
+    def metadata(self, what, pid, tid, **args):
+        self.out.append({"ph": "M", "name": what, "pid": pid, "tid": tid, "args": args})
+
+    def name_cpu(self, cpu):
+        chip = f" (chip {self.chips[cpu]})" if cpu < len(self.chips) else ""
+        self.metadata("thread_name", CPUS, cpu, name=f"CPU {cpu}{chip}")
+        self.metadata("thread_sort_index", CPUS, cpu, sort_index=cpu)
+
+    def title(self, tid):
+        return f"{self.threads.get(tid, (0, '?'))[1]} {tid}"
+
+    def end_slice(self, cpu, ns, reason):
+        tid, since = self.running.pop(cpu, (0, 0))
+        if not tid:
+            return
+        pid = self.threads.get(tid, (KERNEL, ""))[0]
+        args = {"tid": tid, "pid": pid, "left": reason}
+        self.put("X", self.title(tid), CPUS, cpu, since, dur=us(ns - since), args=args)
+        self.put("X", f"CPU {cpu}", pid, tid, since, dur=us(ns - since), args={"cpu": cpu, "left": reason})
+
+    # ---- One function for each event that is shown ----
+
+    def thread_start(self, ns, cpu, f):
+        self.threads[f["tid"]] = (f["pid"], f["thread_name"])
+        self.metadata("thread_name", f["pid"], f["tid"], name=self.title(f["tid"]))
+
+    def process_start(self, ns, cpu, f):
+        self.programs[f["pid"]] = f["program"]
+        self.metadata("process_name", f["pid"], 0, name=f"{f['program']} {f['pid']}")
+
+    def sched_switch(self, ns, cpu, f):
+        if cpu in self.running and self.running[cpu][0] != f["prev_tid"]:
+            del self.running[cpu]  # what happened in between was discarded
+        self.end_slice(cpu, ns, f["reason"])
+        self.running[cpu] = (f["next_tid"], ns)
+
+    def sched_migrate(self, ns, cpu, f):
+        pid = self.threads.get(f["tid"], (KERNEL, ""))[0]
+        name = f"CPU {f['from_cpu']} to {f['to_cpu']}: {f['why']}"
+        self.put("i", name, pid, f["tid"], ns, s="t", cat="migrate", args=f)
+
+    def sharing_decision(self, ns, cpu, f):
+        self.put("i", f"{f['phase']}: {f['reason']}", f["pid"], 0, ns, s="p", cat="sharing", args=f)
+
+    def sharing_placed(self, ns, cpu, f):
+        self.put("i", f"cluster {f['cluster']}, chip {f['chip']}", f["pid"], f["tid"], ns, s="t", cat="sharing", args=f)
+
+    def sharing_watch(self, ns, cpu, f):
+        self.put("C", "waits for other chips, permille", f["pid"], 0, ns, args={"remote": f["remote_permille"]})
+
+    def mark(self, ns, cpu, f):
+        pid = self.threads.get(f["tid"], (KERNEL, ""))[0]
+        self.put("i", f["label"], pid, f["tid"], ns, s="g", cat="mark", args=f)
+
+    def counters_of(self, ns, f, pid, prefix):
+        key = f["scope"], f["number"]
+        before = self.counters.get(key)
+        self.counters[key] = f
+        if not before:
+            return
+
+        def since(name):
+            return max(f[name] - before[name], 0)
+
+        cycles = since("cycles")
+        if f["scope"] == "cpu":
+            everything = cycles + since("idle_cycles")
+            self.put("C", prefix + "busy, %", pid, 0, ns, args={"busy": percent(cycles, everything)})
+        self.put("C", prefix + "stalls, % of cycles", pid, 0, ns,
+                 args={n: percent(since("stall_" + n), cycles) for n in STALLS if f["stall_" + n]})
+        self.put("C", prefix + "data stalls by source, % of cycles", pid, 0, ns,
+                 args={n: percent(since("dcache_" + n), cycles) for n in SOURCES if f["dcache_" + n]})
+        self.put("C", prefix + "instructions per cycle", pid, 0, ns,
+                 args={"ipc": round(since("instructions") / cycles, 3) if cycles else 0})
+
+    def counters_event(self, ns, cpu, f):
+        if f["scope"] == "cpu":
+            self.counters_of(ns, f, CPUS, f"CPU {f['number']} ")
+        else:
+            self.counters_of(ns, f, f["number"], "")
+
+    def convert(self, trace):
+        handlers = {name: getattr(self, name) for name in
+                    ["thread_start", "process_start", "sched_switch", "sched_migrate", "sharing_decision",
+                     "sharing_placed", "sharing_watch", "mark"]}
+        handlers["counters"] = self.counters_event
+        cpus = set(range(len(self.chips)))
+        self.metadata("process_name", CPUS, 0, name="CPUs")
+        self.metadata("process_sort_index", CPUS, 0, sort_index=-1)
+        self.metadata("process_name", KERNEL, 0, name="kernel")
+        for ns, name, cpu, fields in trace:
+            self.last = ns
+            cpus.add(cpu)
+            if name in handlers:
+                handlers[name](ns, cpu, fields)
+        for cpu in list(self.running):
+            self.end_slice(cpu, self.last, "end of the trace")
+        for cpu in sorted(cpus):
+            self.name_cpu(cpu)
+
+
+def percent(part, whole):
+    return round(100 * part / whole, 2) if whole else 0
+
+
+def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads may stop
+    if len(sys.argv) != 2:
+        sys.exit(__doc__.strip())
+    trace = trace_events.Trace(sys.argv[1])
+    converter = Converter(trace_events.environment(sys.argv[1]))
+    converter.convert(trace)
+    json.dump({"traceEvents": converter.out, "displayTimeUnit": "ns",
+               "otherData": {"events_discarded": trace.discarded}}, sys.stdout)
+    print()
+
+
+main()
