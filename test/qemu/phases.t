@@ -29,6 +29,14 @@ status_is 0 "by time"
 r=0; [ "$(sed -n 's/.* rounds=\([0-9]*\) ns=\([0-9]*\) .*/\1 \2/p' "$console" | awk '{ print ($1 > 1 && $2 >= 300000000) }')" = 1 ] || r=1
 result $r "... it lasts that long, in several rounds"
 
+# The marks of a simulated machine's ground truth, in order.
+boot machine=openpower720 smp=2 timeout=120 -- -- phases kind=interp size=5000 threads=2 rounds=1 marks=1
+r=0; [ "$(awk '$1 == "mark" { printf " %s", $2 }' "$work/truth.txt")" = " start fill sieve fib hash sort check end exit" ] || r=1
+result $r "one thread names its phases by marks"
+boot machine=openpower720 smp=2 timeout=120 -- -- phases kind=interp size=5000 rounds=1
+r=0; [ "$(awk '$1 == "mark" { printf " %s", $2 }' "$work/truth.txt")" = " start end exit" ] || r=1
+result $r "... only if asked to"
+
 refused() { # ARGUMENTS REGEX
 	boot smp=1 timeout=60 -- -- phases "$1"
 	status_is 2 "phases $1 is refused"
