@@ -175,6 +175,8 @@ static int open_queues(void)
 int console_open(struct cpu *target, void (*wake)(void *arg), void *arg)
 {
     struct virtio_device *d = &console.device;
+
+    memset(&console, 0, sizeof(console));
     int err = virtio_open(KIND_CONSOLE, 0, "console", 0, FEATURE_MULTIPORT, target, wake, arg, d);
 
     if (err)

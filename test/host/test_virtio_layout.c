@@ -1,35 +1,8 @@
 /* Where a virtio device's registers lie, and everything a device can say wrongly about it. */
 #include "test/host/expect_panic.h"
-#include "kernel/dev/virtio_layout.h"
+#include "test/host/virtio_config.h"
 
-enum { COMMON = 1, NOTIFY = 2, ISR = 3, DEVICE = 4, PCI = 5 };
-
-static uint32_t config[VIRTIO_CONFIG_WORDS];
 static struct virtio_layout layout;
-
-static void capability(unsigned at, unsigned next, unsigned bytes, unsigned kind, unsigned bar,
-                       uint32_t offset, uint32_t length)
-{
-    config[at / 4] = 0x09 | next << 8 | bytes << 16 | kind << 24;
-    config[at / 4 + 1] = bar;
-    config[at / 4 + 2] = offset;
-    config[at / 4 + 3] = length;
-}
-
-/* As QEMU's virtio-serial-pci has it: MSI-X, then five capabilities in BAR 4. */
-static void make_device(void)
-{
-    memset(config, 0, sizeof(config));
-    config[1] = 1 << 20;
-    config[0x34 / 4] = 0x98;
-    config[0x98 / 4] = 0x11 | 0x84 << 8;
-    capability(0x84, 0x70, 20, PCI, 0, 0, 0);
-    capability(0x70, 0x60, 20, NOTIFY, 4, 0x3000, 0x1000);
-    config[0x80 / 4] = 4;
-    capability(0x60, 0x50, 16, DEVICE, 4, 0x2000, 0x1000);
-    capability(0x50, 0x40, 16, ISR, 4, 0x1000, 0x1000);
-    capability(0x40, 0, 16, COMMON, 4, 0, 0x1000);
-}
 
 static int find(void)
 {
@@ -54,8 +27,8 @@ static void the_first_of_a_kind_counts(void **state)
     (void)state;
     make_device();
     config[0x40 / 4] |= 0xc0 << 8;
-    capability(0xc0, 0xd0, 16, COMMON, 5, 0x40, 0x1000);
-    capability(0xd0, 0, 20, NOTIFY, 5, 0x80, 0x1000);
+    capability(0xc0, 0xd0, 16, CAP_COMMON, 5, 0x40, 0x1000);
+    capability(0xd0, 0, 20, CAP_NOTIFY, 5, 0x80, 0x1000);
     config[0xe0 / 4] = 8;
     assert_int_equal(find(), 0);
     assert_int_equal(layout.common.bar, 4);
@@ -69,7 +42,7 @@ static void a_reserved_bar_is_passed_over(void **state)
     config[0x40 / 4 + 1] = 6;
     assert_int_equal(find(), -ENOENT);
     config[0x40 / 4] |= 0xc0 << 8;
-    capability(0xc0, 0, 16, COMMON, 5, 0x40, 0x1000);
+    capability(0xc0, 0, 16, CAP_COMMON, 5, 0x40, 0x1000);
     assert_int_equal(find(), 0);
     assert_int_equal(layout.common.bar, 5);
 }
@@ -84,7 +57,7 @@ static void a_device_without_the_modern_interface_is_told_apart(void **state)
     config[0x34 / 4] = 0;
     assert_int_equal(find(), -ENOENT);
     make_device();
-    capability(0x40, 0, 16, PCI, 4, 0, 0x1000);
+    capability(0x40, 0, 16, CAP_PCI, 4, 0, 0x1000);
     assert_int_equal(find(), -ENOENT);
     make_device();
     config[0x70 / 4 + 3] = 0;
@@ -99,14 +72,14 @@ static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
     make_device();
-    capability(0x40, 0, 15, COMMON, 4, 0, 0x1000); /* too short */
+    capability(0x40, 0, 15, CAP_COMMON, 4, 0, 0x1000); /* too short */
     assert_int_equal(find(), -EINVAL);
     make_device();
-    capability(0x70, 0x60, 16, NOTIFY, 4, 0x3000, 0x1000); /* without its multiplier */
+    capability(0x70, 0x60, 16, CAP_NOTIFY, 4, 0x3000, 0x1000); /* without its multiplier */
     assert_int_equal(find(), -EINVAL);
     make_device();
     config[0x40 / 4] |= 0xf0 << 8;
-    capability(0xf0, 0, 20, NOTIFY, 4, 0x3000, 0x1000); /* beyond the end */
+    capability(0xf0, 0, 20, CAP_NOTIFY, 4, 0x3000, 0x1000); /* beyond the end */
     assert_int_equal(find(), -EINVAL);
     make_device();
     config[0x40 / 4] |= 0x40 << 8; /* goes round */
