@@ -2,8 +2,7 @@
  * PMU of the simulated multiprocessor: registers of kernel/dev/machine.h, one page per CPU.
  *
  * Every access to a register costs cycles, so what was written is remembered here, and one READ serves all counters.
- * Changed events are stored first and take effect by CONFIGURE right behind the READ: only the cost of that one store is
- * counted under the old events and credited to the new ones.
+ * Changed events are stored first and take effect by TURN, at the very moment of its reading.
  */
 #include "hpm/pmu/pmu.h"
 #include "kernel/cpu.h"
@@ -122,9 +121,7 @@ static void model_latch(struct pmu_latch *out, const struct event *const *next)
     volatile struct machine_cpu *regs = m->regs;
     bool configure = next && store_events(m, next);
 
-    arch_io_write32(&regs->command, MACHINE_CMD_READ);
-    if (configure)
-        arch_io_write32(&regs->command, MACHINE_CMD_CONFIGURE);
+    arch_io_write32(&regs->command, configure ? MACHINE_CMD_TURN : MACHINE_CMD_READ);
     out->time = arch_io_read64(&regs->time);
     out->cycles = arch_io_read64(&regs->counter[MACHINE_COUNTER_CYCLES].value);
     out->instructions = arch_io_read64(&regs->counter[MACHINE_COUNTER_INSTRUCTIONS].value);

@@ -189,6 +189,8 @@ enum machine_command {
     /* Takes the sample_* and ring_* fields that the guest writes; head, tail and lost restart at 0.
      * -22: a source that cannot be sampled, a ring that is not a power of two or not aligned. */
     MACHINE_CMD_SAMPLE,
+    /* READ and CONFIGURE at one moment, so that nothing is counted for the wrong event; neither if refused. */
+    MACHINE_CMD_TURN,
     MACHINE_COMMANDS
 };
 

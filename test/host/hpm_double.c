@@ -197,6 +197,11 @@ static int32_t obey(struct double_cpu *cpu, struct machine_cpu *page)
     case MACHINE_CMD_READ:
         read_counters(cpu, page);
         return 0;
+    case MACHINE_CMD_TURN:
+        if (configure(cpu, page))
+            return -EINVAL;
+        read_counters(cpu, page);
+        return 0;
     case MACHINE_CMD_ACK:
         page->overflow &= ~page->ack;
         return 0;

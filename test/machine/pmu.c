@@ -254,6 +254,28 @@ static int configure(struct vcpu *v)
     return 0;
 }
 
+static int read_counters(struct vcpu *v)
+{
+    volatile struct machine_cpu *page = v->pmu.page;
+
+    catch_up_all(v);
+    for (unsigned i = 0; i < MACHINE_COUNTERS; i++) {
+        page->counter[i].value = v->pmu.counter[i].value;
+        page->counter[i].left = v->pmu.counter[i].left;
+    }
+    page->time = vcpu_cycles(v);
+    page->data_address = v->pmu.data_address;
+    return 0;
+}
+
+/* Reading changes nothing, so it may come second. */
+static int turn(struct vcpu *v)
+{
+    int err = configure(v);
+
+    return err ? err : read_counters(v);
+}
+
 static int start(struct vcpu *v)
 {
     catch_up_all(v);
@@ -267,20 +289,6 @@ static int stop(struct vcpu *v)
     catch_up_all(v);
     v->pmu.running = false;
     v->pmu.page->running = 0;
-    return 0;
-}
-
-static int read_counters(struct vcpu *v)
-{
-    volatile struct machine_cpu *page = v->pmu.page;
-
-    catch_up_all(v);
-    for (unsigned i = 0; i < MACHINE_COUNTERS; i++) {
-        page->counter[i].value = v->pmu.counter[i].value;
-        page->counter[i].left = v->pmu.counter[i].left;
-    }
-    page->time = vcpu_cycles(v);
-    page->data_address = v->pmu.data_address;
     return 0;
 }
 
@@ -348,6 +356,7 @@ static int (*const commands[MACHINE_COMMANDS])(struct vcpu *) = {
     [MACHINE_CMD_WRITE] = write_counters,
     [MACHINE_CMD_ACK] = acknowledge,
     [MACHINE_CMD_SAMPLE] = sample,
+    [MACHINE_CMD_TURN] = turn,
 };
 
 int pmu_command(struct vcpu *v, uint32_t command)
