@@ -103,41 +103,55 @@ static void add_scaled(struct mux_count *e, uint64_t count, uint64_t length, uin
     e->total = total > UINT64_MAX ? UINT64_MAX : (uint64_t)total;
 }
 
+/* A unit being closed; what events seen for the same length have in common is worked out once for those in a row. */
+struct closing {
+    uint64_t length, pass;
+    uint64_t all;          /* length / pass, in 2^-WEIGHT_BITS                  */
+    uint64_t seen, weight; /* for such a length: all (length - seen) / pass     */
+};
+
+static uint64_t parts_of(uint64_t length, uint64_t pass)
+{
+    return MIN(fixed_muldiv(length, 1 << WEIGHT_BITS, pass), WEIGHT_MAX);
+}
+
 /* The variance that the unit adds: half the squared difference of two successive rates is the variance of one, and the unit
  * has length / pass times the rate, known but for the part not seen: (length / pass)^2 (1 - seen / length). */
-static wide_t unit_variance(const struct mux_rounds *r, uint64_t difference, uint64_t length, uint64_t seen)
+static wide_t unit_variance(struct closing *unit, uint64_t difference, uint64_t seen)
 {
-    uint64_t all = MIN(fixed_muldiv(length, 1 << WEIGHT_BITS, r->pass), WEIGHT_MAX);
-    uint64_t unseen = MIN(fixed_muldiv(length - seen, 1 << WEIGHT_BITS, r->pass), WEIGHT_MAX);
-    wide_t product = fixed_mul_wide((wide_t)difference * difference / 2, all * unseen >> WEIGHT_BITS);
+    if (seen != unit->seen) {
+        unit->seen = seen;
+        unit->weight = unit->all * parts_of(unit->length - seen, unit->pass) >> WEIGHT_BITS;
+    }
+    wide_t product = fixed_mul_wide((wide_t)difference * difference / 2, unit->weight);
 
     return product == WIDE_MAX ? WIDE_MAX : product >> WEIGHT_BITS;
 }
 
 /* A unit in which the event was counted only now and then. */
-static void scale_event(struct mux_count *e, const struct mux_plan *p, uint64_t count, uint64_t length,
-                        uint64_t seen)
+static void scale_event(struct mux_count *e, struct closing *unit, uint64_t count, uint64_t seen)
 {
-    uint64_t rate = MIN(fixed_muldiv(count, p->rounds.pass << RATE_BITS, seen), RATE_MAX);
+    uint64_t rate = count ? MIN(fixed_muldiv(count, unit->pass << RATE_BITS, seen), RATE_MAX) : 0;
     uint64_t difference = rate > e->rate ? rate - e->rate : e->rate - rate;
 
-    add_scaled(e, count, length, seen);
-    if (rate == RATE_MAX || length >> 14 > p->rounds.pass)
+    if (count)
+        add_scaled(e, count, unit->length, seen);
+    if (rate == RATE_MAX || unit->length >> 14 > unit->pass)
         e->variance = WIDE_MAX;
-    else if (e->units && e->rate != RATE_NONE)
-        e->variance = fixed_add_wide(e->variance, unit_variance(&p->rounds, difference, length, seen));
+    else if (difference && e->units && e->rate != RATE_NONE)
+        e->variance = fixed_add_wide(e->variance, unit_variance(unit, difference, seen));
     e->rate = rate;
 }
 
-static void close_event(struct mux_count *e, const struct mux_plan *p, struct mux_open *open, uint64_t length)
+static void close_event(struct mux_count *e, struct closing *unit, struct mux_open *open)
 {
-    if (open->seen < length) {
-        scale_event(e, p, open->count, length, open->seen);
+    if (open->seen < unit->length) {
+        scale_event(e, unit, open->count, open->seen);
     } else {
         e->total = fixed_add(e->total, open->count);
         e->rate = RATE_NONE;
     }
-    e->length += length;
+    e->length += unit->length;
     e->seen += open->seen;
     e->counted += open->count;
     e->units++;
@@ -148,8 +162,10 @@ bool mux_close(struct mux_counts *c, const struct mux_plan *p)
 {
     if (c->open_length < p->rounds.pass - p->rounds.pass / 16 || mux_unseen(c, p))
         return false;
+    struct closing unit = {
+        .length = c->open_length, .pass = p->rounds.pass, .all = parts_of(c->open_length, p->rounds.pass)};
     for (uint64_t left = p->events; left; left &= left - 1)
-        close_event(&c->event[first_of(left)], p, &c->open[first_of(left)], c->open_length);
+        close_event(&c->event[first_of(left)], &unit, &c->open[first_of(left)]);
     c->open_length = 0;
     return true;
 }

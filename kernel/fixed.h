@@ -40,12 +40,13 @@ static inline uint64_t fixed_isqrt_wide(wide_t x)
 /* n / d and the remainder; d must not be 0.  Long division, for the compiler's own would call a library. */
 static inline wide_t fixed_div_wide(wide_t n, uint64_t d, uint64_t *remainder)
 {
-    uint64_t high = (uint64_t)(n >> 64), low = (uint64_t)n, rest = high % d, quotient = 0;
+    uint64_t high = (uint64_t)(n >> 64), low = (uint64_t)n;
 
-    if (!rest) {
+    if (!high) {
         *remainder = low % d;
-        return (wide_t)(high / d) << 64 | low / d;
+        return low / d;
     }
+    uint64_t rest = high % d, quotient = 0;
     for (int i = 63; i >= 0; i--) {
         uint64_t carry = rest >> 63;
         rest = rest << 1 | (low >> i & 1);
