@@ -178,7 +178,10 @@ static int read_names(struct event_request *r, const char *names, char *err, siz
 
 static int number_counts(struct hpm_session *s, struct plan_request *r, char *err, size_t err_size)
 {
-    if (r->sets + s->request.wishes > GROUP_SETS_MAX)
+    uint64_t set[EVENT_WISHES_MAX];
+    uint8_t wish[EVENT_WISHES_MAX];
+
+    if (r->sets + event_request_sets(&s->request, set, wish) > GROUP_SETS_MAX)
         return say(err, err_size, "too many metrics at a time: other sessions have their own", -ENOSPC);
     for (unsigned e = 0; e < s->request.events; e++) {
         if (!~r->wanted)

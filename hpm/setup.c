@@ -11,7 +11,7 @@ uint64_t hpm_slice_cycles = 1000000;
 uint64_t hpm_print_ms;
 static struct hpm_caps caps;
 
-static uint64_t pmu_wanted = 1, modes;
+static uint64_t pmu_wanted = 1, modes, breakdown = 1, counters_max = HPM_COUNTERS_MAX;
 
 static const char *const pmu_choices[] = {"none", "auto", NULL};
 enum { MODES_BOTH, MODES_USER, MODES_KERNEL };
@@ -34,6 +34,16 @@ const struct arg hpm_args[] = {
      .min = 10000,
      .max = 1000000000,
      .help = "cycles each group of events is counted at a time"},
+    {.name = "hpm.breakdown",
+     .type = ARG_BOOL,
+     .value = &breakdown,
+     .help = "count the breakdown's events all the time; without them policy cluster sees nothing"},
+    {.name = "hpm.counters",
+     .type = ARG_U64,
+     .value = &counters_max,
+     .min = 1,
+     .max = HPM_COUNTERS_MAX,
+     .help = "programmable counters used at most: with fewer, groups are smaller and more"},
     {.name = "hpm.print_ms",
      .type = ARG_U64,
      .value = &hpm_print_ms,
@@ -72,7 +82,7 @@ static void find_events(void)
 {
     for (unsigned e = 0; e < HPM_EVENTS; e++) {
         struct event *event = &hpm_state.event[e];
-        if (hpm_state.pmu.events.counters && figure_event(&hpm_state.pmu.events, e, event))
+        if (breakdown && hpm_state.pmu.events.counters && figure_event(&hpm_state.pmu.events, e, event))
             event->modes = modes_of[modes];
         else
             event->counters = 0;
@@ -146,6 +156,8 @@ void hpm_init(void)
                            : "switched off by hpm.pmu=none");
         return;
     }
+    hpm_state.pmu.counters = MIN(hpm_state.pmu.counters, (unsigned)counters_max);
+    hpm_state.pmu.events.counters = MIN(hpm_state.pmu.events.counters, (unsigned)counters_max);
     find_events();
     int err = plans_init();
     if (err) {

@@ -13,23 +13,32 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "apps/common/args.h"
 #include "apps/libc/hpm.h"
 
-enum { VALUES_MAX = 32, THREADS_MAX = 256, NAMES_MAX = 4096 };
+enum { VALUES_MAX = 64, THREADS_MAX = 256, NAMES_MAX = 4096 };
+enum { FORMAT_TEXT, FORMAT_SERIES };
 enum { PER_PROCESS, PER_THREAD, PER_MACHINE };
 
 static const char *events = "";
 static uint64_t interval_ms, run_ms = 1000;
-static unsigned per;
+static uint64_t marks;
+static unsigned per, format;
+static const char *const format_choices[] = {"text", "series", NULL};
 static const char *const per_choices[] = {"process", "thread", "machine", NULL};
 static const struct args_entry entries[] = {
     {"events", ARGS_TEXT, &events, 1, NAMES_MAX - 1, NULL, "events and metrics, separated by commas"},
     {"per", ARGS_CHOICE, &per, 0, 0, per_choices, "whose counts"},
     {"interval", ARGS_NUMBER, &interval_ms, 0, 3600000, NULL,
      "milliseconds between printings; 0: at the end only"},
+    {"format", ARGS_CHOICE, &format, 0, 0, format_choices,
+     "text, or a series of lines, one for each interval, printed at the end so that printing disturbs "
+     "nothing"},
+    {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
+     "1: names each reading in the simulated machine's ground truth"},
     {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "how long, where no program is given"},
 };
 static const struct args_table table = {
@@ -62,6 +71,56 @@ static void sleep_ms(uint64_t ms)
     struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
 
     nanosleep(&t, NULL);
+}
+
+/* ---- Series ---- */
+
+/* Readings to be printed when all is over: of each, what every name came to. */
+struct cell {
+    uint64_t count, low, high;
+    uint32_t sure, seen_permille;
+};
+static struct {
+    struct cell *cell; /* [readings][names] */
+    size_t readings, room, names;
+    char name[VALUES_MAX][160];
+} series;
+
+static void keep(const struct sys_hpm_value *values, size_t n)
+{
+    if (series.readings == series.room) {
+        series.room = series.room ? 2 * series.room : 256;
+        series.cell = realloc(series.cell, series.room * n * sizeof *series.cell);
+        if (!series.cell)
+            args_refuse(&table, "no memory for a series of %zu readings", series.room);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct sys_hpm_value *v = &values[i];
+        bool metric = v->kind == SYS_VALUE_METRIC;
+        series.cell[series.readings * n + i] = (struct cell){metric ? (uint64_t)v->millionths : v->count,
+                                                             v->low, v->high, v->sure, v->seen_permille};
+        if (!series.readings)
+            memcpy(series.name[i], v->name, sizeof series.name[i]);
+    }
+    series.names = n;
+    series.readings++;
+}
+
+/* The last reading is that of all the run.  SERIES reading name count low high sure seen_permille, with `-` where there is no interval. */
+static void print_series(void)
+{
+    for (size_t i = 0; i < series.readings * series.names; i++) {
+        const struct cell *c = &series.cell[i];
+        char number[24] = "total";
+        if (i / series.names + 1 < series.readings)
+            snprintf(number, sizeof number, "%zu", i / series.names);
+        printf("SERIES %s %s %" PRIu64 " ", number, series.name[i % series.names], c->count);
+        if (c->sure == SYS_SURE_INTERVAL)
+            printf("%" PRIu64 " %" PRIu64, c->low, c->high);
+        else
+            printf("- -");
+        printf(" %" PRIu32 " %" PRIu32 "\n", c->sure, c->seen_permille);
+    }
 }
 
 /* ---- Printing ---- */
@@ -123,6 +182,10 @@ static bool print_of(const char *title, const struct sys_hpm_read *read)
     static struct sys_hpm_value values[VALUES_MAX];
     int n = hpm_values(read, values, VALUES_MAX);
 
+    if (n >= 0 && format == FORMAT_SERIES) {
+        keep(values, (size_t)(n < VALUES_MAX ? n : VALUES_MAX));
+        return true;
+    }
     if (n < 0) {
         if (n != -ESRCH)
             printf("hpmstat: %s cannot be read: %s\n", title, strerror(-n));
@@ -159,6 +222,8 @@ static void print_all(const struct run *run, const char *program, const char *wh
                                 .since_last = since_last};
     char title[96];
 
+    if (marks)
+        hpm_mark("reading");
     snprintf(title, sizeof title, "%s, %s", per == PER_MACHINE ? "machine" : program, when);
     print_of(title, &read);
 }
@@ -236,6 +301,8 @@ int main(int argc, char **argv)
     else
         open_usual(&run);
     clock_gettime(CLOCK_MONOTONIC, &run.began);
+    if (marks)
+        hpm_mark("reading");
     if (program < argc) {
         run.pid = application_start(argv + program, argc - program);
         if (run.pid < 0)
@@ -251,6 +318,7 @@ int main(int argc, char **argv)
         sleep_ms(run_ms);
     snprintf(when, sizeof when, "%.1f ms", ms_since(&run.began));
     print_all(&run, program < argc ? argv[program] : "machine", when, false);
+    print_series();
     hpm_close(run.session);
     return run.status;
 }

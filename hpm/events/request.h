@@ -16,7 +16,7 @@
 #include "hpm/events/metric.h"
 #include "hpm/group.h"
 
-#define EVENT_WISHES_MAX GROUP_SETS_MAX
+#define EVENT_WISHES_MAX GROUP_EVENTS_MAX
 
 /* One thing that was asked for. */
 struct event_wish {
@@ -27,7 +27,7 @@ struct event_wish {
     uint64_t events;                  /* the same as a set */
 };
 
-/* Some 30 KB. */
+/* Some 60 KB. */
 struct event_request {
     struct event_pmu pmu;
     unsigned wishes, events;
