@@ -2,15 +2,15 @@
 # `make run`: boots Vigil with the boot arguments given, or, without any, runs one program twice in the same boot, first with
 # plain load balancing and then with sharing-aware scheduling, and says what that changed by the machine's ground truth.
 #
-#   tools/run.sh kernel=FILE machine=NAME [smp=N] [mem=SIZE] [out=DIR] [bootargs=TEXT]
+#   tools/run.sh kernel=FILE machine=NAME [smp=N] [mem=SIZE] [out=DIR] [bootargs=TEXT] [telemetry=FILE]
 #
 # Leaves in out: console.txt, truth.txt, shmap-N.png (one for each time clusters were formed).
 set -eu
 cd "$(dirname "$0")/.."
-kernel= machine=qemu smp= mem=512M out=build/out bootargs=
+kernel= machine=qemu smp= mem=512M out=build/out bootargs= telemetry=
 for argument; do
 	case $argument in
-	kernel=* | machine=* | smp=* | mem=* | out=* | bootargs=*)
+	kernel=* | machine=* | smp=* | mem=* | out=* | bootargs=* | telemetry=*)
 		value=${argument#*=}
 		eval "${argument%%=*}=\$value" ;;
 	*) echo "run.sh: unknown argument '$argument'" >&2; exit 125 ;;
@@ -35,7 +35,7 @@ echo "run: console goes to $out/console.txt too"
 begun=$(date +%s)
 (
 	status=0
-	tools/qemu.sh kernel="$kernel" machine="$machine" ${smp:+smp=$smp} mem="$mem" out="$out" append="$bootargs" || status=$?
+	tools/qemu.sh kernel="$kernel" machine="$machine" ${smp:+smp=$smp} mem="$mem" out="$out" ${telemetry:+telemetry="$telemetry"} append="$bootargs" || status=$?
 	echo "$status" >"$out/status"
 ) | awk -v file="$out/console.txt" '{ sub(/\r$/, ""); print >file; fflush(file) } !/^shmap: tid=/ { print; fflush() }' &
 console=$!
