@@ -174,6 +174,16 @@ static uint64_t idle_cycles_until_now(const struct hpm_cpu *hpm)
     return cycles_of(ticks + (since && now > since ? now - since : 0));
 }
 
+/* The same, if it is the thread's; whose CPU is another one is as up to date as that CPU's last switch or tick. */
+static void account_if_running(const struct hpm_thread *t)
+{
+    bool irq = arch_irq_save();
+
+    if (this_cpu()->hpm && this_cpu()->hpm->current == t)
+        account(this_cpu()->hpm, false, SAME_THREAD);
+    arch_irq_restore(irq);
+}
+
 /* Readers keep interrupts off: see context.h. */
 static const struct mux_plan *plan_to_read(bool *irq)
 {
@@ -223,7 +233,7 @@ void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out)
     memset(out, 0, sizeof *out);
     if (!hpm_state.ops)
         return;
-    account_here();
+    account_if_running(t);
     context_read(&t->counts, plan_to_read(&irq), &hpm_state.figures, out);
     arch_irq_restore(irq);
 }
@@ -239,19 +249,19 @@ void hpm_read_remote(const struct hpm_thread *t, struct hpm_remote *out)
     arch_irq_restore(irq);
 }
 
-void hpm_sum_thread(const struct hpm_thread *t, struct hpm_sums *sums)
+void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums)
 {
     bool irq;
 
     if (!hpm_state.ops)
         return;
-    account_here();
+    account_if_running(t);
     const struct mux_plan *plan = plan_to_read(&irq);
-    context_sum(&t->counts, plan, plan->events, sums);
+    context_sum(&t->counts, plan, plan->events & counts, sums);
     arch_irq_restore(irq);
 }
 
-void hpm_sum_machine(struct hpm_sums *sums)
+void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums)
 {
     bool irq;
 
@@ -262,8 +272,8 @@ void hpm_sum_machine(struct hpm_sums *sums)
         if (!cpu->hpm)
             continue;
         const struct mux_plan *plan = plan_to_read(&irq);
-        context_sum(&cpu->hpm->busy, plan, plan->events, sums);
-        context_sum(&cpu->hpm->idle, plan, plan->events, sums);
+        context_sum(&cpu->hpm->busy, plan, plan->events & counts, sums);
+        context_sum(&cpu->hpm->idle, plan, plan->events & counts, sums);
         arch_irq_restore(irq);
     }
 }

@@ -150,10 +150,10 @@ struct hpm_remote {
 void hpm_read_remote(const struct hpm_thread *t, struct hpm_remote *out);
 /* One thread, including its present stretch up to its CPU's last switch or tick. */
 void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out);
-/* Adds all logical counts of the thread, as hpm_read_thread reads them, or of the machine, what its CPUs did while they had no
- * thread included.  Any context. */
-void hpm_sum_thread(const struct hpm_thread *t, struct hpm_sums *sums);
-void hpm_sum_machine(struct hpm_sums *sums);
+/* Adds logical counts (bit i of counts; those that there are not are left out) of the thread, as hpm_read_thread reads them, or of
+ * the machine, what its CPUs did while they had no thread included.  Any context. */
+void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums);
+void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums);
 /* The figures among sums of threads. */
 void hpm_sums_breakdown(const struct hpm_sums *sums, struct hpm_breakdown *out);
 void hpm_breakdown_add(struct hpm_breakdown *sum, const struct hpm_breakdown *part);
@@ -183,12 +183,14 @@ struct hpm_value {
     struct metric_value metric;
     uint32_t seen_permille; /* of the time: of the event, or the least seen of a metric's     */
 };
+/* The logical counts it needs, for sums. */
+uint64_t hpm_session_counts(const struct hpm_session *s);
 /* Names that were asked for. */
 unsigned hpm_session_values(const struct hpm_session *s);
 /* Number i of them in those sums, which may be a difference. */
 void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm_sums *sums,
                        struct hpm_value *out);
-/* earlier: a reading of the same threads. */
+/* earlier: a reading of the same threads and counts. */
 void hpm_sums_sub(struct hpm_sums *from, const struct hpm_sums *earlier);
 
 struct hpm_sampling {

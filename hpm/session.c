@@ -80,16 +80,12 @@ int plans_init(void)
 
 /* ---- Plans ---- */
 
+/* The caller's CPU as well, which may be another one at each step. */
 static void follow_everywhere(void)
 {
-    bool irq = arch_irq_save();
-
-    counting_follow(NULL);
-    const struct cpu *self = this_cpu();
-    arch_irq_restore(irq);
     cpu_for_each (cpu) {
         /* It may be busy with a call of somebody else's, or late: nobody may go on before it has answered. */
-        while (cpu != self && __atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE) &&
+        while (__atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE) &&
                call_cpu(cpu, counting_follow, NULL, ANSWER_NS))
             arch_cpu_relax();
     }
@@ -195,22 +191,25 @@ static int number_counts(struct hpm_session *s, struct plan_request *r, char *er
     return 0;
 }
 
-/* GROUP_EVENTS_MAX: none of the session's. */
-static unsigned event_of(const struct hpm_session *s, unsigned count)
+/* What r counts by that number; GROUP_EVENTS_MAX: none of the session's. */
+static unsigned event_of(const struct hpm_session *s, const struct plan_request *r, unsigned count)
 {
     for (unsigned e = 0; e < s->request.events; e++)
-        if (s->count[e] == count || event_same(&s->request.event[e], &wanted.request.event[count]))
+        if (event_same(&s->request.event[e], &r->event[count]))
             return e;
     return GROUP_EVENTS_MAX;
 }
 
-/* In the session's own names, where it is about its events alone. */
-static int explain(const struct hpm_session *s, const struct group_cause *cause, const uint8_t *whose,
-                   unsigned own_sets, int error, char *err, size_t err_size)
+/* In the session's own names, where it is about its events alone; r is what was refused. */
+static int explain(const struct hpm_session *s, const struct plan_request *r, const struct group_cause *cause,
+                   const uint8_t *whose, int error, char *err, size_t err_size)
 {
     struct group_cause named = *cause;
-    unsigned event = cause->event == GROUP_NIL ? 0 : event_of(s, cause->event);
-    unsigned other = cause->other == GROUP_NIL ? 0 : event_of(s, cause->other);
+    unsigned event = cause->event == GROUP_NIL ? 0 : event_of(s, r, cause->event);
+    unsigned other = cause->other == GROUP_NIL ? 0 : event_of(s, r, cause->other);
+    uint64_t set[EVENT_WISHES_MAX];
+    uint8_t wish[EVENT_WISHES_MAX];
+    unsigned own_sets = event_request_sets(&s->request, set, wish);
 
     if (error == -ERANGE)
         return say(err, err_size, "rounds of so many groups are too long: lower hpm.slice_cycles", error);
@@ -236,11 +235,8 @@ static int want(struct hpm_session *s, char *err, size_t err_size)
     if (error)
         return error;
     collect_sets(&request, s, whose);
-    uint64_t sets[EVENT_WISHES_MAX];
-    uint8_t wishes[EVENT_WISHES_MAX];
-    unsigned own = event_request_sets(&s->request, sets, wishes);
     error = change_plan(&request, &cause);
-    return error ? explain(s, &cause, whose, own, error, err, err_size) : 0;
+    return error ? explain(s, &request, &cause, whose, error, err, err_size) : 0;
 }
 
 static unsigned session_order(void)
@@ -295,16 +291,25 @@ void hpm_session_close(struct hpm_session *s)
 
     *find_slot(s) = NULL;
     request = wanted.request;
-    for (unsigned e = 0; e < s->request.events; e++)
-        request.wanted &= ~((uint64_t)1 << s->count[e]);
+    request.wanted &= ~hpm_session_counts(s);
     collect_sets(&request, NULL, whose);
-    /* What could be packed can be without some of it; at worst the effort runs out, and it stays counted for nobody. */
+    /* What could be packed can be without some of it; at worst the effort runs out, and it is counted for nobody until the
+     * next plan. */
     if (change_plan(&request, &cause))
-        kprintf("hpm: what a session wanted is still counted\n");
+        wanted.request.wanted = request.wanted;
     frame_free(virt_to_phys(s), session_order());
 }
 
 /* ---- Readings ---- */
+
+uint64_t hpm_session_counts(const struct hpm_session *s)
+{
+    uint64_t counts = 0;
+
+    for (unsigned e = 0; e < s->request.events; e++)
+        counts |= (uint64_t)1 << s->count[e];
+    return counts;
+}
 
 unsigned hpm_session_values(const struct hpm_session *s)
 {

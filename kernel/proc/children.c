@@ -4,28 +4,51 @@
  */
 #include "kernel/proc/internal.h"
 
-int children_spawn(struct process *parent, const char *const *argv, unsigned argc)
-{
-    struct process *child;
-    int err = process_start(argv, argc, &child);
+_Static_assert(CHILDREN_MAX == 32, "a bit of child_made for each");
 
-    if (err)
-        return err;
+/* A slot that is free, else that of somebody who has been waited for; CHILDREN_MAX: none.  *forgotten: who was there. */
+static unsigned take_slot(struct process *parent, struct process **forgotten)
+{
+    unsigned slot = CHILDREN_MAX;
     bool irq = spin_lock(&parent->lock);
-    unsigned i = 0;
-    while (i < CHILDREN_MAX && parent->child[i])
-        i++;
-    if (i < CHILDREN_MAX)
-        parent->child[i] = child;
+
+    for (unsigned i = 0; i < CHILDREN_MAX; i++) {
+        const struct process *c = parent->child[i];
+        if (parent->child_made >> i & 1)
+            continue;
+        if (!c || (slot == CHILDREN_MAX && c->waited_for))
+            slot = i;
+        if (!c)
+            break;
+    }
+    *forgotten = slot < CHILDREN_MAX ? parent->child[slot] : NULL;
+    if (slot < CHILDREN_MAX) {
+        parent->child[slot] = NULL;
+        parent->child_made |= (uint32_t)1 << slot;
+    }
     spin_unlock(&parent->lock, irq);
-    if (i < CHILDREN_MAX)
-        return (int)process_pid(child);
-    process_end(child, STATUS_NO_MEMORY);
-    process_put(child);
-    return -EAGAIN;
+    return slot;
 }
 
-int children_wait(const struct process *parent, struct process *child)
+int children_spawn(struct process *parent, const char *const *argv, unsigned argc)
+{
+    struct process *child, *forgotten;
+    unsigned slot = take_slot(parent, &forgotten);
+
+    if (slot == CHILDREN_MAX)
+        return -EAGAIN;
+    if (forgotten)
+        process_put(forgotten);
+    int err = process_start(argv, argc, &child);
+    bool irq = spin_lock(&parent->lock);
+    parent->child_made &= ~((uint32_t)1 << slot);
+    if (!err)
+        parent->child[slot] = child;
+    spin_unlock(&parent->lock, irq);
+    return err ? err : (int)process_pid(child);
+}
+
+int children_wait(struct process *parent, struct process *child)
 {
     bool irq = spin_lock(&child->lock);
 
@@ -33,6 +56,9 @@ int children_wait(const struct process *parent, struct process *child)
         wait_sleep(&child->waiters, &child->lock, &irq, UINT64_MAX);
     int status = child->ended ? child->status : -EINTR;
     spin_unlock(&child->lock, irq);
+    irq = spin_lock(&parent->lock);
+    child->waited_for = status != -EINTR;
+    spin_unlock(&parent->lock, irq);
     return status;
 }
 

@@ -6,10 +6,15 @@
 #define SESSIONS 16
 #define LAST_MAX 64 /* things read since last by one session */
 
+/* What is read; pid and tid are 0 where they do not matter. */
+struct thing {
+    uint32_t scope, pid, tid;
+};
+
 /* An earlier reading. */
 struct last {
     struct last *next;
-    uint32_t scope, pid, tid;
+    struct thing thing;
     struct hpm_sums sums;
 };
 
@@ -33,10 +38,11 @@ static void enter(void)
     bool irq = spin_lock(&table.guard);
 
     while (table.held) {
-        /* Who is ending is not put to sleep, but waits all the same. */
+        /* Who is ending is not put to sleep, but waits all the same; as the least of all, for the holder may be that. */
         if (!wait_sleep(&table.waiters, &table.guard, &irq, UINT64_MAX))
             continue;
         spin_unlock(&table.guard, irq);
+        sched_set_priority(thread_current(), PRIO_LOW);
         sched_yield();
         irq = spin_lock(&table.guard);
     }
@@ -77,14 +83,20 @@ int counts_open(const struct process *owner, const char *names, char *why, size_
     return err ? err : number + 1;
 }
 
+static void forget_last(struct session *s, struct last **at)
+{
+    struct last *l = *at;
+
+    *at = l->next;
+    s->lasts--;
+    kfree(l);
+}
+
 static void close_held(struct session *s)
 {
     hpm_session_close(s->hpm);
-    while (s->last) {
-        struct last *next = s->last->next;
-        kfree(s->last);
-        s->last = next;
-    }
+    while (s->last)
+        forget_last(s, &s->last);
     *s = (struct session){0};
 }
 
@@ -109,46 +121,76 @@ void counts_forget(const struct process *owner)
 
 /* ---- Readings ---- */
 
-static int sum_up(struct process *owner, const struct sys_hpm_read *read, struct hpm_sums *sums)
+/* By their own numbers, so that the same is the same however it is asked for. */
+static struct thing thing_of(const struct process *owner, const struct sys_hpm_read *read)
 {
-    if (read->scope == SYS_SCOPE_MACHINE) {
-        hpm_sum_machine(sums);
+    struct thing t = {.scope = read->scope};
+
+    if (read->scope != SYS_SCOPE_MACHINE)
+        t.pid = read->pid ? read->pid : owner->pid;
+    if (read->scope == SYS_SCOPE_THREAD)
+        t.tid = read->tid ? read->tid : thread_current()->tid;
+    return t;
+}
+
+/* -ESRCH: it is no more. */
+static int sum_up(struct process *owner, const struct thing *t, uint64_t counts, struct hpm_sums *sums)
+{
+    if (t->scope == SYS_SCOPE_MACHINE) {
+        hpm_sum_machine(counts, sums);
         return 0;
     }
-    struct process *p = process_to_read(owner, read->pid);
+    struct process *p = process_to_read(owner, t->pid);
     if (!p)
         return -ESRCH;
     int err = 0;
-    if (read->scope == SYS_SCOPE_PROCESS)
-        process_sum(p, sums);
+    if (t->scope == SYS_SCOPE_PROCESS)
+        process_sum(p, counts, sums);
     else
-        err = process_sum_thread(p, read->tid ? read->tid : thread_current()->tid, sums);
+        err = process_sum_thread(p, t->tid, counts, sums);
     process_put(p);
     return err;
 }
 
-static struct last *find_last(struct session *s, const struct sys_hpm_read *read)
+/* Nobody can read them any more. */
+static void forget_ended(struct process *owner, struct session *s, struct hpm_sums *work)
+{
+    for (struct last **at = &s->last; *at;) {
+        if (sum_up(owner, &(*at)->thing, 0, work))
+            forget_last(s, at);
+        else
+            at = &(*at)->next;
+    }
+}
+
+static struct last *find_last(struct process *owner, struct session *s, const struct thing *t,
+                              struct hpm_sums *work)
 {
     struct last *l = s->last;
 
-    while (l && (l->scope != read->scope || l->pid != read->pid || l->tid != read->tid))
+    while (l && (l->thing.scope != t->scope || l->thing.pid != t->pid || l->thing.tid != t->tid))
         l = l->next;
-    if (l || s->lasts == LAST_MAX)
+    if (l)
         return l;
+    if (s->lasts == LAST_MAX)
+        forget_ended(owner, s, work);
+    if (s->lasts == LAST_MAX)
+        return NULL;
     l = kmalloc(sizeof *l);
     if (!l)
         return NULL;
-    *l = (struct last){.next = s->last, .scope = read->scope, .pid = read->pid, .tid = read->tid};
+    l->next = s->last;
+    l->thing = *t;
     s->last = l;
     s->lasts++;
     return l;
 }
 
 /* sums become what is new in them. */
-static int subtract_last(struct session *s, const struct sys_hpm_read *read, struct hpm_sums *sums,
-                         struct hpm_sums *work)
+static int subtract_last(struct process *owner, struct session *s, const struct thing *t,
+                         struct hpm_sums *sums, struct hpm_sums *work)
 {
-    struct last *l = find_last(s, read);
+    struct last *l = find_last(owner, s, t, work);
 
     if (!l)
         return s->lasts == LAST_MAX ? -ENOSPC : -ENOMEM;
@@ -176,14 +218,15 @@ static int read_held(struct process *owner, struct session *s, const struct sys_
                      struct sys_hpm_value *out, size_t room)
 {
     struct hpm_sums *sums = kmalloc(2 * sizeof *sums);
+    struct thing thing = thing_of(owner, read);
     unsigned n = hpm_session_values(s->hpm);
     struct hpm_value value;
 
     if (!sums)
         return -ENOMEM;
-    int err = sum_up(owner, read, sums);
+    int err = sum_up(owner, &thing, hpm_session_counts(s->hpm), sums);
     if (!err && read->since_last)
-        err = subtract_last(s, read, sums, sums + 1);
+        err = subtract_last(owner, s, &thing, sums, sums + 1);
     for (unsigned i = 0; !err && i < n && i < room; i++) {
         hpm_session_value(s->hpm, i, sums, &value);
         put_value(&value, &out[i]);

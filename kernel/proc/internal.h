@@ -29,6 +29,8 @@ struct process {
     struct hpm_sums past;                /* [P] of threads that have gone      */
     struct list all;                     /* process.c: table                   */
     struct process *child[CHILDREN_MAX]; /* [P] referenced; those that have ended included */
+    uint32_t child_made;                 /* [P] bit i: child[i] is kept for one that is being started */
+    bool waited_for;                     /* [P of its parent] */
     uint32_t refs;                       /* [A] the table's and process_start's caller's */
     struct spinlock line_lock;
     char line[PROCESS_LINE_MAX]; /* [L] output not yet written       */
@@ -49,15 +51,16 @@ void process_look_end(struct process *p);
 struct process *process_number(unsigned i);
 /* process.c: pid 0: reader itself; else one that runs or that reader has spawned.  Referenced, or NULL. */
 struct process *process_to_read(struct process *reader, uint32_t pid);
-/* process.c: adds all logical counts of its threads, past and present; of one of those present (-ESRCH). */
-void process_sum(struct process *p, struct hpm_sums *sums);
-int process_sum_thread(struct process *p, uint32_t tid, struct hpm_sums *sums);
-/* children.c: starts an application as process_start does.  Its pid, or an error; -EAGAIN: too many. */
+/* process.c: logical counts of its threads, past (those with all counts) and present; of one of those present (-ESRCH). */
+void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums);
+int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct hpm_sums *sums);
+/* children.c: starts an application as process_start does.  Its pid, or an error; -EAGAIN: too many that have not been waited
+ * for.  Of those that have, some may be forgotten. */
 int children_spawn(struct process *parent, const char *const *argv, unsigned argc);
 /* children.c: referenced, or NULL. */
 struct process *children_find(struct process *parent, uint32_t pid);
 /* children.c: sleeps until it has ended and its memory is free: its exit status; -EINTR: parent is ending. */
-int children_wait(const struct process *parent, struct process *child);
+int children_wait(struct process *parent, struct process *child);
 /* children.c: its last thread has gone; so must they. */
 void children_end(struct process *parent);
 /* process.c: is it a file of the bundle that can be started?  Those in folders go with others. */

@@ -297,23 +297,23 @@ struct process *process_to_read(struct process *reader, uint32_t pid)
     return p ? p : process_find(pid ? pid : reader->pid);
 }
 
-void process_sum(struct process *p, struct hpm_sums *sums)
+void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums)
 {
     bool irq = spin_lock(&p->lock);
 
     *sums = p->past;
     list_for_each (it, &p->threads)
-        hpm_sum_thread(&container_of(it, struct thread, siblings)->hpm, sums);
+        hpm_sum_thread(&container_of(it, struct thread, siblings)->hpm, counts, sums);
     spin_unlock(&p->lock, irq);
 }
 
-int process_sum_thread(struct process *p, uint32_t tid, struct hpm_sums *sums)
+int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct hpm_sums *sums)
 {
     bool irq = spin_lock(&p->lock);
     const struct thread *t = uthread_find_locked(p, tid);
 
     if (t)
-        hpm_sum_thread(&t->hpm, sums);
+        hpm_sum_thread(&t->hpm, counts, sums);
     spin_unlock(&p->lock, irq);
     return t ? 0 : -ESRCH;
 }

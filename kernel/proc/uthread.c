@@ -115,7 +115,7 @@ void uthread_exit(void)
     thread_leave_space();
     bool irq = spin_lock(&p->lock);
     list_remove(&self->siblings);
-    hpm_sum_thread(&self->hpm, &p->past);
+    hpm_sum_thread(&self->hpm, UINT64_MAX, &p->past);
     spin_unlock(&p->lock, irq);
     if (release_slot(p))
         process_reap(p);
