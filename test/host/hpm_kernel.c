@@ -15,7 +15,8 @@ struct cpu cpus[CPU_MAX];
 bool host_irqs_on = true, double_late;
 struct cpu *host_cpu = cpus;
 uint64_t host_ticks = 1;
-static void *frames[4 * DOUBLE_CPUS];
+unsigned double_calls_refused, double_frames_max = DOUBLE_FRAMES;
+static void *frames[DOUBLE_FRAMES];
 static unsigned frame_count;
 
 uint64_t telemetry_on; /* nothing is recorded */
@@ -47,6 +48,10 @@ int call_cpu(struct cpu *cpu, void (*fn)(void *arg), void *arg, uint64_t wait_ns
     bool irqs_on = host_irqs_on;
 
     (void)wait_ns;
+    if (double_calls_refused) {
+        double_calls_refused--;
+        return -ETIMEDOUT;
+    }
     host_cpu = cpu;
     host_irqs_on = false;
     fn(arg);
@@ -57,9 +62,10 @@ int call_cpu(struct cpu *cpu, void (*fn)(void *arg), void *arg, uint64_t wait_ns
 
 int frame_alloc(unsigned order, paddr_t *out)
 {
+    if (frame_count >= double_frames_max)
+        return -ENOMEM;
     void *p = aligned_alloc(PAGE_SIZE, PAGE_SIZE << order);
-
-    if (!p || frame_count == ARRAY_SIZE(frames))
+    if (!p)
         return -ENOMEM;
     frames[frame_count++] = p;
     *out = virt_to_phys(p);
@@ -77,6 +83,11 @@ void frame_free(paddr_t pa, unsigned order)
         return;
     }
     abort();
+}
+
+unsigned double_frames(void)
+{
+    return frame_count;
 }
 
 void double_shut_down(void)
@@ -159,6 +170,7 @@ void kernel_start_hpm(void)
     host_irqs_on = false;
     for (unsigned i = 0; i < DOUBLE_CPUS; i++) {
         cpus[i].index = i;
+        cpus[i].online = true;
         double_run_on(i);
         hpm_cpu_init(&cpus[i]);
     }

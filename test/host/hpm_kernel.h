@@ -6,7 +6,7 @@
 #include "hpm/internal.h"
 #include "kernel/cpu.h"
 
-enum { DOUBLE_CPUS = 4 };
+enum { DOUBLE_CPUS = 4, DOUBLE_FRAMES = 64 };
 
 extern char double_output[8192]; /* what was printed, newest part */
 
@@ -18,6 +18,11 @@ void kernel_start_hpm(void);
 void double_shut_down(void);
 /* Makes this CPU the one that executes. */
 void double_run_on(unsigned cpu);
+/* How many things frame_alloc has given and not got back; it gives no more than double_frames_max. */
+unsigned double_frames(void);
+extern unsigned double_frames_max;
+/* So many calls of other CPUs go unanswered from now on. */
+extern unsigned double_calls_refused;
 /* Which modes kernel_start_hpm is told to count in: hpm.modes. */
 void with_modes(uint64_t modes);
 

@@ -1,0 +1,645 @@
+/* Sessions on the simulated machine's double: each has its own events counted from its opening on, whatever others do. */
+#include "test/host/expect_panic.h"
+#include "test/host/hpm_double.h"
+#include "test/host/hpm_threads.h"
+
+enum { SLICE = 1000000 };
+
+static int set_up(void **state)
+{
+    (void)state;
+    double_machine_present = true;
+    double_boot();
+    threads_begin(3);
+    return 0;
+}
+
+/* ---- Truth: what happened on a thread's CPUs between the readings that began and ended its stretches ---- */
+
+static uint64_t of_thread[THREADS][MACHINE_EVENTS], at_switch[DOUBLE_CPUS][MACHINE_EVENTS];
+
+/* Until its CPU's latest reading. */
+static uint64_t truth_of(int thread, enum machine_event e)
+{
+    uint64_t truth = of_thread[thread][e];
+
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
+        if (running[c] == thread)
+            truth += double_cpus[c].at_read[e] - at_switch[c][e];
+    return truth;
+}
+
+static uint64_t truth_of_machine(enum machine_event e)
+{
+    uint64_t truth = 0;
+
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
+        truth += double_cpus[c].at_read[e];
+    return truth;
+}
+
+static void begin_truth(void)
+{
+    memset(of_thread, 0, sizeof of_thread);
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
+        memcpy(at_switch[c], double_cpus[c].at_read, sizeof at_switch[c]);
+}
+
+static void move_to(unsigned cpu, int next)
+{
+    int before = running[cpu];
+
+    double_late = true;
+    switch_to(cpu, next);
+    for (unsigned e = 0; e < MACHINE_EVENTS; e++) {
+        if (before >= 0)
+            of_thread[before][e] += double_cpus[cpu].at_read[e] - at_switch[cpu][e];
+        at_switch[cpu][e] = double_cpus[cpu].at_read[e];
+    }
+    double_late = false;
+    double_deliver();
+}
+
+/* ---- Sessions ---- */
+
+static struct hpm_session *open_names(const char *names)
+{
+    struct hpm_session *s = NULL;
+    char why[160] = "";
+
+    if (hpm_session_open(names, &s, why, sizeof why))
+        fail_msg("%s: %s", names, why);
+    return s;
+}
+
+static struct hpm_value value(const struct hpm_session *s, unsigned i, const struct hpm_sums *sums)
+{
+    struct hpm_value v;
+
+    hpm_session_value(s, i, sums, &v);
+    return v;
+}
+
+static struct hpm_value value_of_thread(const struct hpm_session *s, unsigned i, int thread)
+{
+    struct hpm_sums sums = {0};
+
+    hpm_sum_thread(&threads[thread], hpm_session_counts(s), &sums);
+    return value(s, i, &sums);
+}
+
+static void assert_exact(const struct hpm_value *v, uint64_t count)
+{
+    assert_null(v->unit);
+    assert_int_equal(v->estimate.count, count);
+    assert_int_equal(v->estimate.sure, ESTIMATE_EXACT);
+}
+
+static void work(uint64_t *seed)
+{
+    double_execute(test_random(seed) % 5000, test_random(seed) % 200000);
+    double_count(MACHINE_EVENT_STORES, test_random(seed) % 100);
+    double_count(MACHINE_EVENT_MISPREDICTS, test_random(seed) % 100);
+    double_count(MACHINE_EVENT_STALL_TLB, test_random(seed) % 100);
+    for (unsigned n = test_random(seed) % 10; n; n--)
+        double_access(MACHINE_LOCAL_L2 + test_random(seed) % 6, test_random(seed), true);
+}
+
+/* ---- At random ---- */
+
+/* What is exact by the names that each session begins with. */
+static const char *const always_names = "instructions,cycles,DCACHE:REMOTE_L2,DCACHE:REMOTE_L3";
+static const enum machine_event always_events[] = {MACHINE_EVENT_INSTRUCTIONS, MACHINE_EVENT_CYCLES,
+                                                   MACHINE_EVENT_DCACHE_REMOTE_L2,
+                                                   MACHINE_EVENT_DCACHE_REMOTE_L3};
+enum { ALWAYS = ARRAY_SIZE(always_events), PINNED = 2, OPEN_MAX = 6 };
+
+/* Pinned ones have the register access between a reading and a change of events too many, where an event changes its counter. */
+static void assert_always(const struct hpm_value *v, unsigned i, uint64_t count)
+{
+    uint64_t turns =
+        truth_of_machine(MACHINE_EVENT_CYCLES) / SLICE + DOUBLE_CPUS * hpm_state.plan->mux.generation;
+
+    if (i >= PINNED && v->estimate.count != count) {
+        assert_in_range(v->estimate.count, count, count + turns * REGISTER_CYCLES);
+        count = v->estimate.count;
+    }
+    assert_exact(v, count);
+}
+
+/* The truth at its opening; past: of threads that have ended. */
+static struct opened {
+    struct hpm_session *s;
+    uint64_t thread[THREADS][ALWAYS], past[ALWAYS], machine[ALWAYS];
+} opened[OPEN_MAX];
+static struct hpm_sums past; /* as a process keeps them */
+static uint64_t past_truth[ALWAYS];
+
+static void open_one(struct opened *o, uint64_t *seed)
+{
+    static const char *const more[] = {"ipc",           "LOADS",      "STORES:u",        "MISPREDICTS",
+                                       "STALL:TLB",     "TLB_MISSES", "SERVED:LOCAL_L2", "l1d.mpki",
+                                       "L1I_MISSES:k",  "COMPLETION", "EXCEPTIONS",      "cycles:u",
+                                       "stall.mem_pct", "llc.miss:u"};
+    char names[160], why[160];
+
+    snprintf(names, sizeof names, "%s,%s,%s", always_names, more[test_random(seed) % (ARRAY_SIZE(more) - 1)],
+             more[test_random(seed) % ARRAY_SIZE(more)]);
+    double_run_on(test_random(seed) % DOUBLE_CPUS);
+    double_calls_refused = (unsigned)(test_random(seed) % 3);
+    if (hpm_session_open(names, &o->s, why, sizeof why)) {
+        o->s = NULL;
+        return;
+    }
+    for (unsigned i = 0; i < ALWAYS; i++) {
+        for (int t = 0; t < THREADS; t++)
+            o->thread[t][i] = truth_of(t, always_events[i]);
+        o->past[i] = past_truth[i];
+        o->machine[i] = truth_of_machine(always_events[i]);
+    }
+}
+
+static void check_one(const struct opened *o)
+{
+    struct hpm_sums process = past, machine = {0};
+
+    for (int t = 0; t < THREADS; t++) {
+        for (unsigned i = 0; i < ALWAYS; i++) {
+            struct hpm_value v = value_of_thread(o->s, i, t);
+            assert_always(&v, i, truth_of(t, always_events[i]) - o->thread[t][i]);
+        }
+        hpm_sum_thread(&threads[t], hpm_session_counts(o->s), &process);
+    }
+    for (unsigned i = 0; i < ALWAYS; i++) {
+        uint64_t truth = past_truth[i] - o->past[i];
+        for (int t = 0; t < THREADS; t++)
+            truth += truth_of(t, always_events[i]) - o->thread[t][i];
+        struct hpm_value v = value(o->s, i, &process);
+        assert_always(&v, i, truth);
+    }
+    hpm_sum_machine(hpm_session_counts(o->s), &machine);
+    for (unsigned i = 0; i < ALWAYS; i++) {
+        struct hpm_value v = value(o->s, i, &machine);
+        assert_always(&v, i, truth_of_machine(always_events[i]) - o->machine[i]);
+    }
+}
+
+/* A thread that runs nowhere ends, and another one begins. */
+static void end_thread(int t)
+{
+    if (is_running(t))
+        return;
+    hpm_sum_thread(&threads[t], UINT64_MAX, &past);
+    for (unsigned i = 0; i < ALWAYS; i++)
+        past_truth[i] += of_thread[t][always_events[i]];
+    hpm_thread_init(&threads[t], threads[t].tid, threads[t].pid);
+    memset(of_thread[t], 0, sizeof of_thread[t]);
+    for (unsigned k = 0; k < OPEN_MAX; k++)
+        for (unsigned i = 0; opened[k].s && i < ALWAYS; i++) {
+            opened[k].past[i] += opened[k].thread[t][i];
+            opened[k].thread[t][i] = 0;
+        }
+}
+
+static void step(uint64_t *seed)
+{
+    unsigned cpu = test_random(seed) % DOUBLE_CPUS;
+    int next = (int)(test_random(seed) % (THREADS + 1)) - 1;
+    struct opened *o = &opened[test_random(seed) % OPEN_MAX];
+
+    double_run_on(cpu);
+    work(seed);
+    if (test_random(seed) % 4 == 0)
+        tick(cpu);
+    if (next < 0 || !is_running(next))
+        move_to(cpu, next);
+    switch (test_random(seed) % 40) {
+    case 0:
+        if (o->s)
+            hpm_session_close(o->s);
+        o->s = NULL;
+        return;
+    case 1:
+    case 2:
+        if (!o->s)
+            open_one(o, seed);
+        return;
+    case 3:
+        if (o->s)
+            check_one(o);
+        return;
+    case 4:
+        end_thread((int)(test_random(seed) % THREADS));
+        return;
+    }
+}
+
+static void what_is_always_counted_is_exact_from_each_opening_on(void **state)
+{
+    uint64_t seed = 11;
+
+    (void)state;
+    begin_truth();
+    memset(opened, 0, sizeof opened);
+    memset(past_truth, 0, sizeof past_truth);
+    past = (struct hpm_sums){0};
+    for (int n = 0; n < 20000; n++)
+        step(&seed);
+    for (unsigned k = 0; k < OPEN_MAX; k++)
+        if (opened[k].s) {
+            check_one(&opened[k]);
+            hpm_session_close(opened[k].s);
+        }
+    assert_true(hpm_state.plan->mux.generation > 500);
+    /* The breakdown's own counts have gone on all the time. */
+    struct hpm_breakdown b;
+    uint64_t instructions = past_truth[0], counted_past;
+    hpm_sums_breakdown(&past, &b);
+    counted_past = b.instructions;
+    for (int t = 0; t < THREADS; t++)
+        instructions += truth_of(t, MACHINE_EVENT_INSTRUCTIONS);
+    assert_int_equal(counted_past + counted_in_all().instructions, instructions);
+}
+
+/* ---- Of events that take turns ---- */
+
+static void steady_work(uint64_t *seed)
+{
+    double_execute(500, 2000 + test_random(seed) % 1000);
+    double_count(MACHINE_EVENT_STORES, 20 + test_random(seed) % 20);
+    double_count(MACHINE_EVENT_MISPREDICTS, 10 + test_random(seed) % 9);
+    double_count(MACHINE_EVENT_STALL_TLB, test_random(seed) % 100);
+    double_count(MACHINE_EVENT_L1D_MISSES, test_random(seed) % 8);
+    double_count(MACHINE_EVENT_COMPLETION, test_random(seed) % 300);
+    double_access(MACHINE_LOCAL_L2 + test_random(seed) % 6, 0, true);
+}
+
+static const struct {
+    const char *name;
+    enum machine_event event;
+} turning[] = {
+    {"STORES", MACHINE_EVENT_STORES},
+    {"LOADS:u", MACHINE_EVENT_LOADS},
+    {"MISPREDICTS", MACHINE_EVENT_MISPREDICTS},
+    {"STALL:TLB", MACHINE_EVENT_STALL_TLB},
+    {"L1D_MISSES", MACHINE_EVENT_L1D_MISSES},
+    {"COMPLETION", MACHINE_EVENT_COMPLETION},
+    {"SERVED:LOCAL_L2", MACHINE_EVENT_SERVED_LOCAL_L2},
+    {"SERVED:REMOTE_MEMORY:u", MACHINE_EVENT_SERVED_REMOTE_MEMORY},
+    {"STALL:DCACHE:k", MACHINE_EVENT_STALL_DCACHE},
+    {"DCACHE:LOCAL_L3:u", MACHINE_EVENT_DCACHE_LOCAL_L3},
+};
+
+static struct hpm_session *open_turning(void)
+{
+    char names[512] = "";
+
+    for (unsigned i = 0; i < ARRAY_SIZE(turning); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), " %s", turning[i].name);
+    return open_names(names);
+}
+
+/* Runs threads until CPU 0 has spent so many slices. */
+static void run_threads(unsigned slices, uint64_t *seed)
+{
+    uint64_t end = double_cpus[0].time + slices * (uint64_t)SLICE;
+
+    while (double_cpus[0].time < end) {
+        for (unsigned c = 0; c < 2; c++) {
+            double_run_on(c);
+            for (unsigned n = 0; n < 20; n++)
+                steady_work(seed);
+            move_to(c, (int)(2 * (test_random(seed) % 2) + c));
+        }
+    }
+}
+
+static void most_intervals_hold_the_truth(void **state)
+{
+    uint64_t seed = 5, began[ARRAY_SIZE(turning)];
+    unsigned inside = 0, intervals = 0;
+
+    (void)state;
+    begin_truth();
+    run_threads(30, &seed);
+    for (unsigned trial = 0; trial < 8; trial++) {
+        struct hpm_session *s = open_turning();
+        for (unsigned i = 0; i < ARRAY_SIZE(turning); i++)
+            began[i] = truth_of_machine(turning[i].event);
+        unsigned groups = hpm_state.plan->mux.rounds.groups;
+        assert_true(groups > 4);
+        run_threads(120 * groups / 2, &seed);
+        struct hpm_sums sums = {0};
+        hpm_sum_machine(hpm_session_counts(s), &sums);
+        for (unsigned i = 0; i < ARRAY_SIZE(turning); i++) {
+            struct hpm_value v = value(s, i, &sums);
+            uint64_t truth = truth_of_machine(turning[i].event) - began[i];
+            if (v.estimate.sure == ESTIMATE_EXACT)
+                continue;
+            assert_in_range(v.estimate.count, truth * 8 / 10, truth * 12 / 10);
+            if (v.estimate.sure != ESTIMATE_INTERVAL)
+                continue;
+            assert_in_range(v.seen_permille, 1000 / groups / 2, 999);
+            intervals++;
+            inside += v.estimate.low <= truth && truth <= v.estimate.high;
+        }
+        hpm_session_close(s);
+    }
+    assert_true(intervals > 40);
+    assert_true(inside * 100 >= intervals * 88);
+}
+
+/* Two sessions of twenty, beside the breakdown's own, on four counters. */
+static void forty_events_at_a_time_are_all_counted(void **state)
+{
+    static const char *const names[] = {
+        "LOADS",           "STORES",          "L1D_MISSES",   "L1I_MISSES",       "MISPREDICTS",
+        "TLB_MISSES",      "SERVED:LOCAL_L2", "COMPLETION",   "SERVED:REMOTE_L3", "SERVED:LOCAL_L3",
+        "STALL:ICACHE",    "STALL:BRANCH",    "STALL:DCACHE", "STALL:TLB",        "STALL:OTHER",
+        "DCACHE:LOCAL_L2", "DCACHE:LOCAL_L3", "IDLE",         "EXCEPTIONS",       "CYCLES"};
+    char text[2][640] = {"", ""};
+    struct hpm_session *s[2];
+    uint64_t seed = 8;
+
+    (void)state;
+    begin_truth();
+    for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+        for (unsigned k = 0; k < 2; k++)
+            snprintf(text[k] + strlen(text[k]), sizeof text[k] - strlen(text[k]), "%s:%c,", names[i],
+                     "uk"[k]);
+    for (unsigned k = 0; k < 2; k++)
+        s[k] = open_names(text[k]);
+    assert_true(__builtin_popcountll(hpm_state.plan->mux.events) >= 58);
+    run_threads(60 * hpm_state.plan->mux.rounds.groups / 10, &seed);
+    for (unsigned k = 0; k < 2; k++) {
+        struct hpm_sums sums = {0};
+        hpm_sum_machine(hpm_session_counts(s[k]), &sums);
+        for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+            assert_in_range(value(s[k], i, &sums).seen_permille, 1, 999);
+    }
+    hpm_session_close(s[0]);
+    hpm_session_close(s[1]);
+}
+
+/* ---- Numbers that are born again ---- */
+
+static void run_thread_0(enum machine_event event, uint64_t n)
+{
+    move_to(0, 0);
+    for (unsigned i = 0; i < 100; i++) {
+        double_execute(1000, 300000);
+        double_count(event, n);
+    }
+    move_to(0, -1);
+}
+
+static void assert_nothing(const struct hpm_session *s, const struct hpm_sums *sums)
+{
+    struct hpm_value v = value(s, 0, sums);
+
+    assert_int_equal(v.estimate.count, 0);
+    assert_int_equal(v.estimate.low, 0);
+    assert_int_equal(v.seen_permille, 0);
+}
+
+static void a_number_born_again_shows_nothing_of_its_predecessor(void **state)
+{
+    struct hpm_sums before = {0}, ended = {0}, machine = {0}, thread = {0};
+
+    (void)state;
+    begin_truth();
+    struct hpm_session *first = open_names("L1I_MISSES:u");
+    uint64_t number = hpm_session_counts(first);
+    run_thread_0(MACHINE_EVENT_L1I_MISSES, 1000);
+    assert_true(value_of_thread(first, 0, 0).estimate.count > 50000);
+    hpm_sum_thread(&threads[0], UINT64_MAX, &before);
+    hpm_sum_thread(&threads[0], UINT64_MAX, &ended);
+    hpm_session_close(first);
+
+    struct hpm_session *second = open_names("TLB_MISSES:u");
+    assert_int_equal(hpm_session_counts(second), number);
+    assert_nothing(second, &before); /* read under the plan before */
+    assert_nothing(second, &ended);
+    hpm_sum_thread(&threads[0], number, &thread); /* it has slept since */
+    assert_nothing(second, &thread);
+    hpm_sum_thread(&threads[1], number, &ended); /* added to what is older */
+    assert_nothing(second, &ended);
+    hpm_sum_machine(number, &machine);
+    assert_int_equal(value(second, 0, &machine).estimate.count, 0);
+
+    run_thread_0(MACHINE_EVENT_TLB_MISSES, 7);
+    assert_in_range(value_of_thread(second, 0, 0).estimate.count, 1, 100 * 7 * 3);
+    hpm_sum_thread(&threads[0], number, &ended);
+    assert_in_range(value(second, 0, &ended).estimate.count, 1, 100 * 7 * 3);
+    hpm_session_close(second);
+}
+
+static void a_thread_that_slept_through_a_session_has_nothing_of_it(void **state)
+{
+    (void)state;
+    begin_truth();
+    run_thread_0(MACHINE_EVENT_STORES, 3);
+    struct hpm_session *kept = open_names("instructions,STORES"), *other = open_names("LOADS:u,STORES:k");
+    struct hpm_value v = value_of_thread(kept, 0, 0);
+    assert_int_equal(v.estimate.count, 0);
+    hpm_session_close(other);
+    other = open_names("ipc,L1I_MISSES:k");
+    uint64_t began = truth_of(0, MACHINE_EVENT_INSTRUCTIONS);
+    run_thread_0(MACHINE_EVENT_STORES, 3);
+    v = value_of_thread(kept, 0, 0);
+    assert_exact(&v, truth_of(0, MACHINE_EVENT_INSTRUCTIONS) - began);
+    assert_int_equal(value_of_thread(kept, 0, 1).estimate.count, 0);
+    hpm_session_close(other);
+    hpm_session_close(kept);
+}
+
+static void differences_of_readings_are_exact_too(void **state)
+{
+    uint64_t seed = 4;
+
+    (void)state;
+    begin_truth();
+    struct hpm_session *s = open_names(always_names);
+    for (unsigned trial = 0; trial < 20; trial++) {
+        struct hpm_sums earlier = {0}, later = {0};
+        uint64_t began[ALWAYS];
+        hpm_sum_thread(&threads[trial % 4], hpm_session_counts(s), &earlier);
+        for (unsigned i = 0; i < ALWAYS; i++)
+            began[i] = truth_of((int)trial % 4, always_events[i]);
+        run_threads(3, &seed);
+        struct hpm_session *other = open_names("LOADS:u,COMPLETION");
+        run_threads(3, &seed);
+        hpm_session_close(other);
+        hpm_sum_thread(&threads[trial % 4], hpm_session_counts(s), &later);
+        hpm_sums_sub(&later, &earlier);
+        for (unsigned i = 0; i < ALWAYS; i++) {
+            struct hpm_value v = value(s, i, &later);
+            assert_always(&v, i, truth_of((int)trial % 4, always_events[i]) - began[i]);
+        }
+    }
+    hpm_session_close(s);
+}
+
+static void metrics_are_of_their_own_events(void **state)
+{
+    (void)state;
+    begin_truth();
+    struct hpm_session *s = open_names("ipc,cycles,instructions");
+    struct hpm_value v = value_of_thread(s, 0, 2);
+    assert_string_equal(v.unit, "instructions per cycle");
+    assert_int_not_equal(v.metric.trouble, METRIC_FINE);
+    move_to(1, 2);
+    double_execute(500000, 1000000);
+    move_to(1, -1);
+    uint64_t cycles = truth_of(2, MACHINE_EVENT_CYCLES),
+             instructions = truth_of(2, MACHINE_EVENT_INSTRUCTIONS);
+    v = value_of_thread(s, 0, 2);
+    assert_int_equal(v.metric.trouble, METRIC_FINE);
+    assert_in_range(v.metric.millionths, instructions * 1000000 / cycles - 1,
+                    instructions * 1000000 / cycles + 1);
+    assert_int_equal(v.seen_permille, 1000);
+    hpm_session_close(s);
+}
+
+/* ---- Refusals ---- */
+
+/* Nothing changes, and nothing is kept. */
+static void assert_refused(const char *names, int error, const char *why)
+{
+    const struct hpm_plan *plan = hpm_state.plan;
+    uint32_t generation = plan->mux.generation;
+    unsigned frames = double_frames();
+    struct hpm_session *s;
+    char said[160] = "";
+
+    assert_int_equal(hpm_session_open(names, &s, said, sizeof said), error);
+    if (!strstr(said, why))
+        fail_msg("%s: said '%s', not '%s'", names, said, why);
+    assert_ptr_equal(hpm_state.plan, plan);
+    assert_int_equal(plan->mux.generation, generation);
+    assert_int_equal(double_frames(), frames);
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
+        assert_ptr_equal(cpus[c].hpm->plan, plan);
+}
+
+static void names_that_mean_nothing_are_refused(void **state)
+{
+    char too_long[400];
+
+    (void)state;
+    begin_truth();
+    struct hpm_session *s = open_names("instructions");
+    assert_refused("l1d.mis", -ENOENT, "l1d.miss");
+    assert_refused("cycles,LOADZ", -ENOENT, "'LOADZ' is no event of model; nearest: load");
+    assert_refused("llc.miss", -ENOTSUP, "llc.miss");
+    assert_refused("cycles:x", -EINVAL, "x");
+    assert_refused("", -EINVAL, "no event or metric is named");
+    assert_refused(" , ,,", -EINVAL, "no event or metric is named");
+    memset(too_long, 'x', sizeof too_long);
+    too_long[399] = '\0';
+    assert_refused(too_long, -EINVAL, "too long");
+    run_thread_0(MACHINE_EVENT_STORES, 3);
+    struct hpm_value v = value_of_thread(s, 0, 0);
+    assert_exact(&v, truth_of(0, MACHINE_EVENT_INSTRUCTIONS));
+    hpm_session_close(s);
+}
+
+/* The breakdown's pinned stalls take two of the four counters. */
+static void a_metric_with_too_few_counters_is_named(void **state)
+{
+    (void)state;
+    assert_refused("LOADS:u,remote_pct", -ENOSPC, "remote_pct: there are fewer counters");
+    struct hpm_session *s = open_names("ipc");
+    assert_refused("cpi,LOADS:u,remote_pct", -ENOSPC, "remote_pct: there are fewer counters");
+    hpm_session_close(s);
+}
+
+static void sessions_and_memory_come_to_an_end(void **state)
+{
+    struct hpm_session *s[16];
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(s); i++)
+        s[i] = open_names(i % 2 ? "LOADS,cycles" : "cycles");
+    assert_refused("cycles", -ENOSPC, "too many sessions");
+    hpm_session_close(s[7]);
+    double_frames_max = double_frames();
+    assert_refused("cycles", -ENOMEM, "no memory");
+    double_frames_max = DOUBLE_FRAMES;
+    s[7] = open_names("cycles");
+    uint64_t all = 0;
+    for (unsigned i = 0; i < ARRAY_SIZE(s); i++) {
+        assert_int_equal(all & hpm_session_counts(s[i]), 0);
+        all |= hpm_session_counts(s[i]);
+        hpm_session_close(s[i]);
+    }
+    assert_int_equal(hpm_state.plan->mux.events & all, 0);
+}
+
+static void events_come_to_an_end_and_metrics_do_not_for_them(void **state)
+{
+    char thirty[512] = "";
+    struct hpm_session *s[3];
+
+    (void)state;
+    for (unsigned i = 0; i < 15; i++)
+        snprintf(thirty + strlen(thirty), sizeof thirty - strlen(thirty), "%s:u,%s:k,", turning[i % 10].name,
+                 turning[i % 10].name);
+    /* Modes twice: malformed. */
+    assert_refused(thirty, -EINVAL, "");
+    char loads[512] = "";
+    for (unsigned i = 0; i < 32; i++)
+        strcat(loads, "LOADS,");
+    s[0] = open_names("ipc,cpi");
+    s[1] = open_names(loads); /* 32 names are 32 values, of one event */
+    assert_int_equal(hpm_session_values(s[1]), 32);
+    assert_int_equal(__builtin_popcountll(hpm_session_counts(s[1])), 1);
+    strcat(loads, "LOADS");
+    assert_refused(loads, -ENOSPC, "too many events and metrics");
+    s[2] = open_names("LOADS:u,STORES:u,L1D_MISSES:u,L1I_MISSES:u,MISPREDICTS:u,TLB_MISSES:u,COMPLETION:u,"
+                      "EXCEPTIONS:u,IDLE:u,CYCLES:u,INSTRUCTIONS:u,STALL:TLB:u,STALL:OTHER:u,STALL:BRANCH:u,"
+                      "LOADS:k,STORES:k,L1D_MISSES:k,L1I_MISSES:k,MISPREDICTS:k,TLB_MISSES:k,COMPLETION:k,"
+                      "EXCEPTIONS:k,IDLE:k,CYCLES:k,INSTRUCTIONS:k,STALL:TLB:k,STALL:OTHER:k,STALL:BRANCH:k");
+    assert_refused("LOADS,STORES,COMPLETION,IDLE,EXCEPTIONS,STALL:TLB,STALL:DCACHE:u,STALL:DCACHE:k,"
+                   "MISPREDICTS,TLB_MISSES,L1D_MISSES,L1I_MISSES,DCACHE:LOCAL_L2:u,DCACHE:LOCAL_L2:k",
+                   -ENOSPC, "too many events at a time");
+    for (unsigned i = 0; i < 3; i++)
+        hpm_session_close(s[i]);
+}
+
+static void without_counters_there_are_no_sessions(void **state)
+{
+    struct hpm_session *s;
+    struct hpm_sums sums = {0};
+    char why[160];
+
+    (void)state;
+    double_machine_present = false;
+    kernel_reset();
+    kernel_start_hpm();
+    assert_int_equal(hpm_session_open("cycles", &s, why, sizeof why), -ENODEV);
+    assert_non_null(strstr(why, "no performance counters"));
+    hpm_sum_machine(UINT64_MAX, &sums);
+    assert_int_equal(sums.cycles, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, threads_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_always_counted_is_exact_from_each_opening_on),
+        TEST(most_intervals_hold_the_truth),
+        TEST(forty_events_at_a_time_are_all_counted),
+        TEST(a_number_born_again_shows_nothing_of_its_predecessor),
+        TEST(a_thread_that_slept_through_a_session_has_nothing_of_it),
+        TEST(differences_of_readings_are_exact_too),
+        TEST(metrics_are_of_their_own_events),
+        TEST(names_that_mean_nothing_are_refused),
+        TEST(a_metric_with_too_few_counters_is_named),
+        TEST(sessions_and_memory_come_to_an_end),
+        TEST(events_come_to_an_end_and_metrics_do_not_for_them),
+        TEST(without_counters_there_are_no_sessions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
