@@ -5,12 +5,12 @@
  *     hpmstat per=machine ms=1000 interval=100
  *
  * For the program and all its threads, for each thread, or for the whole machine; at the end, or every interval what was
- * new in it.  A count that took turns with others has its 95 % interval and the part of the time it was seen.
+ * new in it.  A count that took turns with others has its 95 % interval and the part of the time it was seen.  On a simulated
+ * machine the marks "counting" and "counted" are where it began and ended.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +54,10 @@ struct run {
     int session, pid; /* pid 0: no program */
     struct timespec began;
     pthread_t waiter;
-    atomic_bool ended;
-    int status;
+    pthread_mutex_t lock;
+    pthread_cond_t end;
+    bool ended; /* lock */
+    int status; /* lock */
 };
 
 static double ms_since(const struct timespec *t)
@@ -260,22 +262,44 @@ static void *wait_for_end(void *arg)
 {
     struct run *run = arg;
 
-    run->status = application_wait(run->pid);
-    atomic_store(&run->ended, true);
+    int status = application_wait(run->pid);
+    pthread_mutex_lock(&run->lock);
+    run->status = status;
+    run->ended = true;
+    pthread_cond_signal(&run->end);
+    pthread_mutex_unlock(&run->lock);
     return NULL;
 }
 
-static bool over(const struct run *run)
+/* Sleeps for an interval, or until the program has ended or the time is up: then false. */
+static bool goes_on(struct run *run)
 {
-    return run->pid ? atomic_load(&run->ended) : ms_since(&run->began) >= (double)run_ms;
+    struct timespec until;
+
+    if (!run->pid) {
+        uint64_t passed = (uint64_t)ms_since(&run->began), left = run_ms > passed ? run_ms - passed : 0;
+        sleep_ms(left < interval_ms ? left : interval_ms);
+        return left > interval_ms;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)(interval_ms / 1000);
+    until.tv_nsec += (long)(interval_ms % 1000) * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&run->lock);
+    int err = 0;
+    while (!run->ended && err != ETIMEDOUT)
+        err = pthread_cond_timedwait(&run->end, &run->lock, &until);
+    bool ended = run->ended;
+    pthread_mutex_unlock(&run->lock);
+    return !ended;
 }
 
-static void print_intervals(const struct run *run, const char *program)
+static void print_intervals(struct run *run, const char *program)
 {
     char when[48];
 
-    while (!over(run)) {
-        sleep_ms(interval_ms);
+    while (goes_on(run)) {
         snprintf(when, sizeof when, "at %.1f ms, since the last", ms_since(&run->began));
         if (per == PER_THREAD)
             print_threads(run, when, true);
@@ -286,7 +310,7 @@ static void print_intervals(const struct run *run, const char *program)
 
 int main(int argc, char **argv)
 {
-    struct run run = {0};
+    struct run run = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = PTHREAD_COND_INITIALIZER};
     char when[48];
     int own = 1;
 
@@ -296,10 +320,14 @@ int main(int argc, char **argv)
     int program = own < argc ? own + 1 : argc;
     if (program == argc && per != PER_MACHINE)
         args_refuse(&table, "no program behind '--'; without one only per=machine can be counted");
+    if (per == PER_THREAD && !interval_ms)
+        args_refuse(&table,
+                    "per=thread takes an interval=, for threads that have ended have no counts of their own");
     if (events[0])
         open_or_exit(&run, events);
     else
         open_usual(&run);
+    hpm_mark("counting");
     clock_gettime(CLOCK_MONOTONIC, &run.began);
     if (marks)
         hpm_mark("reading");
@@ -317,6 +345,7 @@ int main(int argc, char **argv)
     else if (!interval_ms)
         sleep_ms(run_ms);
     snprintf(when, sizeof when, "%.1f ms", ms_since(&run.began));
+    hpm_mark("counted");
     print_all(&run, program < argc ? argv[program] : "machine", when, false);
     print_series();
     hpm_close(run.session);
