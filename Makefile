@@ -144,10 +144,11 @@ hpmstat_SRC    := apps/hpmstat/hpmstat.c
 phases_SRC     := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c lz.c matrix.c phases.c sort.c vm.c)
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS      := badcalls counts faults libctest oom places stress
+TEST_APPS      := badcalls counts faults known libctest oom places sessions stress
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S
+known_SRC += test/qemu/apps/$(ARCH)/known_loop.S
 # What must be refused: a program cut short, and none at all.
 BROKEN_APPS := cut-short no-program
 
