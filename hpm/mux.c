@@ -76,6 +76,8 @@ void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uin
 /* Is seen a fair part of length for so many of a pass's slices? */
 static bool fair(const struct mux_plan *p, uint64_t seen, uint64_t length, unsigned slots)
 {
+    if (!(length >> 48)) /* the products fit: no more than 2^10 and 2^8 */
+        return seen && seen * (FAIR_PART * p->rounds.slots) >= length * slots;
     return seen && (wide_t)seen * (FAIR_PART * p->rounds.slots) >= (wide_t)length * slots;
 }
 

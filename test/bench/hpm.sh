@@ -42,7 +42,7 @@ runs() {
 			esac
 			[ "$quick" = 0 ] || [ "$ratio" = 10 ] || continue
 			echo "kl-$ratio-${config#*-}-$kind|hpm.breakdown=off hpm.slice_cycles=${config#*-}|hpmstat events=$events per=machine interval=2 format=series marks=1 -- phases kind=$kind seed=SEED"
-			case $config in 5-50000 | 10-50000)
+			case $config in 10-50000)
 				echo "ci-$ratio-${config#*-}-$kind|hpm.breakdown=off hpm.slice_cycles=${config#*-}|hpmstat events=$events per=machine interval=100 format=series marks=1 -- phases kind=$kind rounds=12 seed=SEED" ;;
 			esac
 		done
