@@ -5,8 +5,7 @@
  *     hpmstat per=machine ms=1000 interval=100
  *
  * For the program and all its threads, for each thread, or for the whole machine; at the end, or every interval what was
- * new in it.  A count that took turns with others has its 95 % interval and the part of the time it was seen.  On a simulated
- * machine the marks "counting" and "counted" are where it began and ended.
+ * new in it.  A count that took turns with others has its 95 % interval and the part of the time it was seen.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -299,7 +298,8 @@ static void print_intervals(struct run *run, const char *program)
 {
     char when[48];
 
-    while (goes_on(run)) {
+    for (bool more = true; more;) {
+        more = goes_on(run);
         snprintf(when, sizeof when, "at %.1f ms, since the last", ms_since(&run->began));
         if (per == PER_THREAD)
             print_threads(run, when, true);
@@ -327,7 +327,6 @@ int main(int argc, char **argv)
         open_or_exit(&run, events);
     else
         open_usual(&run);
-    hpm_mark("counting");
     clock_gettime(CLOCK_MONOTONIC, &run.began);
     if (marks)
         hpm_mark("reading");
@@ -345,7 +344,6 @@ int main(int argc, char **argv)
     else if (!interval_ms)
         sleep_ms(run_ms);
     snprintf(when, sizeof when, "%.1f ms", ms_since(&run.began));
-    hpm_mark("counted");
     print_all(&run, program < argc ? argv[program] : "machine", when, false);
     print_series();
     hpm_close(run.session);

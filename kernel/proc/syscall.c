@@ -15,7 +15,7 @@
 
 #define AFFINITY_BYTES_MAX 1024 /* as large as any libc's cpu_set_t */
 #define NAMES_MAX          4096 /* of events and metrics, in one session */
-#define VALUES_MAX         32
+#define VALUES_MAX         64   /* as many as a session can have */
 #define STATED_GROUP_MAX   65535
 
 typedef int64_t handler(struct process *p, const uint64_t a[6]);

@@ -588,11 +588,11 @@ static void events_come_to_an_end_and_metrics_do_not_for_them(void **state)
     /* Modes twice: malformed. */
     assert_refused(thirty, -EINVAL, "");
     char loads[512] = "";
-    for (unsigned i = 0; i < 32; i++)
+    for (unsigned i = 0; i < 64; i++)
         strcat(loads, "LOADS,");
     s[0] = open_names("ipc,cpi");
-    s[1] = open_names(loads); /* 32 names are 32 values, of one event */
-    assert_int_equal(hpm_session_values(s[1]), 32);
+    s[1] = open_names(loads); /* 64 names are 64 values, of one event */
+    assert_int_equal(hpm_session_values(s[1]), 64);
     assert_int_equal(__builtin_popcountll(hpm_session_counts(s[1])), 1);
     strcat(loads, "LOADS");
     assert_refused(loads, -ENOSPC, "too many events and metrics");
@@ -603,8 +603,16 @@ static void events_come_to_an_end_and_metrics_do_not_for_them(void **state)
     assert_refused("LOADS,STORES,COMPLETION,IDLE,EXCEPTIONS,STALL:TLB,STALL:DCACHE:u,STALL:DCACHE:k,"
                    "MISPREDICTS,TLB_MISSES,L1D_MISSES,L1I_MISSES,DCACHE:LOCAL_L2:u,DCACHE:LOCAL_L2:k",
                    -ENOSPC, "too many events at a time");
-    for (unsigned i = 0; i < 3; i++)
-        hpm_session_close(s[i]);
+    hpm_session_close(s[2]);
+    loads[0] = '\0';
+    for (unsigned i = 0; i < 31; i++)
+        strcat(loads, "ipc,");
+    assert_refused(loads, -ENOSPC, "too many metrics at a time");
+    loads[30 * strlen("ipc,")] = 0;
+    s[2] = open_names(loads); /* 30 and 2 */
+    hpm_session_close(s[0]);
+    hpm_session_close(s[1]);
+    hpm_session_close(s[2]);
 }
 
 static void without_counters_there_are_no_sessions(void **state)
