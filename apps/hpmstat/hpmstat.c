@@ -247,13 +247,13 @@ static void open_usual(struct run *run)
 
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
         int session = hpm_open(usual[i], why, sizeof why);
-        if (session == -ENODEV)
-            args_refuse(&table, "%s", why);
         if (session < 0)
             continue;
         hpm_close(session);
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? "," : "", usual[i]);
     }
+    if (!names[0])
+        args_refuse(&table, "%s", why); /* why not the last of them */
     open_or_exit(run, names);
 }
 

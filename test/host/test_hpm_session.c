@@ -112,20 +112,7 @@ static const char *const always_names = "instructions,cycles,DCACHE:REMOTE_L2,DC
 static const enum machine_event always_events[] = {MACHINE_EVENT_INSTRUCTIONS, MACHINE_EVENT_CYCLES,
                                                    MACHINE_EVENT_DCACHE_REMOTE_L2,
                                                    MACHINE_EVENT_DCACHE_REMOTE_L3};
-enum { ALWAYS = ARRAY_SIZE(always_events), PINNED = 2, OPEN_MAX = 6 };
-
-/* Pinned ones have the register access between a reading and a change of events too many, where an event changes its counter. */
-static void assert_always(const struct hpm_value *v, unsigned i, uint64_t count)
-{
-    uint64_t turns =
-        truth_of_machine(MACHINE_EVENT_CYCLES) / SLICE + DOUBLE_CPUS * hpm_state.plan->mux.generation;
-
-    if (i >= PINNED && v->estimate.count != count) {
-        assert_in_range(v->estimate.count, count, count + turns * REGISTER_CYCLES);
-        count = v->estimate.count;
-    }
-    assert_exact(v, count);
-}
+enum { ALWAYS = ARRAY_SIZE(always_events), OPEN_MAX = 6 };
 
 /* The truth at its opening; past: of threads that have ended. */
 static struct opened {
@@ -166,7 +153,7 @@ static void check_one(const struct opened *o)
     for (int t = 0; t < THREADS; t++) {
         for (unsigned i = 0; i < ALWAYS; i++) {
             struct hpm_value v = value_of_thread(o->s, i, t);
-            assert_always(&v, i, truth_of(t, always_events[i]) - o->thread[t][i]);
+            assert_exact(&v, truth_of(t, always_events[i]) - o->thread[t][i]);
         }
         hpm_sum_thread(&threads[t], hpm_session_counts(o->s), &process);
     }
@@ -175,12 +162,12 @@ static void check_one(const struct opened *o)
         for (int t = 0; t < THREADS; t++)
             truth += truth_of(t, always_events[i]) - o->thread[t][i];
         struct hpm_value v = value(o->s, i, &process);
-        assert_always(&v, i, truth);
+        assert_exact(&v, truth);
     }
     hpm_sum_machine(hpm_session_counts(o->s), &machine);
     for (unsigned i = 0; i < ALWAYS; i++) {
         struct hpm_value v = value(o->s, i, &machine);
-        assert_always(&v, i, truth_of_machine(always_events[i]) - o->machine[i]);
+        assert_exact(&v, truth_of_machine(always_events[i]) - o->machine[i]);
     }
 }
 
@@ -474,7 +461,7 @@ static void differences_of_readings_are_exact_too(void **state)
         hpm_sums_sub(&later, &earlier);
         for (unsigned i = 0; i < ALWAYS; i++) {
             struct hpm_value v = value(s, i, &later);
-            assert_always(&v, i, truth_of((int)trial % 4, always_events[i]) - began[i]);
+            assert_exact(&v, truth_of((int)trial % 4, always_events[i]) - began[i]);
         }
     }
     hpm_session_close(s);

@@ -73,6 +73,10 @@ static const struct call pointer_calls[] = {
     {"sysinfo to", SYS_SYSINFO, {P, sizeof(struct sys_info)}, {EFAULT}},
     {"mark with a label at", SYS_MARK, {P}, {EFAULT}},
     {"hpm_read to", SYS_HPM_READ, {2, 0, P, sizeof(struct sys_breakdown)}, {EFAULT}},
+    {"spawn from", SYS_SPAWN, {P, 16}, {EFAULT}},
+    {"threads to", SYS_THREADS, {0, P, sizeof(struct sys_thread_info)}, {EFAULT}},
+    {"hpm_open of names at", SYS_HPM_OPEN, {P}, {EFAULT}},
+    {"hpm_values from", SYS_HPM_VALUES, {P, 0, 0}, {EFAULT}},
     {"place to", SYS_PLACE, {0, 0x401000, P, sizeof(struct sys_place)}, {EFAULT}},
 };
 
@@ -111,6 +115,15 @@ static void half_bad_memory(void)
         {"write from memory without access", SYS_WRITE, {1, closed, 8}, {EFAULT}},
         {"sysinfo to memory without access", SYS_SYSINFO, {closed, sizeof(struct sys_info)}, {EFAULT}},
         {"futex_wait on memory without access", SYS_FUTEX_WAIT, {closed, 0, 0}, {EFAULT}},
+        {"spawn across a hole", SYS_SPAWN, {edge, 16}, {EFAULT}},
+        {"threads to read-only memory",
+         SYS_THREADS,
+         {0, read_only, sizeof(struct sys_thread_info)},
+         {EFAULT}},
+        {"threads across a hole", SYS_THREADS, {0, edge, sizeof(struct sys_thread_info)}, {EFAULT}},
+        {"hpm_open of names across a hole", SYS_HPM_OPEN, {edge}, {EFAULT}},
+        {"hpm_open that cannot say why", SYS_HPM_OPEN, {(uint64_t) "nosuch", read_only, 64}, {EFAULT}},
+        {"hpm_values across a hole", SYS_HPM_VALUES, {edge, 0, 0}, {EFAULT}},
         {"thread_exit that clears read-only memory", SYS_THREAD_EXIT, {read_only}, {EFAULT}},
         {"thread_exit that clears unmapped memory", SYS_THREAD_EXIT, {unmapped}, {EFAULT}},
         {"thread_exit that clears kernel memory", SYS_THREAD_EXIT, {0xffff800000100000}, {EFAULT}},
@@ -167,6 +180,26 @@ static const struct call value_calls[] = {
     {"place in a process of no number", SYS_PLACE, {UINT64_MAX, 0x401000, 0, 8}, {ESRCH}},
     {"place of no size", SYS_PLACE, {0, 0x401000, 0, 0}, {EINVAL}},
     {"hpm_print of an unknown scope", SYS_HPM_PRINT, {9, 0}, {EINVAL}},
+    {"spawn of nothing", SYS_SPAWN, {0, 0}, {EINVAL}},
+    {"spawn of more than arguments can be", SYS_SPAWN, {0, 2049}, {E2BIG}},
+    {"spawn of a huge size", SYS_SPAWN, {0, UINT64_MAX}, {E2BIG}},
+    {"spawn of a word without an end", SYS_SPAWN, {(uint64_t) "hello", 5}, {EINVAL}},
+    {"spawn of an empty name", SYS_SPAWN, {(uint64_t) "\0hello", 7}, {EINVAL}},
+    {"spawn of too many words",
+     SYS_SPAWN,
+     {(uint64_t) "hello\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 39},
+     {E2BIG}},
+    {"spawn of an application that there is not", SYS_SPAWN, {(uint64_t) "nosuch", 7}, {ENOENT}},
+    {"wait for nobody", SYS_WAIT, {999999}, {ESRCH}},
+    {"wait for process 0", SYS_WAIT, {0}, {ESRCH}},
+    {"wait for process 2^32 + 1", SYS_WAIT, {0x100000001}, {ESRCH}},
+    {"threads of nobody", SYS_THREADS, {999999, 0, 0}, {ESRCH}},
+    {"threads of process 2^32", SYS_THREADS, {0x100000000, 0, 0}, {ESRCH}},
+    {"hpm_open of no names", SYS_HPM_OPEN, {(uint64_t) ""}, {EINVAL, ENODEV}},
+    {"hpm_open of unknown names", SYS_HPM_OPEN, {(uint64_t) "nosuch"}, {ENOENT, ENODEV}},
+    {"hpm_close of no session", SYS_HPM_CLOSE, {0}, {ESRCH}},
+    {"hpm_close of session 17", SYS_HPM_CLOSE, {17}, {ESRCH}},
+    {"hpm_close of session 2^32 + 1", SYS_HPM_CLOSE, {0x100000001}, {ESRCH}},
     {"thread_exit that clears an odd address", SYS_THREAD_EXIT, {0x400001}, {EINVAL}},
 };
 
@@ -207,6 +240,52 @@ static void wrong_threads(void)
     memset(label, 'm', sizeof label);
     label[99] = '\0';
     tap_check(syscall1(SYS_MARK, label) == -E2BIG, "an endless label is refused");
+}
+
+static int64_t values(struct sys_hpm_read read, uint64_t to, uint64_t bytes)
+{
+    return syscall3(SYS_HPM_VALUES, &read, to, bytes);
+}
+
+static void wrong_sessions(void)
+{
+    static char endless[5000];
+    static struct sys_hpm_value v[2];
+    uint64_t at = (uint64_t)v;
+
+    memset(endless, ',', sizeof endless - 1);
+    tap_check(syscall1(SYS_HPM_OPEN, endless) == -E2BIG, "endless names are refused");
+    tap_check(syscall1(SYS_WAIT, syscall0(SYS_GETPID)) == -ESRCH, "who waits for itself is refused");
+    tap_check(values((struct sys_hpm_read){.session = 1, .scope = 2}, at, sizeof v) == -ESRCH,
+              "values of somebody's session are refused");
+    tap_check(values((struct sys_hpm_read){.session = UINT32_MAX, .scope = 2}, at, sizeof v) == -ESRCH,
+              "values of no session are refused");
+    int64_t session = syscall1(SYS_HPM_OPEN, "cycles,cycles:u");
+    if (session == -ENODEV) {
+        tap_skip("wrong readings of a session", "there are no counters");
+        return;
+    }
+    struct sys_hpm_read read = {.session = (uint32_t)session, .scope = SYS_SCOPE_MACHINE}, r = read;
+    tap_check(session > 0 && values(read, at, sizeof v) == 2, "a session can be read");
+    tap_check(values(read, 0, sizeof v[0] - 1) == 2, "without room it says how many there are");
+    tap_check(values(read, unmapped, UINT64_MAX) == -EFAULT && values(read, read_only, sizeof v) == -EFAULT &&
+                  values(read, 0xffff800000100000, sizeof v) == -EFAULT,
+              "values to memory that is not there are refused");
+    r.scope = 3;
+    tap_check(values(r, at, sizeof v) == -EINVAL, "an unknown scope is refused");
+    r = read;
+    r.since_last = 2;
+    tap_check(values(r, at, sizeof v) == -EINVAL, "since_last is 0 or 1");
+    r = read;
+    r.reserved = 1;
+    tap_check(values(r, at, sizeof v) == -EINVAL, "what is reserved is 0");
+    r = (struct sys_hpm_read){.session = read.session, .scope = SYS_SCOPE_PROCESS, .pid = 999999};
+    tap_check(values(r, at, sizeof v) == -ESRCH, "values of no process are refused");
+    r = (struct sys_hpm_read){.session = read.session, .scope = SYS_SCOPE_THREAD, .tid = 999999};
+    tap_check(values(r, at, sizeof v) == -ESRCH, "values of no thread are refused");
+    tap_check(syscall1(SYS_HPM_CLOSE, session) == 0 && syscall1(SYS_HPM_CLOSE, session) == -ESRCH,
+              "a session is closed once");
+    tap_check(values(read, at, sizeof v) == -ESRCH, "... and read no more");
 }
 
 static uint64_t next_random(uint64_t *state)
@@ -276,6 +355,7 @@ int main(int argc, char **argv)
     half_bad_memory();
     wrong_values();
     wrong_threads();
+    wrong_sessions();
     random_calls(20000);
     return tap_done();
 }

@@ -1,0 +1,147 @@
+#!/bin/sh
+# hpmstat: what it says of programs against the ground truth, what it refuses, and sessions that come and go under stress.
+. "${0%/*}/lib.sh"
+
+# Functions of awk: is a line a count, and is what it says true of a fact?
+judge='
+	function count_of(line, f) { split(line, f, " "); gsub(",", "", f[1]); return f[1] + 0 }
+	function is_count() { return /^ +[0-9,]+  [^ ]+ +(exact|\+- )/ }
+	function off(n, fact) { return n > fact ? n - fact : fact - n }
+	function holds(n, fact, permille) {
+		if (/ exact$/) return off(n, fact) * 1000 <= permille * fact
+		return match($0, /\+- [0-9.]+ %/) && off(n, fact) * 100 <= fact * (1.5 * substr($0, RSTART + 3, RLENGTH - 5) + 1)
+	}'
+
+# counts_are_true "NAME=FACT ...": what was printed last by each name, for what happened between the marks that hpmstat set
+counts_are_true() {
+	tools/truth.sh "$work/truth.txt" reading:1 reading:2 >"$work/facts" || :
+	for pair in $1; do
+		name=${pair%=*} r=0
+		grep -E "^ +[0-9,]+  $name +" "$console" | tail -n 1 >"$work/line"
+		awk "$judge"'
+			FNR == NR { for (i = 1; i <= NF; i++) { split($i, p, "="); fact[p[1]] = p[2] } next }
+			is_count() && holds(count_of($0), fact[wanted], 1) { seen = 1 }
+			END { exit !seen }' wanted="${pair#*=}" "$work/facts" "$work/line" || r=1
+		result $r "$name: $(tr -s ' ' <"$work/line")"
+	done
+}
+
+boot machine=openpower720 timeout=300 -- hpm.slice_cycles=100000 -- \
+	hpmstat per=machine marks=1 events=cycles,instructions,DCACHE:REMOTE_L2,LOADS,STORES:u,L1D_MISSES,SERVED:LOCAL_L2,STALL:BRANCH,ipc -- scoreboard ms=60
+status_is 0 "the machine while a program runs"
+says "^hpmstat: machine, [6-9][0-9]\.[0-9] ms$" "the program's time"
+for name in cycles instructions DCACHE:REMOTE_L2; do
+	says " $name +exact$" "$name are exact"
+done
+says "LOADS +\+- [0-9.]+ %, seen [1-9][0-9]?\.[0-9] %$" "others have an interval"
+counts_are_true "cycles=cycles instructions=instructions DCACHE:REMOTE_L2=dcache_remote_l2 LOADS=loads L1D_MISSES=l1d_misses \
+	SERVED:LOCAL_L2=local_l2 STALL:BRANCH=stall_branch"
+r=0
+awk '$2 == "cycles" { gsub(",", "", $1); c = $1 } $2 == "instructions" { gsub(",", "", $1); i = $1 }
+	$2 == "ipc" { d = $1 - i / c; if (d < 0) d = -d; ok = d < 0.002 } END { exit !ok }' "$console" || r=1
+result $r "instructions per cycle are those of the two"
+
+boot machine=openpower720 timeout=300 -- -- \
+	hpmstat per=thread interval=10 marks=1 events=cycles,instructions -- scoreboard ms=50 groups=2 threads=4
+status_is 0 "threads, at intervals"
+r=0
+tools/truth.sh "$work/truth.txt" reading:1 reading:2 tag >"$work/facts" || :
+awk "$judge"'
+	FNR == NR { for (i = 1; i <= NF; i++) { split($i, p, "="); f[p[1]] = p[2] } fact[f["tag"]] = f["instructions"]; next }
+	/^hpmstat: scoreboard, thread / { thread = $4 + 0; seen[thread]++ }
+	/^hpmstat: scoreboard, [0-9.]+ ms$/ { thread = "all" }
+	is_count() && $2 == "instructions" { sum[thread] += count_of($0) }
+	END {
+		for (t in seen) {
+			threads++
+			truth += fact[t]
+			if (sum[t] > fact[t] || (fact[t] > 20000000 && sum[t] * 10 < fact[t] * 7)) { print "# thread " t ": " sum[t] ", truth " fact[t]; bad = 1 }
+		}
+		if (sum["all"] > truth || sum["all"] * 100 < truth * 99) { print "# process: " sum["all"] ", truth " truth; bad = 1 }
+		exit bad || threads != 9
+	}' "$work/facts" "$console" >"$work/off" || r=1
+result $r "intervals of nine threads are parts of their truth, and the program's instructions are theirs but for freeing its memory"
+cat "$work/off" >&2
+
+# The instructions of two loops differ by what is known, in user mode.
+#   loops_differ WHAT QEMU ARGUMENTS
+loops_differ() {
+	what=$1
+	shift
+	boot "$@" timeout=300 -- hpm.modes=user -- \
+		hpmstat events=instructions:u -- known 1000000 ';' hpmstat events=ipc:u,instructions:u,cycles:u -- known 3000007
+	status_is 7 "$what: the program's exit status is hpmstat's"
+	r=0
+	awk '$2 == "instructions:u" && /exact$/ { gsub(",", "", $1); n[++k] = $1 } END { exit n[2] - n[1] != 4000014 }' "$console" || r=1
+	result $r "$what: two millions of rounds more are 4000014 instructions more"
+}
+loops_differ "simulated machine" machine=openpower720
+
+boot machine=openpower720 timeout=300 -- -- hpmstat -- hello status=3
+status_is 3 "what is counted if nothing is asked for"
+says "^hpmstat: hello, [0-9.]+ ms$" "... says of whom"
+for name in cycles instructions ipc branch.miss l1d.miss tlb.miss mem.remote_cache mem.remote; do
+	says "^ +[0-9,.]+  $name +" "... $name"
+done
+says_not "llc.miss" "... and not what this machine has no event for"
+
+forty=$(for e in LOADS STORES L1D_MISSES L1I_MISSES MISPREDICTS TLB_MISSES COMPLETION EXCEPTIONS STALL:ICACHE STALL:BRANCH STALL:DCACHE \
+	STALL:TLB STALL:OTHER DCACHE:LOCAL_L2 DCACHE:LOCAL_L3 SERVED:LOCAL_L2 SERVED:LOCAL_L3 SERVED:REMOTE_L3 CYCLES INSTRUCTIONS; do
+	printf '%s:u,%s:k,' "$e" "$e"
+done)
+boot machine=openpower720 timeout=300 -- hpm.slice_cycles=10000 -- \
+	hpmstat events=cycles -- scoreboard ms=20 '&' hpmstat "events=${forty%,}" -- scoreboard ms=40 '&' hpmstat per=machine ms=50 interval=20 events=ipc
+status_is 0 "three side by side"
+r=0
+[ "$(grep -Ec '^ +[0-9,]+  [A-Z0-9_:]+:[uk] +.*seen [0-9]+\.[0-9] %$' "$console")" -eq 40 ] || r=1
+result $r "forty events at a time"
+says "^ +[0-9,]+  cycles +exact$" "... do not disturb what is exact"
+r=0
+[ "$(grep -c '^hpmstat: machine, at [0-9.]* ms, since the last$' "$console")" -ge 2 ] || r=1
+result $r "... and 50 ms are several intervals"
+
+refusals() {
+	while IFS='|' read -r _ said; do
+		says "^hpmstat: $said" "refused: $said"
+	done
+	r=0
+	[ "$(grep -c '^exit: hpmstat 2 ' "$console")" -eq "$(wc -l <"$work/refused")" ] || r=1
+	result $r "each is an error exit"
+}
+cat >"$work/refused" <<'END'
+events=l1d.mis -- hello|events=l1d\.mis: 'l1d\.mis' is no event of model; nearest: l1d\.miss$
+events=llc.miss -- hello|events=llc\.miss: 'llc\.miss' is not available on model$
+events=remote_pct -- hello|events=remote_pct: remote_pct: there are fewer counters than it takes at the same time$
+events=cycles:z -- hello|events=cycles:z: .*z
+events=, -- hello|events=,: no event or metric is named$
+events=cycles|no program behind '--'; without one only per=machine can be counted$
+events=cycles --|no program behind '--'
+per=thread -- hello|per=thread takes an interval=
+per=all -- hello|argument per: 'all' is not accepted; use process, thread, machine$
+speed=1 -- hello|unknown argument 'speed=1'; accepted are events=, per=
+events=cycles -- nosuch|nosuch cannot be started: 
+END
+boot machine=openpower720 timeout=300 -- -- "$(sed 's/|.*//; s/^/hpmstat /' "$work/refused" | paste -sd ';' | sed 's/;/ ; /g')"
+refusals <"$work/refused"
+
+# shellcheck disable=SC2086
+boot smp=1 $no_pmu timeout=60 -- -- hpmstat -- hello
+status_is 2 "without counters it ends"
+says "^hpmstat: this machine has no performance counters that are known, or hpm.pmu=none$" "... and says why"
+
+boot machine=openpower720 timeout=300 -- -- badcalls
+status_is 0 "system calls about sessions that must be refused"
+guest_tap
+
+boot machine=openpower720 timeout=300 -- hpm.slice_cycles=20000 -- sessions 24 8 '&' stress 24 5 8
+status_is 0 "simulated machine: sessions come and go under stress"
+guest_tap
+if [ "$arch" = aarch64 ]; then
+	for model in cpu=cortex-a72 cpu=max; do
+		loops_differ "$model" smp=1 icount=0 $model
+	done
+	boot smp=8 thread=multi timeout=300 -- -- sessions 24 20 '&' stress 24 5 8
+	status_is 0 "8 CPUs at once: sessions come and go under stress"
+	guest_tap
+fi
+done_testing
