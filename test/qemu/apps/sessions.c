@@ -191,6 +191,38 @@ static void ends(void)
     all_are_free();
 }
 
+static int many;
+
+static void *read_own(void *arg)
+{
+    struct sys_hpm_value v[VALUES];
+    struct sys_hpm_read read = {.session = (uint32_t)many, .scope = SYS_SCOPE_THREAD, .since_last = 1};
+
+    (void)arg;
+    int n = hpm_values(&read, v, VALUES);
+    expect(n == 1 && v[0].count > 0 && v[0].count < process_cycles(many), "own cycles since the last", n);
+    read.tid = (uint32_t)syscall0(SYS_GETTID);
+    uint64_t first = v[0].count;
+    expect(hpm_values(&read, v, VALUES) == 1 && first + v[0].count <= own_cycles(many, false),
+           "the same thread by its number", (long long)v[0].count);
+    return NULL;
+}
+
+/* More threads than one session keeps readings of; but not at a time. */
+static void read_many(void)
+{
+    pthread_t thread;
+
+    many = open_names("cycles");
+    for (int i = 0; i < 100; i++) {
+        if (pthread_create(&thread, NULL, read_own, NULL))
+            exit(2);
+        pthread_join(thread, NULL);
+    }
+    hpm_close(many);
+    tap_check(!wrong, "a hundred threads, each since its last reading");
+}
+
 static void children(void)
 {
     int pid[CHILDREN], n = 0, status = 0;
@@ -237,6 +269,7 @@ int main(int argc, char **argv)
     rounds = (unsigned)strtoul(argv[2], NULL, 10);
     ends();
     children();
+    read_many();
     stress(threads);
     all_are_free();
     return tap_done();
