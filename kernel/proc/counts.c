@@ -38,11 +38,10 @@ static void enter(void)
     bool irq = spin_lock(&table.guard);
 
     while (table.held) {
-        /* Who is ending is not put to sleep, but waits all the same; as the least of all, for the holder may be that. */
+        /* Who is ending is not put to sleep, but waits all the same: the holder runs, on another CPU, until it leaves. */
         if (!wait_sleep(&table.waiters, &table.guard, &irq, UINT64_MAX))
             continue;
         spin_unlock(&table.guard, irq);
-        sched_set_priority(thread_current(), PRIO_LOW);
         sched_yield();
         irq = spin_lock(&table.guard);
     }
