@@ -416,7 +416,7 @@ PROVE := prove --timer -j $(shell nproc)
 HOST_TESTS := \
 	test_acpi test_acpi_platform test_args test_asid test_balance test_btree test_bundle test_cluster test_cmdline test_console test_cpu_place test_devtree test_elf \
 	test_event_request test_events_arm test_events_libpfm4 test_events_x86 test_metric \
-	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_amd test_hpm_amd_ibs test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_intel test_hpm_intel_count test_hpm_intel_records test_hpm_plan test_hpm_sampling test_hpm_session test_hpm_spe test_hpm_spe_buffer test_its_layout \
+	test_estimate test_fixed test_format test_frame test_frame_high test_histogram test_hpm_amd test_hpm_amd_ibs test_hpm_armv8 test_hpm_context test_hpm_count test_hpm_group test_hpm_group_cause test_hpm_intel test_hpm_intel_count test_hpm_intel_records test_hpm_plan test_hpm_sampling test_hpm_session test_hpm_session_refused test_hpm_spe test_hpm_spe_buffer test_its_layout \
 	test_mux test_mux_turns test_numa test_pci test_pci_msi test_place test_place_random \
 	test_plan test_pt test_sampling_period test_shmap test_sleepers test_space test_spe_packets test_virtio_layout test_virtq test_warehouse test_branch test_cache test_decode_arm test_storebuf test_tlb test_topology \
 	test_gop test_screen test_smbios test_sync
@@ -483,6 +483,7 @@ PLAN                  := $(MUX) hpm/plan.c hpm/group.c $(EVENTS_SRC_aarch64)
 test_hpm_context_SRC  := $(PLAN) hpm/context.c hpm/breakdown.c
 test_hpm_plan_SRC     := $(PLAN)
 test_hpm_session_SRC  := $(HPM_TESTED_MODEL)
+test_hpm_session_refused_SRC := $(HPM_TESTED_MODEL)
 test_hpm_count_SRC    := $(HPM_TESTED_MODEL)
 test_hpm_sampling_SRC := $(HPM_TESTED_MODEL)
 HPM_AMD_TESTED        := $(HPM_TESTED_X86) hpm/pmu/amd.c hpm/pmu/amd_ibs.c test/host/amd_double.c test/host/amd_kinds.c

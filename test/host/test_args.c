@@ -12,6 +12,7 @@
 static uint64_t number;
 static unsigned choice;
 static struct args_list list;
+static const char *text;
 static char error[256];
 
 static const char *const colours[] = {"red", "green", NULL};
@@ -19,8 +20,9 @@ static const struct args_entry entries[] = {
     {"n", ARGS_NUMBER, &number, 2, 70000000000, NULL, "a number"},
     {"colour", ARGS_CHOICE, &choice, 0, 0, colours, "a choice"},
     {"sizes", ARGS_LIST, &list, 1, 9, NULL, "a list"},
+    {"text", ARGS_TEXT, &text, 2, 6, NULL, "a text"},
 };
-static const struct args_table table = {"program", "for tests", entries, 3};
+static const struct args_table table = {"program", "for tests", entries, sizeof entries / sizeof entries[0]};
 
 static int parse(const char *argument)
 {
@@ -38,6 +40,7 @@ static int set_up(void **state)
     number = 5;
     choice = 0;
     list = (struct args_list){0};
+    text = "none";
     return 0;
 }
 
@@ -52,14 +55,15 @@ static void no_argument_leaves_the_defaults(void **state)
 
 static void values_of_every_kind_are_read(void **state)
 {
-    char *argv[] = {"program", "n=70000000000", "colour=green", "sizes=2,3,9", NULL};
+    char *argv[] = {"program", "n=70000000000", "colour=green", "sizes=2,3,9", "text=a=,b", NULL};
 
     (void)state;
-    assert_int_equal(args_parse(&table, 4, argv, error, sizeof error), 0);
+    assert_int_equal(args_parse(&table, 5, argv, error, sizeof error), 0);
     assert_int_equal(number, 70000000000);
     assert_int_equal(choice, 1);
     assert_int_equal(list.count, 3);
     assert_int_equal(list.item[2], 9);
+    assert_string_equal(text, "a=,b");
 }
 
 static void the_last_of_repeated_arguments_counts(void **state)
@@ -81,7 +85,7 @@ static void an_unknown_argument_is_named_and_the_known_ones_listed(void **state)
         assert_int_equal(parse(unknown[i]), -1);
         snprintf(expected, sizeof expected, "unknown argument '%s'", unknown[i]);
         assert_non_null(strstr(error, expected));
-        assert_non_null(strstr(error, "n=, colour=, sizes="));
+        assert_non_null(strstr(error, "n=, colour=, sizes=, text="));
     }
 }
 
@@ -137,6 +141,21 @@ static void a_list_longer_than_its_limit_is_refused(void **state)
     assert_int_equal(parse(argument), -1);
 }
 
+static void a_text_is_refused_by_its_length(void **state)
+{
+    static const char *const bad[] = {"text=", "text=a", "text=abcdefg"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(parse(bad[i]), -1);
+        assert_non_null(strstr(error, "argument text:"));
+        assert_non_null(strstr(error, "2..6 characters"));
+        assert_string_equal(text, "none");
+    }
+    assert_int_equal(parse("text=ab"), 0);
+    assert_int_equal(parse("text=abcdef"), 0);
+}
+
 static void a_message_too_long_for_its_buffer_is_cut(void **state)
 {
     char argument[600];
@@ -161,6 +180,7 @@ int main(void)
         cmocka_unit_test_setup(an_unknown_choice_is_refused_with_the_choices, set_up),
         cmocka_unit_test_setup(a_bad_list_is_refused_with_its_range, set_up),
         cmocka_unit_test_setup(a_list_longer_than_its_limit_is_refused, set_up),
+        cmocka_unit_test_setup(a_text_is_refused_by_its_length, set_up),
         cmocka_unit_test_setup(a_message_too_long_for_its_buffer_is_cut, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
