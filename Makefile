@@ -582,12 +582,9 @@ fuzz: $(addprefix $(H)/,$(FUZZERS))
 		|| exit 1; done; echo "fuzz: nothing found"
 
 # ---- Tests in the booted kernel --------------------------------------------------------------------------------------
-# The longest first, for as many run at a time as there are CPUs: QEMU's vCPUs take turns on one.
-QEMU_TESTS := \
-	test/qemu/stress.t test/qemu/framebuffer.t test/qemu/uefi.t test/qemu/sched.t test/qemu/memory.t test/qemu/telemetry.t test/qemu/sharing.t \
-	test/qemu/arch.t test/qemu/boot.t test/qemu/bootargs.t test/qemu/faults.t test/qemu/highmem.t test/qemu/hpm.t \
-	test/qemu/libc.t test/qemu/msi.t test/qemu/numa.t test/qemu/pmu.t test/qemu/selftest.t test/qemu/truth.t test/qemu/virtio.t
-QEMU_TESTS += test/qemu/phases.t test/qemu/symbols.t
+# All there are, the longest first, for as many run at a time as there are CPUs: QEMU's vCPUs take turns on one.
+LONG_TESTS := $(patsubst %,test/qemu/%.t,stress framebuffer uefi selftest sched memory hpm sharing hpmstat telemetry)
+QEMU_TESTS := $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(sort $(wildcard test/qemu/*.t)))
 test-qemu: $(foreach i,vigil vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil.efi $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test
 	@ARCH=$(ARCH) B=$(B) $(PROVE) $(QEMU_TESTS)
 
