@@ -24,7 +24,7 @@
 #define MACHINE_PCI_BAR    2
 
 #define MACHINE_MAGIC   0x3168634d6c676956ull /* "ViglMch1" in memory */
-#define MACHINE_VERSION 1
+#define MACHINE_VERSION 2
 
 #define MACHINE_CPUS        64
 #define MACHINE_CPU_OFFSET  0x10000
