@@ -61,15 +61,20 @@ plain= newer=
 for name in $missing; do
 	case " $* " in *" $name>="*) newer="$newer $name" ;; *) plain="$plain $name" ;; esac
 done
-install_from() {
+try_from() {
 	say "  apt-get install $*  (details in build/apt/log)"
-	if ! apt install -y --no-install-recommends "$@" >>"$log" 2>&1; then
-		tail -n 20 "$log" >&2
-		die "apt-get install $* failed (see above, and $log)"
-	fi
+	apt install -y --no-install-recommends "$@" >>"$log" 2>&1
 }
-[ -z "$plain" ] || install_from $plain
-if [ -n "$newer" ]; then
-	if [ "$suite" = bookworm ]; then install_from -t bookworm-backports $newer; else install_from $newer; fi
+install_from() {
+	try_from "$@" && return
+	tail -n 20 "$log" >&2
+	die "apt-get install $* failed (see above, and $log)"
+}
+backports=
+[ "$suite" != bookworm ] || backports='-t bookworm-backports'
+# A library that came from backports earlier, with QEMU, wants its headers from there, too.
+if [ -n "$plain" ] && { [ -z "$backports" ] || ! try_from $plain; }; then
+	install_from $backports $plain
 fi
+[ -z "$newer" ] || install_from $backports $newer
 say "done"
