@@ -14,7 +14,9 @@
 #include "kernel/symbols.h"
 
 #define EXIT_CODE_PANIC 101
-#define STOP_WAIT_NS    (2 * NS_PER_S) /* for all of them to stop; then for each to print */
+#define STOP_WAIT_NS    (2 * NS_PER_S) /* for all of them to stop */
+#define PRINT_WAIT_NS \
+    (10 * NS_PER_S) /* for each to print: an emulated CPU gets its turn rarely on a busy host */
 /* For a panic before the clock is calibrated, when arch_clock_ns stands still. */
 #define STOP_SPINS_MAX 200000000u
 
@@ -65,12 +67,12 @@ void panic_backtrace(const struct arch_frame *frame)
 }
 
 /* Waits until done(cpu) says so.  False: it took too long. */
-static bool wait_until(bool (*done)(const struct cpu *cpu), const struct cpu *cpu)
+static bool wait_until(bool (*done)(const struct cpu *cpu), const struct cpu *cpu, uint64_t wait_ns)
 {
     uint64_t since_ns = arch_clock_ns();
 
     for (unsigned spins = 0; !done(cpu); spins++) {
-        if (spins == STOP_SPINS_MAX || arch_clock_ns() - since_ns > STOP_WAIT_NS)
+        if (spins == STOP_SPINS_MAX || arch_clock_ns() - since_ns > wait_ns)
             return false;
         arch_cpu_relax();
     }
@@ -99,13 +101,13 @@ static bool has_had_its_turn(UNUSED const struct cpu *cpu)
 static void let_print(const struct cpu *cpu)
 {
     __atomic_store_n(&turn, cpu->index + 1, __ATOMIC_RELEASE);
-    if (!wait_until(has_had_its_turn, cpu))
+    if (!wait_until(has_had_its_turn, cpu, PRINT_WAIT_NS))
         kprintf("  CPU %u does not answer\n", cpu->index);
 }
 
 static void print_others(const struct cpu *self)
 {
-    bool all = wait_until(all_have_stopped, self);
+    bool all = wait_until(all_have_stopped, self, STOP_WAIT_NS);
 
     cpu_for_each (cpu) {
         if (cpu != self && has_stopped(cpu))
