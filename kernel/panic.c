@@ -51,8 +51,12 @@ static void print_step(vaddr_t pc, void *arg)
     }
     print_again(trace);
     trace->last = pc;
+    /* Where an interrupt came at a function's first instruction, what is in front of it is nobody's. */
     symbols_find_kernel(pc - returns, &place);
-    place.offset += returns;
+    if (place.function)
+        place.offset += returns;
+    else
+        symbols_find_kernel(pc, &place);
     symbols_describe(&place, text, sizeof(text));
     kprintf("    %016llx%s%s\n", (unsigned long long)pc, text[0] ? " " : "", text);
 }
