@@ -12,6 +12,7 @@
 #include "kernel/outputs.h"
 #include "kernel/printf.h"
 #include "kernel/symbols.h"
+#include "kernel/text.h"
 
 #define EXIT_CODE_PANIC 101
 #define STOP_WAIT_NS    (2 * NS_PER_S) /* for all of them to stop */
@@ -37,6 +38,15 @@ static void print_again(struct trace *trace)
     trace->again = 0;
 }
 
+/* What it was called by was interrupted there, perhaps at a function's first instruction, and has called nobody. */
+static bool is_entry(const struct symbols_place *place)
+{
+    static const char name[] = "/entry.S";
+    size_t n = place->file ? text_length(place->file) : 0;
+
+    return n >= sizeof(name) - 1 && text_same(name, place->file + n - (sizeof(name) - 1), sizeof(name) - 1);
+}
+
 static void print_step(vaddr_t pc, void *arg)
 {
     struct trace *trace = arg;
@@ -44,19 +54,15 @@ static void print_step(vaddr_t pc, void *arg)
     char text[SYMBOLS_TEXT_MAX];
     bool returns = trace->returns;
 
-    trace->returns = true;
     if (pc == trace->last) {
         trace->again++;
         return;
     }
     print_again(trace);
     trace->last = pc;
-    /* Where an interrupt came at a function's first instruction, what is in front of it is nobody's. */
     symbols_find_kernel(pc - returns, &place);
-    if (place.function)
-        place.offset += returns;
-    else
-        symbols_find_kernel(pc, &place);
+    place.offset += returns;
+    trace->returns = !is_entry(&place);
     symbols_describe(&place, text, sizeof(text));
     kprintf("    %016llx%s%s\n", (unsigned long long)pc, text[0] ? " " : "", text);
 }
