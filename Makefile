@@ -383,7 +383,7 @@ $(B)/machine/topologies: $(addprefix $(B)/machine/test/machine/,topologies.o top
 machine: $(B)/machine/machine.so $(B)/machine/topologies
 
 # The machine's own guest: exact programs and what must be counted for them.
-MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,guest.c tests.c) kernel/string.c \
+MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,guest.c settings.c tests.c) kernel/string.c \
 	$(wildcard $(addprefix test/machine/guest/$(ARCH)/*,.S .c))
 MACHINE_GUEST_RAM_x86_64  := 0
 MACHINE_GUEST_RAM_aarch64 := 0x40000000

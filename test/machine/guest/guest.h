@@ -84,3 +84,7 @@ void tests(void);
 uint64_t arena(uint64_t bytes); /* memory that nobody has touched */
 extern void (*const platform_tests[])(
     void); /* more of them, of this instruction set only; NULL behind the last */
+
+/* settings.c */
+void a_turn_counts_nothing_for_the_wrong_event(void);
+void bad_settings_are_refused(void);

@@ -198,8 +198,8 @@ static const struct call value_calls[] = {
     {"hpm_open of no names", SYS_HPM_OPEN, {(uint64_t) ""}, {EINVAL, ENODEV}},
     {"hpm_open of unknown names", SYS_HPM_OPEN, {(uint64_t) "nosuch"}, {ENOENT, ENODEV}},
     {"hpm_close of no session", SYS_HPM_CLOSE, {0}, {ESRCH}},
-    {"hpm_close of session 17", SYS_HPM_CLOSE, {17}, {ESRCH}},
-    {"hpm_close of session 2^32 + 1", SYS_HPM_CLOSE, {0x100000001}, {ESRCH}},
+    {"hpm_close of what was never opened", SYS_HPM_CLOSE, {17}, {ESRCH}},
+    {"hpm_close of a number beyond 32 bits", SYS_HPM_CLOSE, {0x100000001}, {ESRCH}},
     {"thread_exit that clears an odd address", SYS_THREAD_EXIT, {0x400001}, {EINVAL}},
 };
 
