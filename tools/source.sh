@@ -17,8 +17,13 @@ apt_lists "$apt_dir" deb-src
 fetch() { apt_private "$apt_dir" -o Dir::Cache="$apt_dir/cache" -o APT::Sandbox::User=root "$@"; }
 
 printf 'source: fetching %s (log in build/apt/source/log)\n' "$package"
-(fetch update && cd "$work" && fetch source --only-source --download-only "$package") >"$apt_dir/log" 2>&1 ||
-	{ tail -n 20 "$apt_dir/log" >&2; die "$package could not be fetched (see above, and $apt_dir/log)"; }
+get() { (fetch update && cd "$work" && fetch source --only-source --download-only "$package") >"$apt_dir/log" 2>&1; }
+older() {
+	[ "$suite" != bookworm ] || return 1
+	printf 'source: %s has no %s that can be fetched: that of bookworm\n' "$suite" "$package"
+	sed -i "s/\b$suite\b/bookworm/g" "$apt_dir/sources.list" $(find "$apt_dir/sources" -type f)
+}
+get || { older && get; } || { tail -n 20 "$apt_dir/log" >&2; die "$package could not be fetched (see above, and $apt_dir/log)"; }
 found=$(find "$work" -name '*.orig.tar.*' ! -name '*.asc')
 [ -f "$found" ] || die "no single upstream archive in the source package $package"
 mkdir -p "$(dirname "$archive")"
