@@ -25,6 +25,7 @@ static struct model_cpu {
     uint64_t tail, lost;
     const struct event *event[PROGRAMMABLE]; /* as programmed ... */
     uint8_t modes[PROGRAMMABLE];             /* ... and in which modes */
+    bool armed;                              /* some counter was, since they were configured */
 } ALIGNED(CACHE_LINE) model_cpus[CPU_MAX];
 
 static struct model_cpu *model_here(void)
@@ -47,6 +48,7 @@ static int model_probe(struct pmu_caps *caps)
     *caps = (struct pmu_caps){
         .counters = PROGRAMMABLE,
         .instructions = true,
+        .arms = true,
         .cycles_per_tick = PMU_RATE_ONE,
         .events = {.table = event_table_named("model"), .counters = PROGRAMMABLE},
         .line_bytes = id->line_bytes,
@@ -119,14 +121,25 @@ static void model_latch(struct pmu_latch *out, const struct event *const *next)
 {
     struct model_cpu *m = model_here();
     volatile struct machine_cpu *regs = m->regs;
-    bool configure = next && store_events(m, next);
+    bool configure = next && (store_events(m, next) || m->armed);
 
+    if (configure)
+        m->armed = false;
     arch_io_write32(&regs->command, configure ? MACHINE_CMD_TURN : MACHINE_CMD_READ);
     out->time = arch_io_read64(&regs->time);
     out->cycles = arch_io_read64(&regs->counter[MACHINE_COUNTER_CYCLES].value);
     out->instructions = arch_io_read64(&regs->counter[MACHINE_COUNTER_INSTRUCTIONS].value);
     for (unsigned c = 0; c < PROGRAMMABLE; c++)
         out->count[c] = arch_io_read64(&regs->counter[c].value);
+}
+
+static void model_arm(unsigned c, uint64_t due)
+{
+    struct model_cpu *m = model_here();
+
+    m->armed = true;
+    arch_io_write64(&m->regs->due, due);
+    arch_io_write32(&m->regs->command, MACHINE_COMMAND_ARM(c));
 }
 
 static void model_tag(uint32_t tid)
@@ -205,7 +218,8 @@ static unsigned model_interrupted(void)
     arch_io_write32(&regs->ack, overflow);
     arch_io_write32(&regs->command, MACHINE_CMD_ACK);
     return (overflow >> MACHINE_COUNTER_CYCLES & 1 ? PMU_SLICE : 0) |
-           (overflow & MACHINE_STATUS_RING ? PMU_RECORDS : 0);
+           (overflow & MACHINE_STATUS_RING ? PMU_RECORDS : 0) |
+           (overflow & ((1u << PROGRAMMABLE) - 1)) * PMU_COUNTER;
 }
 
 static void model_mark(const char *label)
@@ -224,6 +238,7 @@ const struct pmu_ops pmu_model = {
     .probe = model_probe,
     .cpu_init = model_cpu_init,
     .latch = model_latch,
+    .arm = model_arm,
     .tag = model_tag,
     .sample = model_sample,
     .waiting = model_waiting,

@@ -16,6 +16,7 @@ struct pmu_caps {
     char about[48];                 /* for the boot line: version, width, ended by ", "; may be empty      */
     unsigned counters;              /* programmable ones, at most HPM_COUNTERS_MAX                        */
     bool instructions;              /* are counted                                                        */
+    bool arms;                      /* programmable counters interrupt by themselves: arm may be called   */
     uint64_t cycles_per_tick;       /* of arch_ticks, while a CPU runs, times PMU_RATE_ONE                */
     struct event_pmu events;        /* what it can count, but for cycles and instructions                 */
     uint32_t latency[SOURCE_COUNT]; /* cycles, 0: unknown                                                 */
@@ -45,7 +46,8 @@ struct pmu_setup {
     uint32_t record_count; /* power of two                                                    */
 };
 
-enum { PMU_SLICE = 1, PMU_RECORDS = 2 }; /* why it interrupted */
+/* Why it interrupted; PMU_COUNTER << c: programmable counter c has reached what it was armed for. */
+enum { PMU_SLICE = 1, PMU_RECORDS = 2, PMU_COUNTER = 1 << 8 };
 
 struct pmu_ops {
     const char *name;
@@ -58,6 +60,10 @@ struct pmu_ops {
      * that moment on, counter c counts *next[c], an event of caps that stays as it is (NULL: nothing), for all programmable
      * counters; next NULL: as before. */
     void (*latch)(struct pmu_latch *out, const struct event *const *next);
+    /* Programmable counter c, which counts an event, interrupts once when its count, as latch gives it, reaches due; at once if it has.
+     * A later call replaces an earlier one.  A latch with next disarms all counters and forgets what of them is pending.
+     * Only where caps say that it can. */
+    void (*arm)(unsigned c, uint64_t due);
     /* Ground truth, where there is such a thing: who runs from now on, 0 for idle. */
     void (*tag)(uint32_t tid);
     /* Starts sampling as config says, NULL stops it.  Records not drained are forgotten, uncounted.  config is valid. */

@@ -24,7 +24,7 @@
 #define MACHINE_PCI_BAR    2
 
 #define MACHINE_MAGIC   0x3168634d6c676956ull /* "ViglMch1" in memory */
-#define MACHINE_VERSION 2
+#define MACHINE_VERSION 3
 
 #define MACHINE_CPUS        64
 #define MACHINE_CPU_OFFSET  0x10000
@@ -191,8 +191,12 @@ enum machine_command {
     MACHINE_CMD_SAMPLE,
     /* READ and CONFIGURE at one moment, so that nothing is counted for the wrong event; neither if refused. */
     MACHINE_CMD_TURN,
+    /* Counter c = command >> 8, which has an event, overflows and interrupts once when its value reaches due; at once if it has.  Until
+     * then, or the next CONFIGURE or TURN, its period and flag do not matter.  -22: no such counter, or it has no event. */
+    MACHINE_CMD_ARM,
     MACHINE_COMMANDS
 };
+#define MACHINE_COMMAND_ARM(c) (MACHINE_CMD_ARM | (c) << 8)
 
 #define MACHINE_STATUS_RING (1u << 31) /* in overflow: ring_irq_at records are waiting */
 
@@ -253,6 +257,8 @@ struct machine_cpu {
      * from now on, 0 for idle; true counts are kept for each. */
     uint32_t tag; /* guest writes */
     uint32_t reserved1;
+
+    uint64_t due; /* guest writes, taken by ARM */
 };
 
 _Static_assert(sizeof(struct machine_id) <= 4096, "page 0");

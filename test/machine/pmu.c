@@ -312,6 +312,24 @@ static int write_counters(struct vcpu *v)
     return 0;
 }
 
+/* The period is longer than any run. */
+static int arm(struct vcpu *v, unsigned counter)
+{
+    struct pmu_counter *c = &v->pmu.counter[counter];
+    uint64_t due = v->pmu.page->due;
+
+    if (counter >= MACHINE_COUNTERS || !c->event)
+        return -EINVAL;
+    catch_up_all(v);
+    v->pmu.page->overflow &= ~(1u << counter);
+    c->flags |= MACHINE_COUNT_IRQ;
+    c->period = UINT64_MAX;
+    c->left = due > c->value ? due - c->value : c->period;
+    if (due <= c->value)
+        overflow(&v->pmu, 1u << counter);
+    return 0;
+}
+
 static int acknowledge(struct vcpu *v)
 {
     v->pmu.page->overflow &= ~v->pmu.page->ack;
@@ -361,9 +379,12 @@ static int (*const commands[MACHINE_COMMANDS])(struct vcpu *) = {
 
 int pmu_command(struct vcpu *v, uint32_t command)
 {
-    if (command >= MACHINE_COMMANDS || !commands[command])
+    unsigned which = command & 0xff;
+
+    if (which == MACHINE_CMD_ARM ? command >> 16
+                                 : which != command || which >= MACHINE_COMMANDS || !commands[which])
         return -EINVAL;
-    int error = commands[command](v);
+    int error = which == MACHINE_CMD_ARM ? arm(v, command >> 8) : commands[which](v);
     plan(v);
     return error;
 }

@@ -46,6 +46,10 @@ void bad_settings_are_refused(void)
     check("an unknown event is refused", (uint32_t)command(MACHINE_CMD_CONFIGURE), refused, refused);
     r->counter[1].event = MACHINE_EVENT_NONE;
     check("a command beyond the last is refused", (uint32_t)command(MACHINE_COMMANDS), refused, refused);
+    check("a counter without an event cannot be armed", (uint32_t)command(MACHINE_COMMAND_ARM(1)), refused,
+          refused);
+    check("a counter beyond the last cannot be armed",
+          (uint32_t)command(MACHINE_COMMAND_ARM(MACHINE_COUNTERS)), refused, refused);
     r->sample_sources = 1u << MACHINE_L1;
     check("L1 hits cannot be sampled", (uint32_t)command(MACHINE_CMD_SAMPLE), refused, refused);
     r->sample_sources = 1u << MACHINE_LOCAL_L2;

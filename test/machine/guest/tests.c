@@ -423,6 +423,52 @@ static void overflows_interrupt_on_time(void)
     r->irq_address = 0;
 }
 
+static void an_armed_counter_interrupts_once_when_it_is_due(void)
+{
+    volatile struct machine_cpu *r = regs();
+    struct interrupts *i = &interrupts[this_cpu()];
+    uint64_t before = i->count;
+    unsigned cycles = 0;
+
+    message(r);
+    for (unsigned k = 0; k < MACHINE_COUNTERS; k++)
+        r->counter[k].event = MACHINE_EVENT_NONE;
+    while (!(id->counter_mask[MACHINE_EVENT_CYCLES] >> cycles & 1))
+        cycles++;
+    r->counter[cycles].event = MACHINE_EVENT_CYCLES;
+    r->counter[cycles].flags = KERNEL;
+    r->counter[cycles].period = 0;
+    command(MACHINE_CMD_CONFIGURE);
+    command(MACHINE_CMD_START);
+    command(MACHINE_CMD_READ);
+    uint64_t due = r->counter[cycles].value + 5000;
+    r->due = due;
+    check("a counter is armed", (uint32_t)command(MACHINE_COMMAND_ARM(cycles)), 0, 0);
+    while (i->count == before)
+        spin(2);
+    command(MACHINE_CMD_READ);
+    check("  and interrupts when it reaches that", r->counter[cycles].value, due, due + 2000);
+    check("  and says so", r->overflow, 1u << cycles, 1u << cycles);
+    r->ack = r->overflow;
+    command(MACHINE_CMD_ACK);
+    spin(20000);
+    check("  once", i->count - before, 1, 1);
+    r->due = due;
+    command(MACHINE_COMMAND_ARM(cycles));
+    spin(100);
+    check("what is due already interrupts at once", i->count - before, 2, 2);
+    r->ack = r->overflow;
+    command(MACHINE_CMD_ACK);
+    r->due = due + 1000000;
+    command(MACHINE_COMMAND_ARM(cycles));
+    command(MACHINE_CMD_TURN);
+    r->due = 0;
+    spin(1000000);
+    check("a turn disarms", i->count - before, 2, 2);
+    command(MACHINE_CMD_STOP);
+    r->irq_address = 0;
+}
+
 /* ---- Samples ---------------------------------------------------------------------------------------------- */
 
 static uint64_t ring_at;
@@ -543,6 +589,7 @@ void tests(void)
     timers_fire_in_model_time();
     an_interrupt_reaches_a_waiting_cpu_when_it_should();
     overflows_interrupt_on_time();
+    an_armed_counter_interrupts_once_when_it_is_due();
     records_are_precise();
     records_tell_modified_lines();
     a_turn_counts_nothing_for_the_wrong_event();
