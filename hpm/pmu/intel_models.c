@@ -89,48 +89,60 @@ static const struct intel_precise no_events[] = {{0, 0, NO}};
 #define LATENCY         0x01cd
 
 /*
- * Not here: Sandy Bridge, whose records may be of another counter before some microcode.  Up to Haswell the precise events
- * may count another thread's accesses while both threads of a core run (Linux, intel_ht_bug), so they are not used.
- * From Sapphire Rapids on the latency event needs a second counter to know the source: there are remote caches only.
+ * Up to Haswell the precise events may count another thread's accesses while both threads of a core run (Linux, intel_ht_bug), so
+ * they are not used.  From Sapphire Rapids on the latency event needs a second counter to know the source: there are remote
+ * caches only.
  */
-static const struct intel_model models[] = {
-    {0x1a, 0x1a, LATENCY_NEHALEM, server, no_events},
-    {0x1e, 0x1f, LATENCY_NEHALEM, client, no_events},
-    {0x25, 0x25, LATENCY_NEHALEM, client, no_events}, /* Westmere */
-    {0x2c, 0x2c, LATENCY_NEHALEM, server, no_events},
-    {0x2e, 0x2f, LATENCY_NEHALEM, server, no_events},
-    {0x3a, 0x3a, LATENCY, client, no_events}, /* Ivy Bridge */
-    {0x3e, 0x3e, LATENCY, server, no_events},
-    {0x3c, 0x3c, LATENCY, client, no_events}, /* Haswell */
-    {0x45, 0x46, LATENCY, client, no_events},
-    {0x3f, 0x3f, LATENCY, server, no_events},
-    {0x3d, 0x3d, LATENCY, client, no_events}, /* Broadwell */
-    {0x47, 0x47, LATENCY, client, no_events},
-    {0x4f, 0x4f, LATENCY, server, broadwell_events},
-    {0x56, 0x56, LATENCY, server, broadwell_events},
-    {0x4e, 0x4e, LATENCY, skylake, skylake_events},
-    {0x5e, 0x5e, LATENCY, skylake, skylake_events},
-    {0x8e, 0x8e, LATENCY, skylake, skylake_events}, /* Kaby, Coffee, Whiskey Lake */
-    {0x9e, 0x9e, LATENCY, skylake, skylake_events},
-    {0xa5, 0xa6, LATENCY, skylake, skylake_events}, /* Comet Lake */
-    {0x55, 0x55, LATENCY, skylake_sp, skylake_sp_events},
-    {0x7d, 0x7e, LATENCY, skylake, skylake_events}, /* Ice Lake */
-    {0x8c, 0x8d, LATENCY, skylake, skylake_events}, /* Tiger Lake */
-    {0x9d, 0x9d, LATENCY, skylake, skylake_events},
-    {0xa7, 0xa7, LATENCY, skylake, skylake_events}, /* Rocket Lake */
-    {0x6a, 0x6a, LATENCY, skylake_sp, skylake_sp_events},
-    {0x6c, 0x6c, LATENCY, skylake_sp, skylake_sp_events},
-    {0x8f, 0x8f, 0, skylake_sp, remote_cache_events}, /* Sapphire, Emerald, Granite Rapids */
-    {0xcf, 0xcf, 0, skylake_sp, remote_cache_events},
-    {0xad, 0xae, 0, skylake_sp, remote_cache_events},
-    {0, 0, 0, NULL, NULL},
+static const struct intel_model nehalem = {LATENCY_NEHALEM, client, no_events},
+                                nehalem_ep = {LATENCY_NEHALEM, server, no_events},
+                                ivy_bridge = {LATENCY, client, no_events},
+                                ivy_bridge_ep = {LATENCY, server, no_events},
+                                broadwell_ep = {LATENCY, server, broadwell_events},
+                                since_skylake = {LATENCY, skylake, skylake_events},
+                                since_skylake_sp = {LATENCY, skylake_sp, skylake_sp_events},
+                                since_sapphire_rapids = {0, skylake_sp, remote_cache_events};
+
+/* Not here: Sandy Bridge, whose records may be of another counter before some microcode. */
+static const struct {
+    uint8_t first, last; /* model numbers of family 6 */
+    const struct intel_model *records;
+} models[] = {
+    {0x1a, 0x1a, &nehalem_ep},
+    {0x1e, 0x1f, &nehalem},
+    {0x25, 0x25, &nehalem}, /* Westmere */
+    {0x2c, 0x2c, &nehalem_ep},
+    {0x2e, 0x2f, &nehalem_ep},
+    {0x3a, 0x3a, &ivy_bridge},
+    {0x3e, 0x3e, &ivy_bridge_ep},
+    {0x3c, 0x3c, &ivy_bridge}, /* Haswell */
+    {0x45, 0x46, &ivy_bridge},
+    {0x3f, 0x3f, &ivy_bridge_ep},
+    {0x3d, 0x3d, &ivy_bridge}, /* Broadwell */
+    {0x47, 0x47, &ivy_bridge},
+    {0x4f, 0x4f, &broadwell_ep},
+    {0x56, 0x56, &broadwell_ep},
+    {0x4e, 0x4e, &since_skylake},
+    {0x5e, 0x5e, &since_skylake},
+    {0x8e, 0x8e, &since_skylake}, /* Kaby, Coffee, Whiskey Lake */
+    {0x9e, 0x9e, &since_skylake},
+    {0xa5, 0xa6, &since_skylake}, /* Comet Lake */
+    {0x55, 0x55, &since_skylake_sp},
+    {0x7d, 0x7e, &since_skylake}, /* Ice Lake */
+    {0x8c, 0x8d, &since_skylake}, /* Tiger Lake */
+    {0x9d, 0x9d, &since_skylake},
+    {0xa7, 0xa7, &since_skylake}, /* Rocket Lake */
+    {0x6a, 0x6a, &since_skylake_sp},
+    {0x6c, 0x6c, &since_skylake_sp},
+    {0x8f, 0x8f, &since_sapphire_rapids},
+    {0xcf, 0xcf, &since_sapphire_rapids}, /* Emerald Rapids */
+    {0xad, 0xae, &since_sapphire_rapids}, /* Granite Rapids */
 };
 
 const struct intel_model *intel_model(const struct event_identity *who)
 {
-    for (const struct intel_model *m = models; m->last && who->family == 6; m++)
-        if (who->model >= m->first && who->model <= m->last)
-            return m;
+    for (size_t i = 0; i < ARRAY_SIZE(models) && who->family == 6; i++)
+        if (who->model >= models[i].first && who->model <= models[i].last)
+            return models[i].records;
     return NULL;
 }
 

@@ -17,7 +17,6 @@ struct intel_precise {
 };
 
 struct intel_model {
-    uint8_t first, last;                 /* model numbers of family 6, or 0 to 0: ends the table */
     uint16_t latency_event;              /* loads that take longer than a threshold; 0: none     */
     const uint8_t *source;               /* [INTEL_SOURCES]: enum hpm_source, for that event     */
     const struct intel_precise *precise; /* ended by no sources; the first that will do is taken */

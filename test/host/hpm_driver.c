@@ -42,6 +42,37 @@ void assert_exact(unsigned cpu)
     assert_last_exact(cpu);
 }
 
+struct hpm_breakdown executed(uint64_t instructions, uint64_t cycles)
+{
+    switch_to(0, 0);
+    pmu->execute(instructions, cycles, true);
+    switch_to(0, -1);
+    assert_exact(0);
+    return counted(0);
+}
+
+void check_room_for_counters(void)
+{
+    assert_int_equal(hpm_caps()->counters, HPM_COUNTERS_MAX);
+    executed(1000, 3 * SLICE);
+}
+
+void check_left_out(unsigned cpu)
+{
+    struct hpm_breakdown b;
+
+    assert_null(cpus[cpu].hpm);
+    switch_to(cpu, 0);
+    pmu->execute(1000, 2000, true);
+    tick(cpu);
+    hpm_interrupt(NULL);
+    switch_to(cpu, -1);
+    b = executed(300, 5000);
+    assert_in_range(b.instructions, 300, 330);
+    hpm_read_machine(&b);
+    assert_in_range(b.instructions, 300, 330);
+}
+
 /* ---- Life ---- */
 
 /* One of those that hpm counts, or what nobody does. */

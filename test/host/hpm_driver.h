@@ -43,6 +43,13 @@ void assert_last_exact(unsigned cpu);
 /* The same for a reading made now. */
 void assert_exact(unsigned cpu);
 
+/* What is counted for thread 0 when it alone executes that in user mode, on CPU 0. */
+struct hpm_breakdown executed(uint64_t instructions, uint64_t cycles);
+/* Of more counters than hpm has room for, no more are used. */
+void check_room_for_counters(void);
+/* A CPU that is not counted does no harm to the counts of the others. */
+void check_left_out(unsigned cpu);
+
 /* Random threads do random work on all CPUs, and nothing of it is lost or counted twice; the machine's counts. */
 struct life {
     unsigned steps;

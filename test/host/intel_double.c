@@ -481,12 +481,15 @@ static struct truth truth(unsigned cpu)
 {
     const struct intel_double *d = &intel_double[cpu];
     const struct intel_kind *k = &d->kind;
-    unsigned cycles = k->fixed ? INTEL_FIXED_AT(1) : k->counters - 1;
+    bool fixed_cycles = has_fixed(k, FIXED_CYCLES);
+    unsigned cycles = fixed_cycles ? INTEL_FIXED_AT(FIXED_CYCLES) : k->counters - 1;
 
     return (struct truth){.happened = d->happened,
                           .at_read = d->at_read,
                           .set_back = d->set_back[cycles],
-                          .instructions = k->fixed ? INTEL_FIXED_AT(0) : k->counters - 2,
+                          .instructions = has_fixed(k, FIXED_INSTRUCTIONS)
+                                              ? INTEL_FIXED_AT(FIXED_INSTRUCTIONS)
+                                              : k->counters - (fixed_cycles ? 1 : 2),
                           .cycles = cycles,
                           .accesses = d->accesses};
 }

@@ -65,12 +65,9 @@ static void a_processor_without_a_table_counts_cycles_and_instructions(void **st
     assert_true(hpm_caps()->present);
     assert_false(hpm_caps()->can_sample);
     assert_int_equal(hpm_caps()->missed | hpm_caps()->stall, 0);
-    switch_to(0, 0);
-    amd_execute(1000, 5000, true);
-    hpm_read_thread(&threads[0], &b);
+    b = executed(1000, 5000);
     assert_in_range(b.instructions, 1000, 1100);
     assert_in_range(b.cycles, 5000, 5000 + 50 * ACCESS_CYCLES);
-    assert_exact(0);
 }
 
 static void no_more_counters_are_used_than_hpm_has_room_for(void **state)
@@ -80,16 +77,11 @@ static void no_more_counters_are_used_than_hpm_has_room_for(void **state)
     (void)state;
     many.v2 = 15;
     start(&many);
-    assert_int_equal(hpm_caps()->counters, HPM_COUNTERS_MAX);
-    switch_to(0, 0);
-    amd_execute(1000, 3 * SLICE, true);
-    assert_exact(0);
+    check_room_for_counters();
     many.v2 = 2;
     start(&many);
     assert_int_equal(hpm_caps()->counters, 0);
-    switch_to(0, 0);
-    amd_execute(1000, 3 * SLICE, true);
-    assert_exact(0);
+    executed(1000, 3 * SLICE);
     many.v2 = 1;
     start(&many);
     assert_false(hpm_caps()->present);
@@ -123,9 +115,7 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
         assert_null(cpus[i].hpm);
     assert_non_null(strstr(double_output,
                            "hpm: the counters of CPU 2 lack what the first CPU's have: it is not counted\n"));
-    switch_to(0, 0);
-    amd_execute(300, 5000, true);
-    assert_exact(0);
+    check_left_out(2);
     amd_machine(&amd_zen4);
     amd_double[2].kind.ibs = IBS_ALL;
     EXPECT_PANIC(kernel_start_hpm());

@@ -291,16 +291,22 @@ static void a_period_too_short_for_the_hardware_is_refused(void **state)
     assert_true(amd_double[0].recorded > 4000);
 }
 
+/* So many operations of thread 1, one in 5000 of which is recorded, while interrupts are late. */
+static void operate_unheard(uint64_t operations)
+{
+    start(&amd_zen2);
+    switch_to(0, 1);
+    sample_all(EVERY, 5000, 0, true, true);
+    double_late = true;
+    amd_operate(operations, &at_l1);
+}
+
 static void a_record_belongs_to_the_thread_that_leaves(void **state)
 {
     struct hpm_sample s;
 
     (void)state;
-    start(&amd_zen2);
-    switch_to(0, 1);
-    sample_all(EVERY, 5000, 0, true, true);
-    double_late = true;
-    amd_operate(5000, &at_l1);
+    operate_unheard(5000);
     switch_to(0, 2);
     assert_int_equal(hpm_sampling_take(&s, 1), 1);
     assert_int_equal(s.tid, 101);
@@ -319,11 +325,7 @@ static void what_is_recorded_after_the_end_is_forgotten(void **state)
     struct hpm_sample s;
 
     (void)state;
-    start(&amd_zen2);
-    switch_to(0, 1);
-    sample_all(EVERY, 5000, 0, true, true);
-    double_late = true;
-    amd_operate(4999, &at_l1);
+    operate_unheard(4999);
     hpm_sampling_stop();
     assert_int_equal(amd_double[0].op & OP_EN, 0);
     amd_double[0].op |= OP_VAL; /* it was tagged before */

@@ -114,13 +114,9 @@ static void a_pmu_may_have_a_cycle_counter_only(void **state)
     start(&least);
     assert_true(hpm_caps()->present);
     assert_false(hpm_caps()->instructions);
-    switch_to(0, 0);
-    armv8_execute(1000, 5000, true);
-    switch_to(0, -1);
-    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
+    b = executed(1000, 5000);
     assert_in_range(b.cycles, 5000, 5100);
     assert_int_equal(b.instructions, 0);
-    assert_exact(0);
 }
 
 static void no_more_counters_are_used_than_hpm_has_room_for(void **state)
@@ -130,10 +126,7 @@ static void no_more_counters_are_used_than_hpm_has_room_for(void **state)
     (void)state;
     many.counters = 31;
     start(&many);
-    assert_int_equal(hpm_caps()->counters, HPM_COUNTERS_MAX);
-    switch_to(0, 0);
-    armv8_execute(1000, 3 * SLICE, true);
-    assert_exact(0);
+    check_room_for_counters();
 }
 
 static void a_cycle_counter_that_stands_still_is_not_used(void **state)
@@ -149,8 +142,6 @@ static void a_cycle_counter_that_stands_still_is_not_used(void **state)
 
 static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
 {
-    struct hpm_breakdown b;
-
     (void)state;
     armv8_machine(&wide);
     armv8_double[1].kind.ceid1 &= ~CEID(0x24);
@@ -162,21 +153,7 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
         assert_null(cpus[i].hpm);
     assert_non_null(strstr(double_output,
                            "hpm: the counters of CPU 2 lack what the first CPU's have: it is not counted\n"));
-    host_irqs_on = false;
-    double_run_on(2);
-    hpm_switch(NULL, &threads[0]);
-    armv8_execute(1000, 2000, true);
-    hpm_tick();
-    hpm_interrupt(NULL);
-    hpm_switch(&threads[0], NULL);
-    double_run_on(0);
-    hpm_switch(NULL, &threads[0]);
-    armv8_execute(300, 5000, true);
-    hpm_switch(&threads[0], NULL);
-    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
-    assert_in_range(b.instructions, 300, 330);
-    hpm_read_machine(&b);
-    assert_in_range(b.instructions, 300, 330);
+    check_left_out(2);
 }
 
 /* ---- Counting ---- */

@@ -130,12 +130,8 @@ static void a_processor_nobody_knows_has_cycles_and_instructions(void **state)
     k.family = 19;
     start(&k);
     assert_int_equal(hpm_caps()->missed | hpm_caps()->stall, 0);
-    switch_to(0, 0);
-    intel_execute(1000, 5000, true);
-    switch_to(0, -1);
-    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
+    b = executed(1000, 5000);
     assert_in_range(b.instructions, 1000, 1100);
-    assert_exact(0);
 }
 
 static void a_cpu_may_have_too_few_counters_for_anything_but_cycles(void **state)
@@ -149,13 +145,9 @@ static void a_cpu_may_have_too_few_counters_for_anything_but_cycles(void **state
     assert_true(hpm_caps()->present);
     assert_false(hpm_caps()->instructions);
     assert_int_equal(hpm_caps()->counters, 0);
-    switch_to(0, 0);
-    intel_execute(1000, 5000, true);
-    switch_to(0, -1);
-    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
+    b = executed(1000, 5000);
     assert_in_range(b.cycles, 5000, 5200);
     assert_int_equal(b.instructions, 0);
-    assert_exact(0);
     one.missing = 1; /* not even they are counted */
     start(&one);
     assert_false(hpm_caps()->present);
@@ -165,6 +157,7 @@ static void a_cpu_may_have_too_few_counters_for_anything_but_cycles(void **state
 static void fixed_counters_may_have_gaps(void **state)
 {
     struct intel_kind gap = intel_icelake;
+    struct hpm_breakdown b;
 
     (void)state;
     gap.fixed = 0;
@@ -172,11 +165,7 @@ static void fixed_counters_may_have_gaps(void **state)
     start(&gap);
     assert_true(hpm_caps()->instructions);
     assert_int_equal(hpm_caps()->counters, 7);
-    switch_to(0, 0);
-    intel_execute(1000, 5000, true);
-    struct hpm_breakdown b;
-    switch_to(0, -1);
-    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
+    b = executed(1000, 5000);
     assert_in_range(b.cycles, 5000, 5200);
     assert_in_range(b.instructions, 1000, 1100);
 }
@@ -188,10 +177,7 @@ static void no_more_counters_are_used_than_hpm_has_room_for(void **state)
     (void)state;
     many.counters = 16;
     start(&many);
-    assert_int_equal(hpm_caps()->counters, HPM_COUNTERS_MAX);
-    switch_to(0, 0);
-    intel_execute(1000, 3 * SLICE, true);
-    assert_exact(0);
+    check_room_for_counters();
 }
 
 static void a_cycle_counter_that_stands_still_is_not_used(void **state)
@@ -207,8 +193,6 @@ static void a_cycle_counter_that_stands_still_is_not_used(void **state)
 
 static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
 {
-    struct hpm_breakdown b;
-
     (void)state;
     intel_machine(&intel_skylake);
     intel_double[1].kind.missing = 1u << 4; /* last-level misses, which are counted */
@@ -228,18 +212,8 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
     kernel_start_hpm();
     for (unsigned i = 1; i < DOUBLE_CPUS; i++)
         assert_null(cpus[i].hpm);
-    host_irqs_on = false;
-    double_run_on(2);
-    hpm_switch(NULL, &threads[0]);
-    hpm_tick();
-    hpm_interrupt(NULL);
-    hpm_switch(&threads[0], NULL);
-    double_run_on(0);
-    hpm_switch(NULL, &threads[0]);
-    intel_execute(300, 5000, true);
-    hpm_switch(&threads[0], NULL);
-    context_read(&threads[0].counts, &hpm_state.plan->mux, &hpm_state.figures, &b);
-    assert_in_range(b.instructions, 300, 330);
+    threads_begin(3);
+    check_left_out(2);
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, threads_end)
