@@ -3,7 +3,7 @@
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic, mem* and others.
 POLICY_SRC := \
-	$(addprefix hpm/,context.c estimate.c group.c mux.c mux_turns.c plan.c) \
+	$(addprefix hpm/,context.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
 	$(addprefix sched/, \
 		balance_policy.c cluster.c cluster_cosine.c cluster_published.c cluster_watch.c place.c place_core.c \
@@ -162,6 +162,7 @@ test_hpm_group_cause_SRC := hpm/group.c
 test_hpm_plan_SRC := $(PLAN)
 test_mux_SRC := $(MUX) test/host/mux_config.c
 test_mux_turns_SRC := hpm/mux_turns.c test/host/mux_config.c
+test_period_SRC := hpm/period.c hpm/period_draw.c
 
 # hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.
 HPM_TESTED := \

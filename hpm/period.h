@@ -9,9 +9,10 @@
  * - period_draw: the period of the next samples.  One that is always the same falls into step with loops ([S] 3.5: up to 100 times
  *   as many samples of one store as of its neighbour); a random prime near the mean does not.
  *
- * The present period of a criterion is period_draw(governor_stretched(g, p.period), &random).  What period a sample was taken with
- * is the caller's to remember: it is what the sample stands for.  A new period is to take effect behind the next sample;
- * a counter that is set anew instead forgets what it has counted, and rare events are never sampled.
+ * The present period of a criterion is period_draw(governor_stretched(g, p.period), &random).  What a sample stands for is the
+ * caller's to remember: the events since the one before.  A counter is not set anew when the period changes, or it forgets what
+ * it has counted, and rare events are never sampled; a new period begins behind the next sample, but where that is further away
+ * than the new period it moves as near.
  *
  * Pure: no clock, lock, allocation or register.
  */
@@ -21,9 +22,10 @@
 #define PERIOD_MAX         ((uint64_t)1 << 32)
 #define PERIOD_SAMPLES_MAX ((uint64_t)1 << 20) /* wanted in a window                                   */
 #define PERIOD_WINDOW_MAX  ((uint64_t)1 << 40) /* its length, in any unit                              */
-#define PERIOD_WINDOWS     8                   /* that are averaged over: n above                      */
-#define PERIOD_KNOWN       16                  /* samples that it takes to be believed                 */
-#define PERIOD_SHRINK_MAX  8                   /* fewer shorten the period by at most this factor      */
+#define PERIOD_WINDOWS     4                   /* that are averaged over: n above                 */
+#define PERIOD_KNOWN       16                  /* samples in them that it takes to be believed    */
+#define PERIOD_SHRINK_MAX  8                   /* fewer shorten the period by at most this factor */
+#define PERIOD_BURST       16                  /* times what is wanted: more a burst may not bring */
 
 /* ---- Adaptation ---- */
 
@@ -36,7 +38,7 @@ struct period_config {
 /* What one window brought, all CPUs together. */
 struct period_window {
     uint64_t samples; /* taken, lost ones included                                  */
-    uint64_t events;  /* they stood for: the sum of the periods each was taken with */
+    uint64_t events;  /* they stood for: the sum of the distances of each to the one before */
     uint64_t length;  /* in the config's unit; 0: ignored.  Time in which nothing ran may be left out */
 };
 
@@ -44,14 +46,17 @@ struct period {
     uint64_t period; /* mean, config.min..config.max */
     /* Private. */
     struct period_config config;
-    struct period_window window[PERIOD_WINDOWS]; /* a ring */
-    unsigned windows, next;
+    struct period_window window[PERIOD_WINDOWS]; /* a ring; those without length have not been yet */
+    unsigned next;
+    uint64_t longest; /* that was right, slowly forgotten */
 };
 
 /* first: a guess, brought into range; the only price of a wrong one is the first window.  config is valid. */
 void period_init(struct period *p, const struct period_config *config, uint64_t first);
 /* A window has ended.  Returns p->period, which may have changed.
- * It is shortened by more than PERIOD_SHRINK_MAX at a time only where at least PERIOD_KNOWN samples say so. */
+ * At most PERIOD_SHRINK_MAX times shorter than before, unless PERIOD_KNOWN samples say so; and never so short that a rate as
+ * it was before would bring more than PERIOD_BURST times the samples, where before is forgotten to a half in 22 windows: after
+ * a pause, or a quiet stretch, there is no flood. */
 uint64_t period_update(struct period *p, const struct period_window *w);
 /* What is wrong, or NULL. */
 const char *period_check(const struct period *p);
@@ -74,12 +79,12 @@ struct governor {
 };
 
 void governor_init(struct governor *g);
-/* A window has ended: of `all` cycles of the CPUs' time `spent` went to sampling, of which at most permille thousandths may; 1..1000.
- * Lengthens at once, as far as it takes; comes back by an eighth a window at most, so that a limit once found is not passed again and again.
- * Returns g->reason. */
+/* A window has ended: of `all` cycles of the CPUs' time, at most 2^54, `spent` went to sampling, and permille thousandths may; 1..1000.
+ * Lengthens at once, as far as it takes; comes back by an eighth a window at most, so that a limit once found is not passed again
+ * and again.  Returns g->reason. */
 enum governor_reason governor_update(struct governor *g, uint64_t spent, uint64_t all, unsigned permille);
-/* Interrupts for samples in some time of which there may be at most limit, from 1, in it.  1: fine; else a power of two, 2..2^32: periods so
- * many times as long would have kept to the limit.  Cheap enough for the interrupt itself. */
+/* There were so many interrupts for samples in some time, in which limit, from 1, may be.  1: fine; else a power of two, 2..2^32:
+ * periods so many times as long would have kept to the limit.  Cheap enough for the interrupt itself. */
 uint64_t period_storm(uint64_t interrupts, uint64_t limit);
 /* All periods become so many times as long, as period_storm says; governor_update brings them back. */
 void governor_storm(struct governor *g, uint64_t factor);
@@ -93,8 +98,8 @@ const char *governor_check(const struct governor *g);
 /*
  * A random prime around mean, at most a sixteenth and a gap between primes from it, whose expectation is mean.  1 gives 1; behind
  * the last prime below 2^32 (times may be so long) any number does.  *random: state, not 0, different for each CPU.
- * Takes some 50,000 simple instructions at most, 5,000 on average: for each drain of a buffer, not for each sample; who
- * samples without a buffer draws some in advance.
+ * Takes some 10,000 cycles (mean 10^5) to 25,000 (mean 2^32): for each drain of a buffer, not for each sample; who samples without a
+ * buffer draws some in advance.
  */
 uint64_t period_draw(uint64_t mean, uint64_t *random);
 /* n < 2^32. */
