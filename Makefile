@@ -149,13 +149,23 @@ $(FONT_SRC): $(FONT_FILE) tools/font.sh
 $(LIBPFM4)/found.h: tools/libpfm4.sh tools/source.sh tools/apt.sh | deps-build
 	@tools/libpfm4.sh $(LIBPFM4)
 	@touch $@
-$(EVENTS)/generate: $(EVENTS_TOOL_SRC) tools/events/intel_correct.h tools/events/source.h hpm/events/table.h hpm/events/event.h kernel/dev/machine.h $(LIBPFM4)/found.h
+# With what reads libpfm4's tables, if they could be fetched.
+events_tool = $(HOSTCC) -std=gnu11 -g -O1 -I. -isystem $(LIBPFM4) $(WARN) $(EVENTS_TOOL_SRC) $(1) -o $@
+EVENTS_TOOL_H := $(wildcard tools/events/*.h) hpm/events/table.h hpm/events/event.h kernel/dev/machine.h
+$(EVENTS)/generate: $(EVENTS_TOOL_SRC) $(EVENTS_TOOL_LIBPFM4) $(EVENTS_TOOL_WITHOUT) $(EVENTS_TOOL_H) $(LIBPFM4)/found.h
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(HOSTCC) -std=gnu11 -g -O1 -I. -isystem $(LIBPFM4) $(WARN) $(EVENTS_TOOL_SRC) -o $@
+	$(Q)$(call events_tool,$$(test -s $(LIBPFM4)/version && echo $(EVENTS_TOOL_LIBPFM4) || echo $(EVENTS_TOOL_WITHOUT)))
+$(EVENTS)/without/generate: $(EVENTS_TOOL_SRC) $(EVENTS_TOOL_WITHOUT) $(EVENTS_TOOL_H) | deps-build
+	$(call say,HOSTLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(call events_tool,$(EVENTS_TOOL_WITHOUT))
 $(EVENTS)/x86_64.c $(EVENTS)/aarch64.c: $(EVENTS)/%.c: $(EVENTS)/generate
 	$(call say,EVENTS,$@)
 	$(Q)$< $* "$$(cat $(LIBPFM4)/version)" >$@
+$(EVENTS)/without/x86_64.c: $(EVENTS)/without/generate
+	$(call say,EVENTS,$@)
+	$(Q)$< x86_64 '' >$@
 
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Compiled in two flavours: fast, and debug with lock-order checks, which the tests boot.

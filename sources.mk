@@ -67,10 +67,10 @@ SUITE_SRC := \
 EFI_SRC := \
 	$(addprefix kernel/boot/, \
 		boot_info.c boot_info.h efi.c efi_arch.h efi_base.h efi_cmdline.c efi_cmdline.h efi_$(ARCH).c gop.c gop.h)
-# The host program that prints the tables of events.
-EVENTS_TOOL_SRC := \
-	test/machine/pmu_masks.c \
-	$(addprefix tools/events/,amd.c arm.c generate.c intel.c intel_correct.c model.c)
+# The host program that prints the tables of events, and what reads libpfm4's, or stands in for it.
+EVENTS_TOOL_SRC := $(addprefix tools/events/,architectural.c generate.c model.c) test/machine/pmu_masks.c
+EVENTS_TOOL_LIBPFM4 := $(addprefix tools/events/,amd.c arm.c intel.c intel_correct.c)
+EVENTS_TOOL_WITHOUT := tools/events/without.c
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
 # To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS.
@@ -198,6 +198,7 @@ test_event_request_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
 test_events_arm_SRC := $(EVENTS_SRC_aarch64) hpm/group.c
 test_events_libpfm4_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
 test_events_libpfm4_LIBS := -lpfm
+test_events_without_SRC := $(filter hpm/%,$(EVENTS_SRC_x86_64)) $(EVENTS)/without/x86_64.c hpm/group.c
 test_events_x86_SRC := $(EVENTS_SRC_x86_64) hpm/group.c test/machine/pmu_masks.c
 test_metric_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
 

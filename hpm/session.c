@@ -265,7 +265,9 @@ int hpm_session_open(const char *names, struct hpm_session **out, char *err, siz
         return say(err, err_size, "this machine has no performance counters that are known, or hpm.pmu=none",
                    -ENODEV);
     if (!hpm_state.pmu.events.table)
-        return say(err, err_size, "no events of this processor's PMU are known by name", -ENODEV);
+        return say(err, err_size,
+                   event_vendors ? "no events of this processor's PMU are known by name" : EVENT_NO_VENDORS,
+                   -ENODEV);
     if (!slot)
         return say(err, err_size, "too many sessions at a time", -ENOSPC);
     if (frame_alloc(session_order(), &pa))

@@ -140,6 +140,8 @@ static void print_found(void)
     report_missing(missing, sizeof missing);
     if (missing[0])
         kprintf("hpm: %s: does not count %s\n", caps.name, missing);
+    if (!event_vendors)
+        kprintf("hpm: " EVENT_NO_VENDORS "\n");
 }
 
 void hpm_init(void)

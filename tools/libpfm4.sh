@@ -2,10 +2,16 @@
 # Fetches libpfm4's private event tables, which no binary package has: from its Debian source package.
 #   tools/libpfm4.sh OUT_DIR       leaves *.h, events/*.h, perfmon/*.h and version there, and found.h: HAVE_name for each
 #                                  table of a core's events, since which there are depends on the version
+# Where no mirror has it found.h and version are left empty: the kernel is then built without vendors' events.
 set -eu
 out=$1
 mkdir -p "$out/unpacked"
-"$(dirname "$0")/source.sh" libpfm4 "$out/unpacked/archive"
+if ! "$(dirname "$0")/source.sh" libpfm4 "$out/unpacked/archive" 2>/dev/null; then
+	: >"$out/found.h"
+	: >"$out/version"
+	echo "libpfm4: cannot be fetched (log in build/apt/source/log): building without vendors' names of events; to try again: rm -r $out build/events" >&2
+	exit 0
+fi
 tar -xf "$out/unpacked/archive" -C "$out/unpacked" --wildcards '*/config.mk' '*/lib/*_priv.h' '*/include/perfmon/*.h' \
 	'*/lib/events/intel_*.h' '*/lib/events/amd64_*.h' '*/lib/events/arm_*.h'
 source=$(dirname "$(find "$out/unpacked" -maxdepth 2 -name config.mk)")

@@ -1,6 +1,6 @@
 /*
  * Which x86 processor has which events.  Models: Intel SDM volume 4, table 2-1; AMD, the PPR of each family.
- * A table that this kernel's version of libpfm4 does not have is passed over.
+ * A table that this kernel's version of libpfm4 does not have is passed over, and so are all of them where it was built without.
  */
 #include "hpm/events/generic.h"
 
@@ -34,6 +34,7 @@ const struct event_choice event_choices[] = {
     {AMD, 0x19, 0x60, 0xaf, ANY_STEPPING, "zen4"},
     {AMD, 0x1a, 0x00, 0x4f, ANY_STEPPING, "zen5"},
     {AMD, 0x1a, 0x60, 0x7f, ANY_STEPPING, "zen5"},
+    {AMD, EVENT_ANY, 0, EVENT_ANY, ANY_STEPPING, "amd-common"},
     {0, 0, 0, 0, 0, 0, NULL},
 };
 
@@ -50,6 +51,7 @@ const struct event_generic_map event_generic_maps[] = {
     {"zen3", generic_zen3},
     {"zen4", generic_zen4},
     {"zen5", generic_zen4},
+    {"amd-common", generic_amd},
     {"model", generic_model},
     {NULL, NULL},
 };

@@ -10,6 +10,10 @@
 
 struct event_table; /* hpm/events/table.h: only those who make or read tables look inside */
 
+/* Are vendors' events in the tables?  Without libpfm4's, from which they are made, only PMUs that need no vendor's table have one. */
+extern const bool event_vendors;
+#define EVENT_NO_VENDORS "vendors' names of events are not in this kernel (built without libpfm4)"
+
 #define EVENT_TEXT_MAX 160  /* longest name that is accepted, with its parts and modes, and a NUL */
 #define EVENT_NO_FIXED 0xff /* no fixed counter counts it                                        */
 enum event_modes { EVENT_USER = 1, EVENT_KERNEL = 2 };

@@ -37,7 +37,7 @@ enum event_generic_number { EVENT_GENERICS(EVENT_GENERIC_NUMBER) GENERIC_COUNT }
 
 typedef const char *const event_generic_list[GENERIC_COUNT];
 extern event_generic_list generic_skylake, generic_skylake_sp, generic_icelake, generic_icelake_sp,
-    generic_sapphirerapids, generic_intel;                          /* generic_intel.c */
-extern event_generic_list generic_zen2, generic_zen3, generic_zen4; /* generic_amd.c   */
-extern event_generic_list generic_armv8, generic_pmuv3;             /* generic_arm.c   */
-extern event_generic_list generic_model;                            /* generic_model.c */
+    generic_sapphirerapids, generic_intel;                                       /* generic_intel.c */
+extern event_generic_list generic_zen2, generic_zen3, generic_zen4, generic_amd; /* generic_amd.c */
+extern event_generic_list generic_armv8, generic_pmuv3;                          /* generic_arm.c   */
+extern event_generic_list generic_model;                                         /* generic_model.c */

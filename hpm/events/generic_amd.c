@@ -58,3 +58,8 @@ event_generic_list generic_zen4 = {
     [GENERIC_STALL_BACKEND] = "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU",
     [GENERIC_STALL_MEM] = "CYCLES_NO_RETIRE:NOT_COMPLETE_MISSING_LOAD",
 };
+/* Of processors that have no table of their own. */
+event_generic_list generic_amd = {
+    [GENERIC_CYCLES] = "CYCLES_NOT_IN_HALT",
+    [GENERIC_INSTRUCTIONS] = "RETIRED_INSTRUCTIONS",
+};

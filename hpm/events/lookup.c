@@ -188,6 +188,8 @@ static int unknown(const struct event_table *t, struct word w, struct text *err)
         if (entry_is_here(t, &t->entries[i]))
             nearest_consider(&near, entry_name(t, &t->entries[i]));
     nearest_suggest(&near, err);
+    if (!event_vendors)
+        text_put(err, "; " EVENT_NO_VENDORS);
     return -ENOENT;
 }
 

@@ -307,7 +307,7 @@ static void every_metric_fits_into_one_group(void **state)
             found++;
         }
         print_message("# %s: %u metrics\n", (*t)->name, found);
-        assert_true(found >= 4);
+        assert_true(found >= 2); /* ipc and cpi at least */
     }
 }
 

@@ -8,12 +8,9 @@
 #ifdef HAVE_amd64_fam1ah_zen5_pe
 #include "events/amd64_events_fam1ah_zen5.h"
 #endif
+#include "tools/events/selectors.h"
 #include "tools/events/source.h"
 
-#define COUNTERS 0x3f
-/* Event select 11:8 is bits 35:32 of the selector. */
-#define EVENT_BITS(code) (((code)&0xffull) | ((code) >> 8 & 0xfull) << 32)
-#define RAW_BITS         (EVENT_BITS(0xfffull) | 0xff00 | 1 << 18 | 1 << 23 | 0xffull << 24)
 /* Retired SSE/AVX FLOPs may grow by more than the 15 that one counter takes in a cycle; an even counter does, when the odd one
  * above it counts event 0xfff (PPR, "Large Increment per Cycle Events"). */
 #define FLOPS         0x03
@@ -40,8 +37,8 @@ static const char *convert(const amd64_entry_t *e, struct source_event *out)
     }
     *out = (struct source_event){
         .name = e->name,
-        .config = EVENT_BITS(e->code),
-        .limit = {e->code == FLOPS ? EVEN_COUNTERS : COUNTERS, EVENT_NO_FIXED, EVENT_SHARES_NOTHING},
+        .config = AMD_EVENT_BITS(e->code),
+        .limit = {e->code == FLOPS ? EVEN_COUNTERS : AMD_COUNTERS, EVENT_NO_FIXED, EVENT_SHARES_NOTHING},
         .groups = e->ngrp,
         .variants = 1,
         .wide = e->code == FLOPS,
@@ -55,9 +52,9 @@ static const char *convert(const amd64_entry_t *e, struct source_event *out)
 static void add(const char *name, unsigned slots, const amd64_entry_t *events, size_t count)
 {
     struct source_family out = {.pmus = {{name, slots}},
-                                .raw_counters = COUNTERS,
-                                .raw_bits = RAW_BITS,
-                                .select_bits = EVENT_BITS(0xfffull)};
+                                .raw_counters = AMD_COUNTERS,
+                                .raw_bits = AMD_RAW_BITS,
+                                .select_bits = AMD_EVENT_BITS(0xfffull)};
 
     out.events = source_alloc(count, sizeof *out.events);
     for (size_t i = 0; i < count; i++) {

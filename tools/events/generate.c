@@ -1,5 +1,6 @@
 /*
  * Prints the event tables of an architecture's PMUs as C:   generate x86_64|aarch64 VERSION-OF-LIBPFM4
+ * Without libpfm4's tables the version is an empty text, and the PMUs are those that need no vendor's table.
  * Names, register values and constraints that are equal are stored once; a name that ends another is stored within it.
  */
 #include "tools/events/source.h"
@@ -296,13 +297,27 @@ static void print_pools(void)
     printf("};\n");
 }
 
+static void print_head(const char *arch, const char *version)
+{
+    if (*version)
+        printf("/* Events of %s PMUs, from the tables of libpfm4 %s (see its COPYING).  Printed by "
+               "tools/events/. */\n",
+               arch, version);
+    else
+        printf("/* Events of %s PMUs, without vendors' tables.  Printed by tools/events/. */\n", arch);
+    printf("#include \"hpm/events/table.h\"\n\nconst bool event_vendors = %s;\n",
+           *version ? "true" : "false");
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "x86_64")) {
         intel_families();
         amd_families();
+        architectural_x86();
     } else if (argc == 3 && !strcmp(argv[1], "aarch64")) {
         arm_families();
+        architectural_arm();
     } else {
         die("usage: generate x86_64|aarch64 VERSION", argv[0]);
     }
@@ -310,10 +325,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < family_count; i++)
         for (unsigned k = 0; k < families[i].count; k++)
             register_event(&families[i].events[k]);
-    printf("/* Events of %s PMUs, from the tables of libpfm4 %s (see its COPYING).  Printed by "
-           "tools/events/. */\n"
-           "#include \"hpm/events/table.h\"\n\n",
-           argv[1], argv[2]);
+    print_head(argv[1], argv[2]);
     print_pools();
     for (unsigned i = 0; i < family_count; i++)
         print_family(&families[i]);

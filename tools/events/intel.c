@@ -8,17 +8,14 @@
 #include "events/intel_skl_events.h"
 #include "events/intel_icl_events.h"
 #include "events/intel_spr_events.h"
-#include "events/intel_x86_arch_events.h"
 #ifdef HAVE_intel_gnr_pe
 #include "events/intel_gnr_events.h"
 #endif
 #include "tools/events/intel_correct.h"
+#include "tools/events/selectors.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Without IN_TX and IN_TXCP, which fault on a processor without transactions. */
-#define RAW_BITS \
-    (0xffffull | 1 << INTEL_X86_EDGE_BIT | 1 << INTEL_X86_INV_BIT | 0xffull << INTEL_X86_CMASK_BIT)
 #define LATENCY_CYCLES  INTEL_X86_LDLAT_DEFAULT
 #define FRONTEND_CYCLES 0xfff00 /* of MSR_PEBS_FRONTEND */
 #define FRONTEND_SHIFT  8
@@ -41,7 +38,6 @@ struct intel_family {
     size_t count;
     uint32_t counters;
     bool any_thread, perf_metrics;
-    bool fixed_masks; /* libpfm4's masks leave the programmable counters out */
 };
 
 /* Register that an event's parts go into, besides the selector. */
@@ -212,7 +208,7 @@ static const char *convert(const struct intel_family *f, const intel_x86_entry_t
     *out = (struct source_event){
         .name = e->name,
         .config = e->code,
-        .limit = limit_of(f->fixed_masks || !e->cntmsk ? e->cntmsk | f->counters : e->cntmsk, exclusion),
+        .limit = limit_of(e->cntmsk ? e->cntmsk : f->counters, exclusion),
         .groups = e->ngrp,
         .variants = variants_of(f, e->model),
         .precise = e->flags & INTEL_X86_PEBS,
@@ -227,7 +223,7 @@ static const char *convert(const struct intel_family *f, const intel_x86_entry_t
 static void add_family(const struct intel_family *f)
 {
     struct source_family out = {.raw_counters = f->counters,
-                                .raw_bits = RAW_BITS | (uint64_t)f->any_thread << INTEL_X86_ANY_BIT,
+                                .raw_bits = INTEL_RAW_BITS | (uint64_t)f->any_thread << INTEL_X86_ANY_BIT,
                                 .select_bits = 0xff};
 
     memcpy(out.pmus, f->pmus, sizeof f->pmus);
@@ -280,14 +276,6 @@ void intel_families(void)
             .perf_metrics = true,
         },
 #endif
-        /* Those that CPUID leaf 10 reports, on every core since Core 2. */
-        {
-            .pmus = {{"intel-architectural", 0}},
-            .events = intel_x86_arch_pe,
-            .count = ARRAY_SIZE(intel_x86_arch_pe),
-            .counters = 0xf,
-            .fixed_masks = true,
-        },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(families); i++)

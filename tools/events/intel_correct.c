@@ -50,13 +50,8 @@ static const struct {
 } selects[] = {
     {"icelake", "MEM_LOAD_MISC_RETIRED", 0xc4, 0xd4},
     {"sapphirerapids", "MEM_TRANS_RETIRED", 0x1cd, 0xcd}, /* a part's bits stand in it */
-    {"intel-architectural", "UNHALTED_REFERENCE_CYCLES", 0x13c, 0x300},
 };
 
-/*
- * The last of them: fixed counter 2 runs at the time stamp counter's rate, event 0x13c at a rate of each processor's own, so one
- * name cannot mean both.
- */
 void intel_correct_event(const char *pmu, struct source_event *e)
 {
     for (size_t i = 0; i < ARRAY_SIZE(selects); i++)

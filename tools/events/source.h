@@ -38,9 +38,13 @@ struct source_family {
     uint64_t raw_bits, select_bits;
 };
 
+/* Out of libpfm4's tables; without.c stands in for all three where there are none. */
 void intel_families(void);
 void amd_families(void);
 void arm_families(void);
+/* Our own. */
+void architectural_x86(void);
+void architectural_arm(void);
 void model_family(void);
 
 /* generate.c */
