@@ -47,8 +47,6 @@ struct process *process_find(uint32_t pid);
 /* process.c: the same, and its space stays until process_look_end; not for long, nothing slept on meanwhile. */
 struct process *process_look(uint32_t pid);
 void process_look_end(struct process *p);
-/* process.c: number i of those whose memory is not free yet, referenced, or NULL.  Others may come and go meanwhile. */
-struct process *process_number(unsigned i);
 /* process.c: pid 0: reader itself; else one that runs or that reader has spawned.  Referenced, or NULL. */
 struct process *process_to_read(struct process *reader, uint32_t pid);
 /* process.c: logical counts of its threads, past (those with all counts) and present; of one of those present (-ESRCH). */

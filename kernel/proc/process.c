@@ -200,48 +200,72 @@ const char *process_name(const struct process *p)
     return p->name;
 }
 
-/* table_lock held: the one with this id, referenced, or NULL. */
-static struct process *find_locked(uint32_t pid)
+/* How much a process counts when one is looked for; 0: not at all. */
+typedef uint64_t process_worth(const struct process *p, uint32_t pid);
+
+static uint64_t has_pid(const struct process *p, uint32_t pid)
 {
+    return p->pid == pid;
+}
+
+static uint64_t comes_after(const struct process *p, uint32_t pid)
+{
+    return p->pid > pid ? UINT64_MAX - p->pid : 0;
+}
+
+static uint64_t has_pages(const struct process *p, uint32_t pid)
+{
+    (void)pid;
+    return space_resident_pages(p->space);
+}
+
+/* table_lock held: the one that counts most, referenced, or NULL. */
+static struct process *pick_locked(process_worth *worth, uint32_t pid)
+{
+    struct process *best = NULL;
+    uint64_t most = 0;
+
     list_for_each (it, &table) {
         struct process *p = container_of(it, struct process, all);
-        if (p->pid != pid)
-            continue;
-        get(p);
-        return p;
+        uint64_t is = worth(p, pid);
+        if (is > most) {
+            most = is;
+            best = p;
+        }
     }
-    return NULL;
+    if (best)
+        get(best);
+    return best;
+}
+
+static struct process *pick(process_worth *worth, uint32_t pid)
+{
+    bool irq = spin_lock(&table_lock);
+    struct process *best = pick_locked(worth, pid);
+
+    spin_unlock(&table_lock, irq);
+    return best;
 }
 
 struct process *process_find(uint32_t pid)
 {
-    bool irq = spin_lock(&table_lock);
-    struct process *found = find_locked(pid);
-
-    spin_unlock(&table_lock, irq);
-    return found;
+    return pick(has_pid, pid);
 }
 
 struct process *process_after(uint32_t pid)
 {
-    struct process *next = NULL;
-    bool irq = spin_lock(&table_lock);
+    return pick(comes_after, pid);
+}
 
-    list_for_each (it, &table) {
-        struct process *p = container_of(it, struct process, all);
-        if (p->pid > pid && (!next || p->pid < next->pid))
-            next = p;
-    }
-    if (next)
-        get(next);
-    spin_unlock(&table_lock, irq);
-    return next;
+struct process *process_largest(void)
+{
+    return pick(has_pages, 0);
 }
 
 struct process *process_look(uint32_t pid)
 {
     bool irq = spin_lock(&table_lock);
-    struct process *found = find_locked(pid);
+    struct process *found = pick_locked(has_pid, pid);
 
     if (found)
         __atomic_fetch_add(&found->lookers, 1, __ATOMIC_RELAXED);
@@ -253,41 +277,6 @@ void process_look_end(struct process *p)
 {
     __atomic_fetch_sub(&p->lookers, 1, __ATOMIC_RELEASE);
     process_put(p);
-}
-
-struct process *process_largest(void)
-{
-    struct process *largest = NULL;
-    uint64_t most = 0;
-    bool irq = spin_lock(&table_lock);
-
-    list_for_each (it, &table) {
-        struct process *p = container_of(it, struct process, all);
-        uint64_t pages = space_resident_pages(p->space);
-        if (pages > most) {
-            most = pages;
-            largest = p;
-        }
-    }
-    if (largest)
-        get(largest);
-    spin_unlock(&table_lock, irq);
-    return largest;
-}
-
-struct process *process_number(unsigned i)
-{
-    struct process *found = NULL;
-    bool irq = spin_lock(&table_lock);
-
-    list_for_each (it, &table) {
-        if (!found && !i--)
-            found = container_of(it, struct process, all);
-    }
-    if (found)
-        get(found);
-    spin_unlock(&table_lock, irq);
-    return found;
 }
 
 struct process *process_to_read(struct process *reader, uint32_t pid)

@@ -402,39 +402,43 @@ static int64_t sys_wait(struct process *p, const uint64_t a[6])
     return status;
 }
 
-/* Those of one process, from what is at out on; *n counts them all. */
-static int put_threads(struct process *p, struct sys_thread_info *batch, unsigned room, unsigned *n)
+/* Those of one process behind n others, as far as there is room.  How many there are then. */
+static unsigned put_threads(struct process *p, struct sys_thread_info *infos, unsigned room, unsigned n)
 {
     bool irq = spin_lock(&p->lock);
 
     list_for_each (it, &p->threads) {
-        if (*n < room) {
-            batch[*n] = (struct sys_thread_info){p->pid, container_of(it, struct thread, siblings)->tid, ""};
-            ksnprintf(batch[*n].name, sizeof(batch->name), "%s", p->name);
+        if (n < room) {
+            infos[n] = (struct sys_thread_info){p->pid, container_of(it, struct thread, siblings)->tid, ""};
+            ksnprintf(infos[n].name, sizeof(infos->name), "%s", p->name);
         }
-        ++*n;
+        n++;
     }
     spin_unlock(&p->lock, irq);
-    return 0;
+    return n;
 }
 
 static int64_t sys_threads(struct process *p, const uint64_t a[6])
 {
     unsigned n = 0, room = (unsigned)MIN(a[2] / sizeof(struct sys_thread_info), (uint64_t)THREADS_MAX);
-    struct sys_thread_info *infos;
-    struct process *other = NULL;
+    struct process *other = !a[0]                ? process_after(0)
+                            : a[0] <= UINT32_MAX ? process_to_read(p, (uint32_t)a[0])
+                                                 : NULL;
 
-    if (a[0] && (a[0] > UINT32_MAX || !(other = process_to_read(p, (uint32_t)a[0]))))
+    if (!other)
         return -ESRCH;
-    infos = kmalloc(MAX(room, 1u) * sizeof(*infos));
-    for (unsigned i = 0; infos && (other || (!a[0] && (other = process_number(i)))); i++) {
-        put_threads(other, infos, room, &n);
+    struct sys_thread_info *infos = kmalloc(MAX(room, 1u) * sizeof(*infos));
+    if (!infos) {
         process_put(other);
-        other = NULL;
+        return -ENOMEM;
     }
-    if (other)
+    while (other) {
+        uint32_t pid = other->pid;
+        n = put_threads(other, infos, room, n);
         process_put(other);
-    int err = !infos ? -ENOMEM : arch_copy_to_user(a[1], infos, MIN(n, room) * sizeof(*infos)) ? -EFAULT : 0;
+        other = a[0] ? NULL : process_after(pid);
+    }
+    int err = arch_copy_to_user(a[1], infos, MIN(n, room) * sizeof(*infos)) ? -EFAULT : 0;
     kfree(infos);
     return err ? err : (int64_t)n;
 }
