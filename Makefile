@@ -332,8 +332,10 @@ $(H)/$(1): $$(addprefix $(H)/,$$(addsuffix .o,$$(basename $$($(1)_MAIN) $$($(1)_
 endef
 $(foreach t,$(HOST_TESTS),$(eval $(call host_test_rule,$(t))))
 
+# The tables may be of another libpfm4 than the library they are compared with.
 test-host: $(addprefix $(H)/,$(HOST_TESTS))
-	@CMOCKA_MESSAGE_OUTPUT=TAP $(PROVE) --exec '' $^
+	@library=$$(dpkg-query -W -f '$${Version}' libpfm4-dev) && \
+		LIBPFM4_TABLES=$$(cat $(LIBPFM4)/version) LIBPFM4_LIBRARY=$${library%-*} CMOCKA_MESSAGE_OUTPUT=TAP $(PROVE) --exec '' $^
 
 # How many samples right clusters take, on planted sharing (TRIALS, SHAPE and SEED from the environment).
 $(H)/sim_sharing: test/host/sim_sharing.c $(CLUSTERING) $(wildcard sched/cluster*.h sched/shmap.h test/host/planted.h)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fetches the upstream source of a Debian source package from the mirror the machine is configured for.
-#   tools/source.sh PACKAGE ARCHIVE       leaves the upstream archive at ARCHIVE (whatever its compression)
+#   tools/source.sh PACKAGE ARCHIVE       leaves the upstream archive at ARCHIVE (whatever its compression), its version in
+#                                         ARCHIVE.version
 set -eu
 package=$1 archive=$2
 cd "$(dirname "$0")/.."
@@ -28,3 +29,5 @@ found=$(find "$work" -name '*.orig.tar.*' ! -name '*.asc')
 [ -f "$found" ] || die "no single upstream archive in the source package $package"
 mkdir -p "$(dirname "$archive")"
 mv "$found" "$archive"
+found=${found%.orig.tar.*}
+printf '%s\n' "${found##*_}" >"$archive.version"
