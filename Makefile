@@ -40,6 +40,7 @@ FONT   := $(B)/font
 LIBPFM4 := $(B)/libpfm4
 EVENTS := $(B)/events
 H      := $(B)/host
+F      := $(B)/fuzz
 OUT    := $(B)/out
 # What QEMU's -kernel takes.
 KERNEL_FILE_x86_64  := elf
@@ -134,7 +135,7 @@ $(LIBFDT)/libfdt.h: tools/libfdt.sh tools/source.sh tools/apt.sh | deps-build
 $(LIBFDT_SRC): $(LIBFDT)/libfdt.h ;
 # Whoever includes it needs it fetched first.
 devtree_objects = $(addprefix $(1)/,$(addsuffix .o,$(basename $(DEVTREE_SRC))))
-$(foreach d,$(O)/fast $(O)/debug $(H),$(call devtree_objects,$(d))): | $(LIBFDT)/libfdt.h
+$(foreach d,$(O)/fast $(O)/debug $(H) $(F),$(call devtree_objects,$(d))): | $(LIBFDT)/libfdt.h
 
 # ---- Font ------------------------------------------------------------------------------------------------------------
 FONT_FILE := $(FONT)/package/usr/share/consolefonts/Lat15-Fixed16.psf.gz
@@ -355,17 +356,22 @@ bench-mux: $(H)/sim_mux
 
 # ---- Fuzzers ---------------------------------------------------------------------------------------------------------
 FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)
-$(H)/fuzz_event $(H)/fuzz_metric: | $(EVENTS)/x86_64.c
-$(H)/fuzz_devtree: | $(LIBFDT)/libfdt.h $(B)/corpus/fuzz_devtree/virt.dtb $(B)/corpus/fuzz_devtree/board.dtb
+$(F)/fuzz_devtree: | $(B)/corpus/fuzz_devtree/virt.dtb $(B)/corpus/fuzz_devtree/board.dtb
 $(B)/corpus/fuzz_devtree/%.dtb: test/host/%.dts | deps-test
 	@mkdir -p $(@D)
 	$(Q)dtc -q -I dts -O dtb $< -o $@
 
-$(H)/fuzz_%: test/host/fuzz_%.c Makefile | deps-fuzz
+$(F)/%.o: %.c Makefile | deps-fuzz
 	$(call say,FUZZCC,$<)
 	@mkdir -p $(@D)
-	$(Q)clang -std=gnu11 -g -O1 -I. $(LIBFDT_INC) -fsanitize=fuzzer,address,undefined $< $(fuzz_$*_SRC) -o $@
-fuzz: $(addprefix $(H)/,$(FUZZERS))
+	$(Q)clang -std=gnu11 -g -O1 -I. $(LIBFDT_INC) -MMD -MP -fsanitize=fuzzer $(SANITIZE) -c $< -o $@
+define fuzzer_rule
+$(F)/$(1): $$(addprefix $(F)/,$$(addsuffix .o,$$(basename test/host/$(1).c $$($(1)_SRC)))) sources.mk
+	$$(call say,FUZZLD,$$@)
+	$$(Q)clang -fsanitize=fuzzer $(SANITIZE) $$(filter %.o,$$^) -o $$@
+endef
+$(foreach f,$(FUZZERS),$(eval $(call fuzzer_rule,$(f))))
+fuzz: $(addprefix $(F)/,$(FUZZERS))
 	@for f in $^; do mkdir -p $(B)/corpus/$${f##*/}; echo "fuzz: $$f for $(FUZZ_SECONDS) s"; \
 		$$f -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -artifact_prefix=$(B)/corpus/ $(B)/corpus/$${f##*/} \
 		|| exit 1; done; echo "fuzz: nothing found"
@@ -404,7 +410,7 @@ lint: deps-lint policy-check
 	@clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h') && echo "lint: formatting is clean"
 
 clean:
-	rm -rf $(B)/x86_64* $(B)/aarch64* $(H) $(OUT) $(B)/machine
+	rm -rf $(B)/x86_64* $(B)/aarch64* $(H) $(F) $(OUT) $(B)/machine
 distclean:
 	rm -rf $(B) compile_commands.json
 

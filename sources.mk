@@ -3,7 +3,7 @@
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic, mem* and others.
 POLICY_SRC := \
-	$(addprefix hpm/,context.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c) \
+	$(addprefix hpm/,context.c criteria.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
 	$(addprefix sched/, \
 		balance_policy.c cluster.c cluster_cosine.c cluster_published.c cluster_watch.c place.c place_core.c \
@@ -194,6 +194,7 @@ test_hpm_spe_SRC := $(HPM_TESTED_SPE)
 test_hpm_spe_buffer_SRC := $(HPM_TESTED_SPE)
 test_spe_packets_SRC := $(SPE_DECODED)
 
+test_criteria_SRC := hpm/criteria.c $(EVENTS_SRC_x86_64) hpm/group.c
 test_event_request_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
 test_events_arm_SRC := $(EVENTS_SRC_aarch64) hpm/group.c
 test_events_libpfm4_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
@@ -222,6 +223,7 @@ FUZZERS := $(notdir $(basename $(wildcard test/host/fuzz_*.c)))
 fuzz_acpi_SRC := $(addprefix kernel/dev/,acpi.c acpi_iort.c acpi_numa.c acpi_platform.c numa.c platform.c)
 fuzz_bundle_SRC := kernel/proc/bundle.c
 fuzz_cmdline_SRC := kernel/cmdline.c kernel/format.c
+fuzz_criteria_SRC := hpm/criteria.c $(EVENTS_SRC_x86_64) hpm/group.c
 fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c
 fuzz_elf_SRC := kernel/proc/elf.c
 fuzz_event_SRC := $(EVENTS_SRC_x86_64) hpm/group.c

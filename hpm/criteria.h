@@ -3,14 +3,13 @@
  *
  *     cycles@100000, L1D_MISSES:u, time@1ms, entries@10, access.remote@100:u
  *
- * NAME[:MODES][@PERIOD], separated by commas or blanks, the two behind NAME in either order.  NAME is
- *     an event as event_parse takes it        PERIOD: one in so many
- *     time                                    PERIOD: a time, 500us
- *     entries      into the kernel: system calls, faults, interrupts
- *     access.WHAT  accesses served by l1, l2, l3, remote_l2, remote_l3, local_memory, remote_memory; remote: both remote
- *                  caches, memory: both memories, any
- * MODES: u, k or both, of what was interrupted; both if there are none.  PERIOD: a number, which may end in k, M or G (10^3, 10^6,
- * 10^9), or of time in ns, us, ms or s; without one the period is adapted (hpm/period.h).
+ * NAME, with :MODES and @PERIOD behind it, in either order, or not; separated by commas or blanks.
+ * NAME    an event as event_parse takes it; time; entries (into the kernel: system calls, faults, interrupts);
+ *         access.WHAT: accesses served by l1, l2, l3, remote_l2, remote_l3, local_memory, remote_memory, or by one of
+ *         remote (both remote caches), memory (both memories), any
+ * MODES   u, k or both: in which the CPU was; both if there are none
+ * PERIOD  one in so many events, entries or accesses: a number, which may end in k, M or G (10^3, 10^6, 10^9);
+ *         a time: a number that ends in ns, us, ms or s; if there is none the period is adapted (hpm/period.h)
  * Pure: no clock, lock, allocation or register.
  */
 #pragma once
@@ -46,10 +45,10 @@ struct criteria_caps {
 };
 
 /*
- * 0; or, with the word that is wrong and what is accepted in err, and *out as it was:
- * -EINVAL: malformed, or a period out of range; -ENOENT: no such name; -ENOTSUP: a name that this PMU has nothing for;
+ * 0; or, with the word and what is accepted in its place in err, and out->count 0:
+ * -EINVAL: malformed, or a period out of range; -ENOENT: no such name; -ENOTSUP: a name that there is nothing for here;
  * -ENOSPC: more than CRITERIA_MAX.
- * A group (remote, memory, any) means those of it that the PMU records, and is refused if there are none.
+ * A group of sources means those of it that the PMU records, and is refused if there are none.
  */
 int criteria_parse(const char *text, const struct criteria_caps *caps, struct criteria *out, char *err,
                    size_t err_size);

@@ -25,6 +25,17 @@ static inline void text_put_quoted(struct text *t, const char *s, size_t n)
     text_put(t, n > 40 ? "...'" : "'");
 }
 
+static inline void text_put_number(struct text *t, uint64_t n)
+{
+    char digits[21], *first = digits + sizeof digits - 1;
+
+    *first = '\0';
+    do
+        *--first = (char)('0' + n % 10);
+    while (n /= 10);
+    text_put(t, first);
+}
+
 static inline size_t text_length(const char *s)
 {
     size_t n = 0;

@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                   .counters = data[1] % 9,
                                   .fixed = 0xff000f,
                                   .says = data[1] & 0x80,
-                                  .present = {data[1] * 0x0101010101010101, data[0] * 0x0101010101010101}};
+                                  .present = {data[1] * 0x0101010101010101u, data[0] * 0x0101010101010101u}};
     char *text = malloc(size - 1);
     memcpy(text, data + 2, size - 2);
     text[size - 2] = '\0';
