@@ -373,7 +373,7 @@ endef
 $(foreach f,$(FUZZERS),$(eval $(call fuzzer_rule,$(f))))
 fuzz: $(addprefix $(F)/,$(FUZZERS))
 	@for f in $^; do mkdir -p $(B)/corpus/$${f##*/}; echo "fuzz: $$f for $(FUZZ_SECONDS) s"; \
-		$$f -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -artifact_prefix=$(B)/corpus/ $(B)/corpus/$${f##*/} \
+		$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -verbosity=0 -artifact_prefix=$(B)/corpus/ $(B)/corpus/$${f##*/} \
 		|| exit 1; done; echo "fuzz: nothing found"
 
 # ---- Tests in the booted kernel --------------------------------------------------------------------------------------

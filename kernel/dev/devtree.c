@@ -38,7 +38,7 @@ int devtree_check(const void *dtb, uint64_t size)
         const char *name;
         int at = next, length;
         uint32_t tag = fdt_next_tag(dtb, at, &next);
-        if (next < 0)
+        if (next <= at) /* an error, or a length that wraps around */
             return -EINVAL;
         switch (tag) {
         case FDT_BEGIN_NODE:

@@ -270,6 +270,14 @@ static void a_wrong_magic_or_size_is_refused(void **state)
     assert_int_equal(devtree_platform(blob, &p), -EINVAL);
 }
 
+static void a_property_that_ends_where_it_begins_is_refused(void **state)
+{
+    (void)state;
+    memcpy(find_bytes("hvc", 4) - 8, "\xff\xff\xff\xf4",
+           4); /* its length: less 12, all in front of the value */
+    assert_int_equal(devtree_check(blob, blob_size), -EINVAL);
+}
+
 static void a_tree_without_memory_is_said_so(void **state)
 {
     (void)state;
@@ -370,6 +378,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cpu_listed_twice_is_one, board, no_blob),
         cmocka_unit_test_setup_teardown(a_blob_cut_short_anywhere_is_refused, virt, no_blob),
         cmocka_unit_test_setup_teardown(a_wrong_magic_or_size_is_refused, virt, no_blob),
+        cmocka_unit_test_setup_teardown(a_property_that_ends_where_it_begins_is_refused, virt, no_blob),
         cmocka_unit_test_setup_teardown(a_tree_without_memory_is_said_so, virt, no_blob),
         cmocka_unit_test_setup_teardown(an_unknown_interrupt_controller_is_none, virt, no_blob),
         cmocka_unit_test_setup_teardown(a_string_without_end_is_no_string, virt, no_blob),
