@@ -14,18 +14,17 @@ static void write_end(struct hpm_context *c)
     __atomic_store_n(&c->sequence, c->sequence + 1, __ATOMIC_RELEASE);
 }
 
-void context_add(struct hpm_context *c, const struct mux_plan *plan, unsigned group, uint64_t cycles,
-                 const uint64_t *count)
+void context_gather(struct hpm_context *c, const struct mux_plan *plan, const struct mux_pieces *pieces)
 {
     write_begin(c);
-    mux_add(&c->counts, plan, group, cycles, count);
+    mux_gather(&c->counts, plan, pieces);
     write_end(c);
 }
 
 void context_end_slice(struct hpm_context *c, const struct mux_plan *plan)
 {
-    if (c->counts.open_length < plan->rounds.pass / 2)
-        return; /* most slices end in the middle of a unit */
+    if (c->counts.open_length < plan->rounds.round - plan->rounds.pass / 2)
+        return;
     write_begin(c);
     mux_close(&c->counts, plan);
     write_end(c);

@@ -11,6 +11,9 @@
 #include "kernel/cpu.h"
 #include "kernel/lock.h"
 
+/* At the ends of slices, counts are handed out, and units closed, this often only. */
+enum { CHECK_CYCLES = 2000000 };
+
 static struct spinlock mark_lock = SPINLOCK(LOCK_HPM, "hpm mark");
 
 /* ---- Counting; all with interrupts off ---- */
@@ -34,27 +37,41 @@ static void set_idle(struct hpm_cpu *hpm, uint64_t ticks, uint64_t since)
 static void end_stretch(struct hpm_cpu *hpm, const struct mux_plan *plan, unsigned group,
                         const struct pmu_latch *now)
 {
-    uint64_t count[PLAN_PLACES], cycles = now->cycles - hpm->last.cycles;
+    struct pmu_latch *last = &hpm->last;
+    uint64_t count[PLAN_PLACES], cycles = now->cycles - last->cycles;
 
-    for (unsigned c = 0; c < hpm_state.pmu.counters; c++)
-        count[c] = now->count[c] - hpm->last.count[c];
-    count[PLAN_CYCLES] = cycles;
-    count[PLAN_INSTRUCTIONS] = now->instructions - hpm->last.instructions;
-    if (hpm->current) {
-        context_add(&hpm->current->counts, plan, group, cycles, count);
-        context_add(&hpm->busy, plan, group, cycles, count);
-    } else {
-        context_add(&hpm->idle, plan, group, cycles, count);
-        set_idle(hpm, hpm->idle_ticks + (now->time - hpm->last.time), arch_ticks());
+    for (unsigned c = 0; c < hpm_state.pmu.counters; c++) {
+        count[c] = now->count[c] - last->count[c];
+        last->count[c] = now->count[c];
     }
-    hpm->last = *now;
+    count[PLAN_CYCLES] = cycles;
+    count[PLAN_INSTRUCTIONS] = now->instructions - last->instructions;
+    last->cycles = now->cycles;
+    last->instructions = now->instructions;
+    hpm->since_check += cycles;
+    mux_note(&hpm->pieces, plan, group, cycles, count);
+    if (!hpm->current)
+        set_idle(hpm, hpm->idle_ticks + (hpm->read_at - hpm->idle_since), hpm->read_at);
 }
 
-static void end_slice(struct hpm_cpu *hpm)
+/* To those whose they are. */
+static void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan)
 {
     if (hpm->current)
-        context_end_slice(&hpm->current->counts, &hpm->plan->mux);
-    context_end_slice(hpm->current ? &hpm->busy : &hpm->idle, &hpm->plan->mux);
+        context_gather(&hpm->current->counts, plan, &hpm->pieces);
+    context_gather(hpm->current ? &hpm->busy : &hpm->idle, plan, &hpm->pieces);
+    mux_forget(&hpm->pieces, plan);
+}
+
+static void end_slice(struct hpm_cpu *hpm, const struct mux_plan *plan)
+{
+    if (hpm->since_check < CHECK_CYCLES)
+        return;
+    hpm->since_check = 0;
+    hand_out(hpm, plan);
+    if (hpm->current)
+        context_end_slice(&hpm->current->counts, plan);
+    context_end_slice(hpm->current ? &hpm->busy : &hpm->idle, plan);
 }
 
 enum { SAME_THREAD = -1 };
@@ -72,26 +89,29 @@ static void account(struct hpm_cpu *hpm, bool slice_over, int64_t tid)
     else if (slice_over)
         mux_turns_next(&hpm->turns, &plan->mux.rounds);
     const struct event *const *next = turn ? plan->programme[mux_turns_group(&hpm->turns)] : NULL;
+    if (tid != SAME_THREAD || !hpm->current)
+        hpm->read_at = arch_ticks();
     /* Nothing in between, so that the truth changes hands where the counts do. */
     if (tid != SAME_THREAD)
         hpm_state.ops->tag((uint32_t)tid);
     hpm_state.ops->latch(&now, next);
     end_stretch(hpm, &old->mux, group, &now);
+    if (turn)
+        hpm->turn_began = now.cycles;
+    if (plan == old && slice_over)
+        end_slice(hpm, &plan->mux);
+    else
+        hand_out(hpm, &old->mux);
     hpm->plan = plan;
-    if (!turn)
-        return;
-    if (plan == old)
-        end_slice(hpm);
-    hpm->turn_began = now.cycles;
 }
 
 void counting_start(struct hpm_cpu *hpm, unsigned seed)
 {
     hpm->plan = hpm_state.plan;
     mux_turns_init(&hpm->turns, &hpm->plan->mux.rounds, seed);
+    hpm->idle_since = arch_ticks();
     hpm_state.ops->latch(&hpm->last, hpm->plan->programme[mux_turns_group(&hpm->turns)]);
     hpm->turn_began = hpm->last.cycles;
-    hpm->idle_since = arch_ticks();
 }
 
 void counting_follow(UNUSED void *unused)
@@ -111,8 +131,9 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
     sampler_poll(hpm);
     account(hpm, false, in ? in->tid : 0);
     hpm->current = in;
+    __atomic_store_n(&hpm->current_pid, in ? in->pid : 0, __ATOMIC_RELAXED);
     if (!out != !in)
-        set_idle(hpm, hpm->idle_ticks, in ? 0 : arch_ticks());
+        set_idle(hpm, hpm->idle_ticks, in ? 0 : hpm->read_at);
     hpm->own_cycles += cycles_of(arch_ticks() - began);
 }
 

@@ -150,6 +150,9 @@ struct hpm_remote {
 void hpm_read_remote(const struct hpm_thread *t, struct hpm_remote *out);
 /* One thread, including its present stretch up to its CPU's last switch or tick. */
 void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out);
+/* Brings the counts up to date that other CPUs have of the process's threads, or, pid 0, of everything: what is read afterwards has
+ * all that happened before.  Interrupts those CPUs.  Thread context, no spinlock held. */
+void hpm_update(uint32_t pid);
 /* Adds logical counts (bit i of counts; those that there are not are left out) of the thread, as hpm_read_thread reads them, or of
  * the machine, what its CPUs did while they had no thread included.  Any context. */
 void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums);

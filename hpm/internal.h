@@ -15,17 +15,21 @@ struct sampler {
 };
 
 struct hpm_cpu {
-    struct hpm_thread *current; /* NULL: idle */
+    struct hpm_thread *current;  /* NULL: idle */
+    const struct hpm_plan *plan; /* whose groups are counting                             */
+    uint64_t turn_began;         /* cycles counted when the present group's turn began    */
+    uint64_t since_check;        /* cycles counted since units were looked at             */
+    uint64_t own_cycles;         /* of monitoring                                         */
+    uint64_t interrupts;         /* by the PMU                                            */
+    uint64_t read_at;            /* ticks, at the latest reading at which nothing ran before or afterwards */
+    uint32_t current_pid;        /* atomic: its process, 0: none or idle                  */
     struct pmu_latch last;
-    const struct hpm_plan *plan; /* whose groups are counting                       */
     struct mux_turns turns;
-    uint64_t turn_began;           /* cycles counted when the present group's turn began */
+    struct mux_pieces pieces;      /* of current, not yet added to its counts and the CPU's */
     struct hpm_context busy, idle; /* of all threads together, and of interrupts while there is none to run */
     uint32_t idle_sequence;        /* odd while the next two are written */
     uint64_t idle_ticks;           /* of finished idle stretches */
     uint64_t idle_since;           /* ticks; 0: not idle         */
-    uint64_t own_cycles;           /* of monitoring              */
-    uint64_t interrupts;           /* by the PMU                 */
     struct sampler sampler;
 };
 

@@ -4,8 +4,9 @@
 /* A group has had its part of a unit when it was on for this fraction of its fair share. */
 enum { FAIR_PART = 4 };
 
-/* Of rates and weights in the variance; see the ranges in mux.h. */
+/* Of rates, weights in the variance, and ratios of lengths, which are below 2^12; see the ranges in mux.h. */
 #define RATE_BITS   8
+#define RATIO_BITS  40
 #define RATE_MAX    ((1ull << 47) - 1)
 #define WEIGHT_BITS 12
 #define WEIGHT_MAX  (1ull << (WEIGHT_BITS + 14))
@@ -58,20 +59,67 @@ static void adopt(struct mux_counts *c, const struct mux_plan *p)
     c->generation = p->generation;
 }
 
-void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
-             const uint64_t *count)
+static void lengthen(struct mux_counts *c, const struct mux_plan *p, uint64_t length)
 {
-    ASSERT(group < p->rounds.groups);
     if (c->generation != p->generation)
         adopt(c, p);
     c->length += length;
     c->open_length += length;
+}
+
+void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
+             const uint64_t *count)
+{
+    ASSERT(group < p->rounds.groups);
+    lengthen(c, p, length);
     const struct mux_seat *seat = p->seat[group];
     for (unsigned n = p->seats[group]; n; n--, seat++) {
         c->open[seat->event].count += count[seat->place];
         c->open[seat->event].seen += length;
     }
 }
+
+/* ---- Pieces ---- */
+
+void mux_note(struct mux_pieces *pieces, const struct mux_plan *p, unsigned group, uint64_t length,
+              const uint64_t *count)
+{
+    ASSERT(group < p->rounds.groups);
+    pieces->length += length;
+    pieces->groups |= bit(group);
+    pieces->seen[group] += length;
+    const struct mux_seat *seat = p->seat[group];
+    for (unsigned n = p->seats[group]; n; n--, seat++)
+        pieces->count[seat->event] += count[seat->place];
+}
+
+void mux_gather(struct mux_counts *c, const struct mux_plan *p, const struct mux_pieces *pieces)
+{
+    uint64_t events = 0;
+
+    lengthen(c, p, pieces->length);
+    for (uint64_t groups = pieces->groups; groups; groups &= groups - 1) {
+        unsigned g = first_of(groups);
+        events |= p->events_in[g];
+        for (uint64_t left = p->events_in[g]; left; left &= left - 1)
+            c->open[first_of(left)].seen += pieces->seen[g];
+    }
+    for (; events; events &= events - 1)
+        c->open[first_of(events)].count += pieces->count[first_of(events)];
+}
+
+void mux_forget(struct mux_pieces *pieces, const struct mux_plan *p)
+{
+    for (; pieces->groups; pieces->groups &= pieces->groups - 1) {
+        unsigned g = first_of(pieces->groups);
+        pieces->seen[g] = 0;
+        for (uint64_t left = p->events_in[g]; left; left &= left - 1)
+            pieces->count[first_of(left)] = 0;
+    }
+    pieces->length = 0;
+}
+
+/* ---- Closing ---- */
 
 /* Is seen a fair part of length for so many of a pass's slices? */
 static bool fair(const struct mux_plan *p, uint64_t seen, uint64_t length, unsigned slots)
@@ -93,23 +141,30 @@ uint64_t mux_unseen(const struct mux_counts *c, const struct mux_plan *p)
     return unseen;
 }
 
-/* Adds count * length / seen, with its fraction. */
-static void add_scaled(struct mux_count *e, uint64_t count, uint64_t length, uint64_t seen)
+/* In the plan's order, events of the same groups need to be looked at once. */
+static bool all_seen(const struct mux_counts *c, const struct mux_plan *p)
 {
-    uint64_t rest;
-    wide_t whole = fixed_div_wide((wide_t)count * length, seen, &rest);
-    uint64_t fraction = e->fraction + fixed_muldiv(rest, 1ull << 32, seen);
-    wide_t total = whole + e->total + (fraction >> 32);
+    uint64_t seen = 0;
+    unsigned slots = 0;
 
-    e->fraction = (uint32_t)fraction;
-    e->total = total > UINT64_MAX ? UINT64_MAX : (uint64_t)total;
+    for (const uint8_t *at = p->order, *end = at + p->counted; at < end; at++) {
+        if (c->open[*at].seen == seen && p->slots_with[*at] == slots)
+            continue;
+        seen = c->open[*at].seen;
+        slots = p->slots_with[*at];
+        if (!fair(p, seen, c->open_length, slots))
+            return false;
+    }
+    return true;
 }
 
 /* A unit being closed; what events seen for the same length have in common is worked out once for those in a row. */
 struct closing {
     uint64_t length, pass;
-    uint64_t all;          /* length / pass, in 2^-WEIGHT_BITS                  */
-    uint64_t seen, weight; /* for such a length: all (length - seen) / pass     */
+    uint64_t all;         /* length / pass, in 2^-WEIGHT_BITS                            */
+    uint64_t seen;        /* for such a length:                                          */
+    uint64_t scale, rate; /* ... length / seen and pass / seen, in 2^-RATIO_BITS         */
+    uint64_t weight;      /* ... all (length - seen) / pass, in 2^-WEIGHT_BITS           */
 };
 
 static uint64_t parts_of(uint64_t length, uint64_t pass)
@@ -117,38 +172,57 @@ static uint64_t parts_of(uint64_t length, uint64_t pass)
     return MIN(fixed_muldiv(length, 1 << WEIGHT_BITS, pass), WEIGHT_MAX);
 }
 
+static void set_seen(struct closing *unit, uint64_t seen)
+{
+    unit->seen = seen;
+    /* Rounded up: what comes to a whole number shall not fall short of it. */
+    unit->scale = fixed_muldiv(unit->length, 1ull << RATIO_BITS, seen) + (unit->length % seen != 0);
+    unit->rate = fixed_muldiv(unit->pass, 1ull << RATIO_BITS, seen);
+    unit->weight = unit->all * parts_of(unit->length - seen, unit->pass) >> WEIGHT_BITS;
+}
+
+/* Adds the count, scaled, with its fraction. */
+static void add_scaled(struct mux_count *e, uint64_t count, uint64_t scale)
+{
+    wide_t more = ((wide_t)count * scale >> (RATIO_BITS - 32)) + e->fraction;
+    wide_t total = (more >> 32) + e->total;
+
+    e->fraction = (uint32_t)more;
+    e->total = total > UINT64_MAX ? UINT64_MAX : (uint64_t)total;
+}
+
 /* The variance that the unit adds: half the squared difference of two successive rates is the variance of one, and the unit
  * has length / pass times the rate, known but for the part not seen: (length / pass)^2 (1 - seen / length). */
-static wide_t unit_variance(struct closing *unit, uint64_t difference, uint64_t seen)
+static void add_variance(struct mux_count *e, const struct closing *unit, uint64_t rate)
 {
-    if (seen != unit->seen) {
-        unit->seen = seen;
-        unit->weight = unit->all * parts_of(unit->length - seen, unit->pass) >> WEIGHT_BITS;
-    }
-    wide_t product = fixed_mul_wide((wide_t)difference * difference / 2, unit->weight);
+    uint64_t difference = rate > e->rate ? rate - e->rate : e->rate - rate;
 
-    return product == WIDE_MAX ? WIDE_MAX : product >> WEIGHT_BITS;
+    if (rate == RATE_MAX || unit->length >> 14 > unit->pass) {
+        e->variance = WIDE_MAX;
+    } else if (difference && e->units && e->rate != RATE_NONE) {
+        wide_t product = fixed_mul_wide((wide_t)difference * difference / 2, unit->weight);
+        e->variance = fixed_add_wide(e->variance, product == WIDE_MAX ? WIDE_MAX : product >> WEIGHT_BITS);
+    }
 }
 
 /* A unit in which the event was counted only now and then. */
-static void scale_event(struct mux_count *e, struct closing *unit, uint64_t count, uint64_t seen)
+static void scale_event(struct mux_count *e, const struct closing *unit, uint64_t count, bool rough)
 {
-    uint64_t rate = count ? MIN(fixed_muldiv(count, unit->pass << RATE_BITS, seen), RATE_MAX) : 0;
-    uint64_t difference = rate > e->rate ? rate - e->rate : e->rate - rate;
+    wide_t rate = (wide_t)count * unit->rate >> (RATIO_BITS - RATE_BITS);
+    uint64_t at_most = rate > RATE_MAX ? RATE_MAX : (uint64_t)rate;
 
-    if (count)
-        add_scaled(e, count, unit->length, seen);
-    if (rate == RATE_MAX || unit->length >> 14 > unit->pass)
-        e->variance = WIDE_MAX;
-    else if (difference && e->units && e->rate != RATE_NONE)
-        e->variance = fixed_add_wide(e->variance, unit_variance(unit, difference, seen));
-    e->rate = rate;
+    add_scaled(e, count, unit->scale);
+    if (!rough)
+        add_variance(e, unit, at_most);
+    e->rate = at_most;
 }
 
-static void close_event(struct mux_count *e, struct closing *unit, struct mux_open *open)
+static void close_event(struct mux_count *e, struct closing *unit, struct mux_open *open, bool rough)
 {
     if (open->seen < unit->length) {
-        scale_event(e, unit, open->count, open->seen);
+        if (open->seen != unit->seen)
+            set_seen(unit, open->seen);
+        scale_event(e, unit, open->count, rough);
     } else {
         e->total = fixed_add(e->total, open->count);
         e->rate = RATE_NONE;
@@ -162,12 +236,12 @@ static void close_event(struct mux_count *e, struct closing *unit, struct mux_op
 
 bool mux_close(struct mux_counts *c, const struct mux_plan *p)
 {
-    if (c->open_length < p->rounds.pass - p->rounds.pass / 16 || mux_unseen(c, p))
+    if (c->open_length < p->rounds.pass - p->rounds.pass / 16 || !all_seen(c, p))
         return false;
     struct closing unit = {
         .length = c->open_length, .pass = p->rounds.pass, .all = parts_of(c->open_length, p->rounds.pass)};
-    for (uint64_t left = p->events; left; left &= left - 1)
-        close_event(&c->event[first_of(left)], &unit, &c->open[first_of(left)]);
+    for (const uint8_t *at = p->order, *end = at + p->counted; at < end; at++)
+        close_event(&c->event[*at], &unit, &c->open[*at], p->rough >> *at & 1);
     c->open_length = 0;
     return true;
 }
@@ -245,7 +319,7 @@ void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned eve
         .counted = e->counted + c->open[event].count,
         .count = fixed_add(e->total, open_estimate(c, p, event)),
         .units = e->units,
-        .pairs = e->units ? e->units - 1 : 0,
+        .pairs = e->units && !(p->rough >> event & 1) ? e->units - 1 : 0,
         .variance = e->variance,
     };
 }

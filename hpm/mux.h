@@ -96,7 +96,11 @@ struct mux_plan {
     /* The caller's, where plans follow each other: from 1; else 0.  Of two plans the later one has the higher number, and an event that
      * the earlier one did not have, or that is another one under the same number, is born in it. */
     uint32_t generation, born[GROUP_EVENTS_MAX];
-    uint64_t events;                       /* bit e: event e is counted               */
+    uint64_t events;                 /* bit e: event e is counted               */
+    uint64_t rough;                  /* of them: no variance is kept, and no interval given, the caller's */
+    uint64_t events_in[GROUP_MAX];   /* of them: those in each group            */
+    unsigned counted;                /* how many they are                       */
+    uint8_t order[GROUP_EVENTS_MAX]; /* all of them, those of the same groups in a row */
     uint16_t slots_with[GROUP_EVENTS_MAX]; /* slices of a pass that it is counted in  */
     uint8_t seats[GROUP_MAX];              /* of each group ...                       */
     struct mux_seat {
@@ -134,6 +138,21 @@ struct mux_counts {
         wide_t variance;   /* of total but for the first unit's part, counts squared, in 2^-16    */
     } event[GROUP_EVENTS_MAX];
 };
+
+/* What several groups counted one after the other under one plan, not yet added to anybody's counts; zeroed at first. */
+struct mux_pieces {
+    uint64_t length;
+    uint64_t groups;                  /* bit g: group g was on */
+    uint64_t seen[GROUP_MAX];         /* length, by group      */
+    uint64_t count[GROUP_EVENTS_MAX]; /* by event              */
+};
+/* As mux_add, into pieces. */
+void mux_note(struct mux_pieces *pieces, const struct mux_plan *p, unsigned group, uint64_t length,
+              const uint64_t *count);
+/* Adds the pieces, as so many calls of mux_add would. */
+void mux_gather(struct mux_counts *c, const struct mux_plan *p, const struct mux_pieces *pieces);
+/* They have been gathered by all who want them. */
+void mux_forget(struct mux_pieces *pieces, const struct mux_plan *p);
 
 /* For a length the group counted; count is by place, as in the plan's groups.  The plan is no earlier than that of the call
  * before. */

@@ -81,7 +81,33 @@ static void seat(struct mux_plan *p, unsigned group, unsigned place, unsigned ev
 {
     p->seat[group][p->seats[group]++] = (struct mux_seat){(uint8_t)place, (uint8_t)event};
     p->events |= bit(event);
+    p->events_in[group] |= bit(event);
     p->slots_with[event] += p->rounds.share[group];
+}
+
+static bool seen_alike(const struct mux_plan *p, unsigned a, unsigned b)
+{
+    for (unsigned g = 0; g < p->rounds.groups; g++)
+        if ((p->events_in[g] >> a & 1) != (p->events_in[g] >> b & 1))
+            return false;
+    return true;
+}
+
+static void put_in_order(struct mux_plan *p)
+{
+    unsigned n = 0;
+
+    for (uint64_t left = p->events; left;) {
+        unsigned first = (unsigned)__builtin_ctzll(left);
+        for (uint64_t rest = left; rest; rest &= rest - 1) {
+            unsigned e = (unsigned)__builtin_ctzll(rest);
+            if (!seen_alike(p, first, e))
+                continue;
+            p->order[n++] = (uint8_t)e;
+            left &= ~bit(e);
+        }
+    }
+    p->counted = n;
 }
 
 int mux_plan_init(struct mux_plan *p, const struct mux_config *config, const struct group_plan *groups)
@@ -94,6 +120,7 @@ int mux_plan_init(struct mux_plan *p, const struct mux_config *config, const str
         for (unsigned place = 0; place < GROUP_PLACES; place++)
             if (groups->event[g][place] != GROUP_NIL)
                 seat(p, g, place, groups->event[g][place]);
+    put_in_order(p);
     return 0;
 }
 
@@ -104,6 +131,7 @@ void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias)
         for (unsigned i = 0, n = p->seats[g]; i < n; i++)
             if (p->seat[g][i].event == event)
                 seat(p, g, p->seat[g][i].place, alias);
+    put_in_order(p);
 }
 
 /* ---- Turns ---- */

@@ -119,11 +119,18 @@ static void programme(struct hpm_plan *plan, const struct group_plan *groups, un
                 plan->programme[g][c] = &plan->event[groups->event[g][c]];
 }
 
+static unsigned passes_of(const struct plan_request *r, unsigned groups)
+{
+    uint64_t pass = r->slice * groups;
+
+    return (unsigned)MIN(MAX((r->round + pass - 1) / pass, (uint64_t)1), (uint64_t)MUX_PASSES_MAX);
+}
+
 int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_work *work,
               struct group_cause *cause)
 {
     struct packing p = {0};
-    struct mux_config config = {.passes = r->passes};
+    struct mux_config config = {0};
 
     find_events(&p, r);
     int err = pack(&p, r, work, cause);
@@ -132,7 +139,8 @@ int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_wo
     name_places(&p, &work->groups);
     *out = (struct hpm_plan){0};
     memset(config.share, 1, sizeof config.share);
-    config.round = r->slice * work->groups.groups * r->passes;
+    config.passes = passes_of(r, work->groups.groups);
+    config.round = r->slice * work->groups.groups * config.passes;
     err = mux_plan_init(&out->mux, &config, &work->groups);
     if (err)
         return err == -EINVAL ? -ERANGE : err;
@@ -141,6 +149,7 @@ int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_wo
         if (i != first)
             mux_plan_alias(&out->mux, first, i);
     }
+    out->mux.rough = r->rough & r->wanted;
     out->mux.generation = r->generation;
     memcpy(out->mux.born, r->born, sizeof out->mux.born);
     memcpy(out->event, r->event, sizeof out->event);

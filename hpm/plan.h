@@ -19,10 +19,11 @@ struct plan_request {
     unsigned counters;      /* programmable ones, at most HPM_COUNTERS_MAX             */
     uint32_t generation;    /* later than that of the plan before                      */
     uint64_t slice;         /* cycles a group counts at a time                         */
-    unsigned passes;        /* in a round                                              */
+    uint64_t round;         /* cycles: a round has as many passes as it takes for that */
     struct event always[2]; /* what counts at PLAN_CYCLES, PLAN_INSTRUCTIONS; no modes: nothing      */
     uint64_t wanted;        /* bit i: there is a logical count i; what follows of others does not matter */
     uint64_t pinned;        /* bit i: it is to be counted all the time                 */
+    uint64_t rough;         /* bit i: nobody asks how sure its count is                */
     struct event event[GROUP_EVENTS_MAX];
     uint32_t born[GROUP_EVENTS_MAX]; /* generation                                  */
     unsigned sets;

@@ -12,6 +12,7 @@
 
 #define SESSIONS_MAX 16
 #define ANSWER_NS    (100 * NS_PER_MS)
+#define ROUND_CYCLES 2000000 /* R of [A] 2.7 */
 
 struct hpm_session {
     struct event_request request;
@@ -54,6 +55,7 @@ static void want_figures(void)
     for (unsigned i = 0; i < ARRAY_SIZE(pinned_figures); i++)
         if (figures->event[pinned_figures[i]] != GROUP_NIL)
             wanted.request.pinned |= (uint64_t)1 << figures->event[pinned_figures[i]];
+    wanted.request.rough = wanted.request.wanted;
 }
 
 int plans_init(void)
@@ -64,7 +66,7 @@ int plans_init(void)
     wanted.request = (struct plan_request){.counters = hpm_state.pmu.counters,
                                            .generation = 1,
                                            .slice = hpm_slice_cycles,
-                                           .passes = 1,
+                                           .round = ROUND_CYCLES,
                                            .always = {hpm_state.always[0], hpm_state.always[1]}};
     want_figures();
     int err = plan_make(&wanted.plan[0], &wanted.request, &wanted.work, &cause);
@@ -80,15 +82,28 @@ int plans_init(void)
 
 /* ---- Plans ---- */
 
+/* It may be busy with a call of somebody else's, or late: nobody may go on before it has answered. */
+static void follow(struct cpu *cpu)
+{
+    while (__atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE) && call_cpu(cpu, counting_follow, NULL, ANSWER_NS))
+        arch_cpu_relax();
+}
+
 /* The caller's CPU as well, which may be another one at each step. */
 static void follow_everywhere(void)
 {
-    cpu_for_each (cpu) {
-        /* It may be busy with a call of somebody else's, or late: nobody may go on before it has answered. */
-        while (__atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE) &&
-               call_cpu(cpu, counting_follow, NULL, ANSWER_NS))
-            arch_cpu_relax();
-    }
+    cpu_for_each (cpu)
+        follow(cpu);
+}
+
+void hpm_update(uint32_t pid)
+{
+    if (!hpm_state.ops)
+        return;
+    cpu_for_each (cpu)
+        if (cpu != this_cpu() && cpu->hpm &&
+            (!pid || __atomic_load_n(&cpu->hpm->current_pid, __ATOMIC_RELAXED) == pid))
+            follow(cpu);
 }
 
 /* The sets of a session's metrics, by logical counts; whose[s]: the wish. */

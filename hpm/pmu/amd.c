@@ -273,7 +273,6 @@ static void amd_latch(struct pmu_latch *out, const struct event *const *next)
 
     if (set)
         stop(next, set);
-    out->time = arch_ticks();
     add(a, pmu.cycles);
     if (next && a->slice_cycles)
         set_cycles(a);

@@ -280,7 +280,6 @@ static void armv8_latch(struct pmu_latch *out, const struct event *const *next)
     if (set)
         armv8_write(ARMV8_CNTENCLR, set);
     armv8_sync();
-    out->time = arch_ticks();
     add_cycles(&a->cycles);
     if (next && a->slice_cycles)
         set_cycles(a, -a->slice_cycles);

@@ -449,7 +449,6 @@ static void intel_latch(struct pmu_latch *out, const struct event *const *next)
 
     if (set)
         stop(a, set);
-    out->time = arch_ticks();
     add(&pmu.cycles, &a->cycles);
     if (next && a->slice_cycles)
         set_cycles(a);

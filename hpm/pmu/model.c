@@ -126,7 +126,6 @@ static void model_latch(struct pmu_latch *out, const struct event *const *next)
     if (configure)
         m->armed = false;
     arch_io_write32(&regs->command, configure ? MACHINE_CMD_TURN : MACHINE_CMD_READ);
-    out->time = arch_io_read64(&regs->time);
     out->cycles = arch_io_read64(&regs->counter[MACHINE_COUNTER_CYCLES].value);
     out->instructions = arch_io_read64(&regs->counter[MACHINE_COUNTER_INSTRUCTIONS].value);
     for (unsigned c = 0; c < PROGRAMMABLE; c++)

@@ -31,7 +31,6 @@ struct pmu_caps {
 
 /* Everything counted since the CPU was set up; counts go on growing when a counter gets another event. */
 struct pmu_latch {
-    uint64_t time; /* as arch_ticks, running whether idle or not */
     uint64_t cycles, instructions;
     uint64_t count[HPM_COUNTERS_MAX];
 };

@@ -132,7 +132,7 @@ static struct thing thing_of(const struct process *owner, const struct sys_hpm_r
     return t;
 }
 
-/* -ESRCH: it is no more. */
+/* -ESRCH: it is no more.  Other CPUs' counts are as old as hpm_update has left them. */
 static int sum_up(struct process *owner, const struct thing *t, uint64_t counts, struct hpm_sums *sums)
 {
     if (t->scope == SYS_SCOPE_MACHINE) {
@@ -223,6 +223,7 @@ static int read_held(struct process *owner, struct session *s, const struct sys_
 
     if (!sums)
         return -ENOMEM;
+    hpm_update(thing.pid);
     int err = sum_up(owner, &thing, hpm_session_counts(s->hpm), sums);
     if (!err && read->since_last)
         err = subtract_last(owner, s, &thing, sums, sums + 1);

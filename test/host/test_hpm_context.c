@@ -20,7 +20,6 @@ static const struct hpm_plan *make_plan(uint32_t generation, uint64_t more)
     struct plan_request r = {.counters = COUNTERS,
                              .generation = generation,
                              .slice = SLICE,
-                             .passes = 1,
                              .always = {{0}, instructions},
                              .pinned = 1 << PINNED,
                              .wanted = ((1 << ASKED) - 1) | more};
@@ -57,13 +56,16 @@ static uint32_t next_random(uint32_t *seed)
 static void add(struct hpm_context *c, const struct hpm_plan *plan, unsigned group, uint64_t cycles,
                 const uint64_t *rate)
 {
+    static struct mux_pieces pieces;
     uint64_t count[PLAN_PLACES] = {0};
 
     for (unsigned i = 0; i < plan->mux.seats[group]; i++) {
         struct mux_seat seat = plan->mux.seat[group][i];
         count[seat.place] = cycles * rate[seat.event] / 1000;
     }
-    context_add(c, &plan->mux, group, cycles, count);
+    mux_note(&pieces, &plan->mux, group, cycles, count);
+    context_gather(c, &plan->mux, &pieces);
+    mux_forget(&pieces, &plan->mux);
     context_end_slice(c, &plan->mux);
 }
 

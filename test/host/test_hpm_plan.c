@@ -22,7 +22,7 @@ static const struct event cycles = {.config = 1, .counters = 1, .fixed = 5, .mod
 static struct plan_request on_counters(unsigned counters)
 {
     return (struct plan_request){
-        .counters = counters, .generation = 3, .slice = SLICE, .passes = 1, .always = {cycles, instructions}};
+        .counters = counters, .generation = 3, .slice = SLICE, .always = {cycles, instructions}};
 }
 
 static void want(struct plan_request *r, unsigned i, struct event e)
@@ -164,6 +164,39 @@ static void equal_events_share_a_place_and_all_count(void **state)
     }
     mux_read(&counts, &plan.mux, 10, &sum);
     assert_int_equal(sum.counted, 20);
+}
+
+static void a_round_has_as_many_passes_as_it_takes(void **state)
+{
+    struct plan_request r = on_counters(1);
+
+    (void)state;
+    for (unsigned i = 0; i < 4; i++)
+        want(&r, i, on(1, 7 + i));
+    static const struct {
+        uint64_t round;
+        unsigned passes;
+    } cases[] = {
+        {0, 1}, {4 * SLICE, 1}, {4 * SLICE + 1, 2}, {40 * SLICE, 10}, {4000 * SLICE, MUX_PASSES_MAX}};
+    for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+        r.round = cases[i].round;
+        make(&r);
+        check(&r);
+        assert_int_equal(plan.mux.rounds.passes, cases[i].passes);
+        assert_int_equal(plan.mux.rounds.round, 4 * SLICE * cases[i].passes);
+    }
+}
+
+static void only_what_is_wanted_can_be_rough(void **state)
+{
+    struct plan_request r = on_counters(1);
+
+    (void)state;
+    want(&r, 3, on(1, 7));
+    want(&r, 5, on(1, 7));
+    r.rough = 1 << 3 | 1 << 4;
+    make(&r);
+    assert_int_equal(plan.mux.rough, 1 << 3);
 }
 
 static void an_event_in_other_modes_is_another_one(void **state)
@@ -447,6 +480,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_events_share_a_place_and_all_count),
+        cmocka_unit_test(a_round_has_as_many_passes_as_it_takes),
+        cmocka_unit_test(only_what_is_wanted_can_be_rough),
         cmocka_unit_test(an_event_in_other_modes_is_another_one),
         cmocka_unit_test(pinned_events_are_in_every_group_and_so_are_their_equals),
         cmocka_unit_test(what_is_pinned_but_not_wanted_takes_no_counter),

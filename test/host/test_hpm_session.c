@@ -124,6 +124,7 @@ static void check_one(const struct opened *o)
 {
     struct hpm_sums process = past, machine = {0};
 
+    hpm_update(0);
     for (int t = 0; t < THREADS; t++) {
         for (unsigned i = 0; i < ALWAYS; i++) {
             struct hpm_value v = value_of_thread(o->s, i, t);
@@ -242,6 +243,38 @@ static void what_is_always_counted_is_exact_from_each_opening_on(void **state)
     for (int t = 0; t < THREADS; t++)
         instructions += truth_of(t, MACHINE_EVENT_INSTRUCTIONS);
     assert_int_equal(counted_past + counted_in_all().instructions, instructions);
+}
+
+/* CPUs 1 and 2 run threads of processes 10 and 11, CPU 3 runs nothing, and nobody switches. */
+static void an_update_brings_in_what_other_cpus_have_done(void **state)
+{
+    struct hpm_sums sums = {0};
+    unsigned accesses[DOUBLE_CPUS];
+
+    (void)state;
+    struct hpm_session *s = open_names("instructions");
+    uint64_t number = hpm_session_counts(s);
+    switch_to(1, 0);
+    switch_to(2, 3);
+    hpm_update(0);
+    hpm_sum_machine(number, &sums);
+    uint64_t before = value(s, 0, &sums).estimate.count;
+    for (unsigned c = 1; c < DOUBLE_CPUS; c++) {
+        double_run_on(c);
+        double_execute(1000, 1000);
+        accesses[c] = double_cpus[c].accesses;
+    }
+    double_run_on(0);
+    hpm_update(threads[0].pid);
+    assert_int_equal(value_of_thread(s, 0, 0).estimate.count, 1000);
+    assert_int_equal(value_of_thread(s, 0, 3).estimate.count, 0);
+    assert_true(double_cpus[1].accesses > accesses[1]);
+    assert_int_equal(double_cpus[2].accesses, accesses[2]);
+    hpm_update(0);
+    sums = (struct hpm_sums){0};
+    hpm_sum_machine(number, &sums);
+    assert_int_equal(value(s, 0, &sums).estimate.count, before + 3000);
+    hpm_session_close(s);
 }
 
 /* ---- Of events that take turns ---- */
@@ -490,6 +523,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_is_always_counted_is_exact_from_each_opening_on),
+        TEST(an_update_brings_in_what_other_cpus_have_done),
         TEST(most_intervals_hold_the_truth),
         TEST(forty_events_at_a_time_are_all_counted),
         TEST(a_number_born_again_shows_nothing_of_its_predecessor),
