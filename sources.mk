@@ -177,19 +177,22 @@ HPM_TESTED_DRIVER := $(HPM_TESTED) hpm/pmu/rate.c test/host/hpm_driver.c
 HPM_TESTED_AMD := \
 	$(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) hpm/pmu/amd.c hpm/pmu/amd_ibs.c test/host/amd_double.c test/host/amd_kinds.c
 test_hpm_amd_SRC := $(HPM_TESTED_AMD)
+test_hpm_amd_due_SRC := $(HPM_TESTED_AMD) test/host/hpm_due.c
 test_hpm_amd_ibs_SRC := $(HPM_TESTED_AMD)
 HPM_TESTED_INTEL := \
 	$(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) $(addprefix hpm/pmu/,intel.c intel_models.c intel_pebs.c) \
 	test/host/intel_double.c test/host/intel_kinds.c
 test_hpm_intel_SRC := $(HPM_TESTED_INTEL)
 test_hpm_intel_count_SRC := $(HPM_TESTED_INTEL)
+test_hpm_intel_due_SRC := $(HPM_TESTED_INTEL) test/host/hpm_due.c
 test_hpm_intel_records_SRC := $(HPM_TESTED_INTEL)
 SPE_DECODED := hpm/pmu/spe_packets.c hpm/pmu/spe_sources.c
 HPM_TESTED_ARMV8 := \
 	$(HPM_TESTED_DRIVER) $(EVENTS_SRC_aarch64) hpm/pmu/armv8.c hpm/pmu/armv8_spe.c $(SPE_DECODED) \
-	test/host/armv8_double.c test/host/spe_double.c
+	test/host/armv8_double.c test/host/armv8_kinds.c test/host/spe_double.c
 HPM_TESTED_SPE := $(HPM_TESTED_ARMV8) test/host/spe_kinds.c
 test_hpm_armv8_SRC := $(HPM_TESTED_ARMV8)
+test_hpm_armv8_due_SRC := $(HPM_TESTED_ARMV8) test/host/hpm_due.c
 test_hpm_spe_SRC := $(HPM_TESTED_SPE)
 test_hpm_spe_buffer_SRC := $(HPM_TESTED_SPE)
 test_spe_packets_SRC := $(SPE_DECODED)

@@ -6,11 +6,13 @@
  * unnoticed: that takes hours.
  *
  * The cycle counter is the timer of a turn: when the events change it is set back so that it overflows a slice later.  It has
- * if its top bit is gone, whatever else has been heard of it, so an interrupt that comes late finds nothing.  The few
- * cycles between reading and writing it are the only ones nobody gets.
+ * if its top bit is gone, whatever else has been heard of it, so an interrupt that comes late finds nothing.  A programmable
+ * counter that is armed is set so that it overflows where it is due.  The few events between reading and writing a counter are
+ * the only ones nobody gets.
  */
 #include "hpm/pmu/amd_ibs.h"
 #include "hpm/pmu/amd_regs.h"
+#include "hpm/pmu/due.h"
 #include "hpm/pmu/pmu.h"
 #include "hpm/pmu/rate.h"
 #include "hpm/pmu/x86_regs.h"
@@ -41,6 +43,7 @@ static struct amd_cpu {
     } counter[USED_MAX];
     uint64_t slice_cycles;
     uint64_t select[HPM_COUNTERS_MAX]; /* but for SELECT_EN; 0: it counts nothing */
+    struct due due;
 } ALIGNED(CACHE_LINE) amd_cpus[CPU_MAX];
 
 static struct amd_cpu *amd_here(void)
@@ -152,6 +155,7 @@ static int amd_probe(struct pmu_caps *caps)
     *caps = (struct pmu_caps){
         .counters = pmu.programmable,
         .instructions = true,
+        .arms = pmu.programmable,
         .cycles_per_tick = rate,
         .line_bytes = ECX_L1D_LINE(x86_leaf(LEAF_L1, 0).ecx),
     };
@@ -211,7 +215,8 @@ static void add(struct amd_cpu *a, unsigned c)
     a->counter[c].raw = now;
 }
 
-/* What counter c is to count: its event, or what the wide event of the one below cannot take in, for which hpm has left it free. */
+/* What counter c is to count: its event, or what the wide event of the one below cannot take in, for which hpm has left it free.
+ * Each may interrupt, for it does only when it was armed, or, rarely, has wrapped. */
 static uint64_t select_of(const struct event *const *next, unsigned c)
 {
     const struct event *below = c ? next[c - 1] : NULL;
@@ -219,7 +224,7 @@ static uint64_t select_of(const struct event *const *next, unsigned c)
 
     ASSERT(!next[c] || (!merged && (!next[c]->wide || (!(c & 1) && c + 1 < pmu.programmable))));
     if (next[c])
-        return next[c]->config | mode_bits(next[c]->modes);
+        return next[c]->config | mode_bits(next[c]->modes) | SELECT_INT;
     return merged ? EVENT_MERGE : 0;
 }
 
@@ -266,6 +271,14 @@ static void add_event(struct amd_cpu *a, unsigned c, bool ends)
         a->counter[c].raw = x86_read(MSR_COUNTER(c));
 }
 
+/* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what they count next. */
+static void disarm(struct amd_cpu *a, uint64_t set)
+{
+    for (uint64_t left = a->due.armed & set; left; left &= left - 1)
+        set_counter(a, (unsigned)__builtin_ctzll(left), 0);
+    a->due.armed = 0;
+}
+
 static void amd_latch(struct pmu_latch *out, const struct event *const *next)
 {
     struct amd_cpu *a = amd_here();
@@ -281,6 +294,8 @@ static void amd_latch(struct pmu_latch *out, const struct event *const *next)
         add_event(a, c, set >> c & 1);
         out->count[c] = a->counter[c].sum;
     }
+    if (next)
+        disarm(a, set);
     if (set)
         start(a, next, set);
     out->cycles = a->counter[pmu.cycles].sum;
@@ -289,20 +304,61 @@ static void amd_latch(struct pmu_latch *out, const struct event *const *next)
 
 /* ---- Interrupts ---- */
 
-static bool slice_is_over(const struct amd_cpu *a)
+static bool is_negative(uint64_t counter)
 {
-    return a->slice_cycles && !(x86_read(MSR_COUNTER(pmu.cycles)) >> (AMD_WIDTH - 1) & 1);
+    return counter >> (AMD_WIDTH - 1) & 1;
 }
 
-/* Flags tell nothing that the counters do not; they are only taken down. */
+/* Two that are merged are one of 64 bits, which overflows as a whole (Linux, arch/x86/events/core.c, x86_perf_event_set_period). */
+static void aim(struct amd_cpu *a, unsigned c, uint64_t due)
+{
+    add(a, c);
+    due_set(&a->due, c, due);
+    set_counter(a, c, -due_distance(&a->due, c, a->counter[c].sum, X86_DISTANCE_LEAST, DISTANCE_MAX));
+    if (c + 1 < pmu.programmable && a->select[c + 1] == EVENT_MERGE)
+        x86_write(MSR_COUNTER(c + 1), MERGED_NEGATIVE);
+}
+
+static void amd_arm(unsigned c, uint64_t due)
+{
+    struct amd_cpu *a = amd_here();
+
+    ASSERT(c < pmu.programmable && a->select[c] && a->select[c] != EVENT_MERGE);
+    aim(a, c, due);
+}
+
+/* Those that have got where they are due, of the counters that may have overflown, as news.  A flag may be of before a counter was
+ * set, so only its count tells; one that has come to the end of a part of its way goes on. */
+static unsigned take_due(struct amd_cpu *a, uint32_t overflown)
+{
+    unsigned news = 0;
+
+    for (uint32_t left = a->due.armed & overflown; left; left &= left - 1) {
+        unsigned c = (unsigned)__builtin_ctz(left);
+        add(a, c);
+        if (due_reached(&a->due, c, a->counter[c].sum))
+            news |= PMU_COUNTER << c;
+        else if (!is_negative(a->counter[c].raw))
+            aim(a, c, a->due.at[c]);
+    }
+    return news;
+}
+
+static bool slice_is_over(const struct amd_cpu *a)
+{
+    return a->slice_cycles && !is_negative(x86_read(MSR_COUNTER(pmu.cycles)));
+}
+
+/* Of the slice flags tell nothing that the cycle counter does not.  All are taken down. */
 static unsigned amd_interrupted(void)
 {
+    struct amd_cpu *a = amd_here();
     uint64_t flags = pmu.has.global ? x86_read(MSR_GLOBAL_STATUS) : 0;
 
     flags &= all(pmu.has.counters) | GLOBAL_FROZEN;
     if (flags)
         x86_write(MSR_GLOBAL_CLEAR, flags);
-    return (slice_is_over(amd_here()) ? PMU_SLICE : 0) |
+    return take_due(a, pmu.has.global ? (uint32_t)flags : UINT32_MAX) | (slice_is_over(a) ? PMU_SLICE : 0) |
            (pmu.has.ibs.usable && ibs_interrupted() ? PMU_RECORDS : 0);
 }
 
@@ -321,6 +377,7 @@ const struct pmu_ops pmu_amd = {
     .probe = amd_probe,
     .cpu_init = amd_cpu_init,
     .latch = amd_latch,
+    .arm = amd_arm,
     .tag = amd_tag,
     .sample = ibs_sample,
     .waiting = ibs_waiting,

@@ -48,6 +48,10 @@
 #define MSR_GLOBAL_CLEAR  0xc0000302
 #define GLOBAL_FROZEN     (BIT_OF(58) | BIT_OF(59)) /* of branch records, of counters: never asked for here */
 
+/* Of the counter with EVENT_MERGE, which has bits 48 to 63 of the two. */
+#define MERGED_NEGATIVE 0xffff
+#define DISTANCE_MAX    (BIT_OF(AMD_WIDTH - 1) - 1) /* as far before its overflow as a counter can be set */
+
 /* Counters start this long before they wrap, so that wrapping is no rarity. */
 #define AMD_FIRST_WRAP BIT_OF(25)
 

@@ -5,20 +5,20 @@
  * The first event counters are the programmable ones, the one behind them counts instructions, PMCCNTR cycles.  Counters
  * are never stopped to be read, so nothing is lost; every reading adds what has passed since the one before to a 64-bit
  * sum.  Event counters of 32 bits say in PMOVSCLR that they have wrapped; at the latest the interrupt that comes
- * with it makes a reading.  So no more than 2^32 events may pass while interrupts are off.
+ * with it makes a reading.  So no more than 2^32 events, 2^31 of one that is armed for, may pass while interrupts are off.
  *
- * The cycle counter is the timer of a turn: when the events change it is set back so that it overflows a slice later.  The
- * few cycles between reading and writing it are the only ones nobody gets.
+ * The cycle counter is the timer of a turn: when the events change it is set back so that it overflows a slice later.  A
+ * programmable counter that is armed is set so that it overflows where it is due.  The few events between reading and writing
+ * a counter are the only ones nobody gets.
  */
 #include "hpm/events/event.h"
 #include "hpm/pmu/armv8_regs.h"
 #include "hpm/pmu/armv8_spe.h"
+#include "hpm/pmu/due.h"
 #include "hpm/pmu/pmu.h"
 #include "hpm/pmu/rate.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
-
-#define COUNT_OF_32 ((uint64_t)1 << 32)
 
 #define INST_RETIRED 0x08 /* D13.12.2 */
 
@@ -40,6 +40,7 @@ struct ability {
 static struct {
     struct ability has;
     unsigned programmable, used; /* counters: those hpm programs; with the one for instructions */
+    uint64_t mask;               /* of a counter's width */
 } pmu;
 
 struct counter {
@@ -51,6 +52,7 @@ static struct armv8_cpu {
     struct counter cycles, event[ARMV8_EVENT_COUNTERS];
     uint64_t slice_cycles;
     const struct event *programmed[HPM_COUNTERS_MAX];
+    struct due due;
 } ALIGNED(CACHE_LINE) armv8_cpus[CPU_MAX];
 
 _Static_assert(ARMV8_EVENT_COUNTERS == HPM_COUNTERS_MAX + 1, "programmable ones and one for instructions");
@@ -147,9 +149,11 @@ static int armv8_probe(struct pmu_caps *caps)
     bool instructions = pmu.has.counters && event_counts(&pmu.has.events, INST_RETIRED);
     pmu.programmable = MIN(pmu.has.counters - instructions, (unsigned)HPM_COUNTERS_MAX);
     pmu.used = pmu.programmable + instructions;
+    pmu.mask = pmu.has.wide ? UINT64_MAX : UINT32_MAX;
     *caps = (struct pmu_caps){
         .counters = pmu.programmable,
         .instructions = instructions,
+        .arms = pmu.programmable,
         .cycles_per_tick = rate,
         .line_bytes = CTR_LINE(armv8_read(ARMV8_CTR)),
     };
@@ -182,9 +186,15 @@ static bool suffices(const struct pmu_setup *setup, const struct cpu *cpu)
            spe_cpu_init(cpu, &here.spe, &pmu.has.spe, setup);
 }
 
-static uint64_t as_wide_as_counter(uint64_t v)
+static void set_counter(struct armv8_cpu *a, unsigned c, uint64_t v)
 {
-    return pmu.has.wide ? v : (uint32_t)v;
+    a->event[c].raw = v & pmu.mask;
+    armv8_write_counter(c, a->event[c].raw);
+}
+
+static uint64_t used_set(void)
+{
+    return ((uint64_t)1 << pmu.used) - 1;
 }
 
 static void set_cycles(struct armv8_cpu *a, uint64_t v)
@@ -197,15 +207,13 @@ static void set_cycles(struct armv8_cpu *a, uint64_t v)
 static int armv8_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
 {
     struct armv8_cpu *a = &armv8_cpus[cpu->index];
-    uint64_t events = ((uint64_t)1 << pmu.used) - 1;
+    uint64_t events = used_set();
 
     if (!suffices(setup, cpu))
         return pmu.has.spe.usable ? -EIO : -ENODEV;
     *a = (struct armv8_cpu){.slice_cycles = setup->slice_cycles};
-    for (unsigned c = 0; c < pmu.used; c++) {
-        a->event[c].raw = as_wide_as_counter(-ARMV8_FIRST_WRAP);
-        armv8_write_counter(c, a->event[c].raw);
-    }
+    for (unsigned c = 0; c < pmu.used; c++)
+        set_counter(a, c, -ARMV8_FIRST_WRAP);
     if (pmu.used > pmu.programmable)
         armv8_write_type(pmu.programmable, TYPE_EVENT(INST_RETIRED) | filter_of(setup->modes));
     armv8_write(ARMV8_CCFILTR, filter_of(setup->modes));
@@ -225,23 +233,33 @@ static void add_cycles(struct counter *c)
     c->raw = now;
 }
 
-/* A counter whose flag is up after it was read may have wrapped before or behind that: read again it is what comes
- * behind.  What wraps later than the flags were read is found next time. */
+/* A counter whose flag is up after it was read may have wrapped before or behind that: read again it is what comes behind.  If it
+ * is no lower than it was, it has gone all the way round. */
+static void add_event(struct counter *c, unsigned n, uint64_t now, bool wrapped)
+{
+    const uint64_t mask = pmu.mask;
+
+    if (wrapped) {
+        now = armv8_read_counter(n);
+        c->sum += now >= c->raw ? mask + 1 : 0;
+    }
+    c->sum += (now - c->raw) & mask;
+    c->raw = now;
+}
+
+/* What wraps later than the flags were read is found next time.  Flags of armed counters stay up, or their interrupt would not
+ * come; nothing is to be learned from them, for an armed counter is never half way round between two readings. */
 static void add_events(struct armv8_cpu *a)
 {
     uint64_t now[ARMV8_EVENT_COUNTERS];
 
     for (unsigned c = 0; c < pmu.used; c++)
         now[c] = armv8_read_counter(c);
-    uint64_t wrapped = armv8_read(ARMV8_OVSCLR) & (((uint64_t)1 << pmu.used) - 1);
+    uint64_t wrapped = armv8_read(ARMV8_OVSCLR) & used_set() & ~(uint64_t)a->due.armed;
     if (wrapped)
         armv8_write(ARMV8_OVSCLR, wrapped);
-    for (unsigned c = 0; c < pmu.used; c++) {
-        if (wrapped >> c & 1)
-            now[c] = armv8_read_counter(c) + (pmu.has.wide ? 0 : COUNT_OF_32);
-        a->event[c].sum += now[c] - a->event[c].raw;
-        a->event[c].raw = as_wide_as_counter(now[c]);
-    }
+    for (unsigned c = 0; c < pmu.used; c++)
+        add_event(&a->event[c], c, now[c], wrapped >> c & 1);
 }
 
 /* Counters, as a set, that are to count something else. */
@@ -272,6 +290,17 @@ static void program(struct armv8_cpu *a, const struct event *const *next, uint64
         armv8_write(ARMV8_CNTENSET, counting);
 }
 
+/* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what they count next. */
+static void disarm(struct armv8_cpu *a, uint64_t set)
+{
+    if (!a->due.armed)
+        return;
+    for (uint64_t left = a->due.armed & set; left; left &= left - 1)
+        set_counter(a, (unsigned)__builtin_ctzll(left), 0);
+    armv8_write(ARMV8_OVSCLR, a->due.armed);
+    a->due.armed = 0;
+}
+
 static void armv8_latch(struct pmu_latch *out, const struct event *const *next)
 {
     struct armv8_cpu *a = armv8_here();
@@ -284,6 +313,8 @@ static void armv8_latch(struct pmu_latch *out, const struct event *const *next)
     if (next && a->slice_cycles)
         set_cycles(a, -a->slice_cycles);
     add_events(a);
+    if (next)
+        disarm(a, set);
     if (set)
         program(a, next, set);
     out->cycles = a->cycles.sum;
@@ -292,16 +323,55 @@ static void armv8_latch(struct pmu_latch *out, const struct event *const *next)
         out->count[c] = a->event[c].sum;
 }
 
+/* ---- Interrupts ---- */
+
+/* A flag that is up when the counter is set is found to mean nothing when it interrupts. */
+static void aim(struct armv8_cpu *a, unsigned c, uint64_t due)
+{
+    uint64_t now = armv8_read_counter(c), bit = (uint64_t)1 << c;
+    bool wrapped = !(a->due.armed & bit) && (armv8_read(ARMV8_OVSCLR) & bit);
+
+    add_event(&a->event[c], c, now, wrapped);
+    due_set(&a->due, c, due);
+    set_counter(a, c, -due_distance(&a->due, c, a->event[c].sum, 1, pmu.mask / 2 + 1));
+}
+
+static void armv8_arm(unsigned c, uint64_t due)
+{
+    struct armv8_cpu *a = armv8_here();
+
+    ASSERT(c < pmu.programmable && a->programmed[c]);
+    aim(a, c, due);
+}
+
+/* Those that have got where they are due, of the counters whose flags were up, as news.  Only the count tells; one that has come to
+ * the end of a part of its way goes on. */
+static unsigned take_due(struct armv8_cpu *a, uint64_t flags)
+{
+    unsigned news = 0;
+
+    for (uint64_t left = a->due.armed & flags; left; left &= left - 1) {
+        unsigned c = (unsigned)__builtin_ctzll(left);
+        if (due_reached(&a->due, c, a->event[c].sum))
+            news |= PMU_COUNTER << c;
+        else if (a->event[c].raw <= pmu.mask / 2) /* not negative any more */
+            aim(a, c, a->due.at[c]);
+    }
+    return news;
+}
+
 /* An interrupt that comes although a reading has seen to its reason finds no flag.  Flags of counters that are not ours
- * go, too, for they would bring it again. */
+ * go, too, for they would bring it again.  They go before the counters are read, so that what overflows behind interrupts anew. */
 static unsigned armv8_interrupted(void)
 {
+    struct armv8_cpu *a = armv8_here();
     uint64_t flags = armv8_read(ARMV8_OVSCLR);
 
-    add_events(armv8_here());
-    armv8_write(ARMV8_OVSCLR, flags & ~(((uint64_t)1 << pmu.used) - 1));
+    armv8_write(ARMV8_OVSCLR, flags & (a->due.armed | ~used_set()));
+    add_events(a);
+    unsigned news = take_due(a, flags);
     armv8_sync();
-    return (flags & SET_CYCLES ? PMU_SLICE : 0) | (spe_interrupted() ? PMU_RECORDS : 0);
+    return news | (flags & SET_CYCLES ? PMU_SLICE : 0) | (spe_interrupted() ? PMU_RECORDS : 0);
 }
 
 /* ---- What it does not have: anybody to tell the truth ---- */
@@ -319,6 +389,7 @@ const struct pmu_ops pmu_armv8 = {
     .probe = armv8_probe,
     .cpu_init = armv8_cpu_init,
     .latch = armv8_latch,
+    .arm = armv8_arm,
     .tag = armv8_tag,
     .sample = spe_sample,
     .waiting = spe_waiting,

@@ -7,9 +7,11 @@
  * never stopped to be read; every reading adds what has passed since the one before, modulo the counter's width, to a
  * 64-bit sum.  So no more than 2^width events, with 40 bits minutes of them, may pass between two readings.
  *
- * The cycle counter is the timer of a turn: when the events change it is set back so that it overflows a slice later.  The
- * few cycles between reading and writing it are the only ones nobody gets.
+ * The cycle counter is the timer of a turn: when the events change it is set back so that it overflows a slice later.  A
+ * programmable counter that is armed is set so that it overflows where it is due.  The few events between reading and writing
+ * a counter, two instructions of the driver, are the only ones nobody gets.
  */
+#include "hpm/pmu/due.h"
 #include "hpm/pmu/intel_pebs.h"
 #include "hpm/pmu/intel_regs.h"
 #include "hpm/pmu/pmu.h"
@@ -73,6 +75,7 @@ static struct intel_cpu {
     uint64_t slice_cycles, enabled;
     uint64_t extra[EXTRAS]; /* as written */
     const struct event *programmed[HPM_COUNTERS_MAX];
+    struct due due;
 } ALIGNED(CACHE_LINE) intel_cpus[CPU_MAX];
 
 static struct intel_cpu *intel_here(void)
@@ -310,6 +313,7 @@ static int intel_probe(struct pmu_caps *caps)
     *caps = (struct pmu_caps){
         .counters = pmu.programmable,
         .instructions = pmu.instructions.mask,
+        .arms = pmu.usable,
         .cycles_per_tick = rate,
         .line_bytes = LINE_BYTES(x86_leaf(LEAF_FEATURES, 0).ebx),
         .sample_sources = pmu.pebs.sources,
@@ -325,8 +329,8 @@ static int intel_probe(struct pmu_caps *caps)
 
 /* ---- Counting ---- */
 
-/* All that is ever written are negative numbers of at most 31 bits, so IA32_A_PMCx, which not all have, are not needed. */
-#define SLICE_MAX INTEL_BIT(31)
+/* All that is ever written are 0 and negative numbers of at most 31 bits, so IA32_A_PMCx, which not all have, are not needed. */
+#define DISTANCE_MAX (INTEL_BIT(31) - 1)
 
 /* Does this CPU have all that is used?  Cores of one machine may differ. */
 static bool suffices(const struct pmu_setup *setup)
@@ -364,7 +368,7 @@ static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
 {
     struct intel_cpu *a = &intel_cpus[cpu->index];
 
-    ASSERT(setup->slice_cycles < SLICE_MAX);
+    ASSERT(setup->slice_cycles <= DISTANCE_MAX);
     if (!suffices(setup))
         return -ENODEV;
     reset();
@@ -427,7 +431,18 @@ static void write_extra(struct intel_cpu *a, const struct event *e)
     x86_write(extra_msr[e->exclusion], e->extra);
 }
 
-/* They stand still. */
+/* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what they count next. */
+static void disarm(struct intel_cpu *a, uint32_t set)
+{
+    for (uint32_t left = a->due.armed & set; left; left &= left - 1) {
+        unsigned c = (unsigned)__builtin_ctz(left);
+        struct place p = programmable_place(c);
+        set_counter(&p, &a->event[c], 0);
+    }
+    a->due.armed = 0;
+}
+
+/* They stand still.  Each may interrupt, for it does only when it was armed, or, rarely, has wrapped. */
 static void program(struct intel_cpu *a, const struct event *const *next, uint32_t set)
 {
     for (unsigned c = 0; c < pmu.programmable; c++) {
@@ -436,7 +451,8 @@ static void program(struct intel_cpu *a, const struct event *const *next, uint32
         a->programmed[c] = next[c];
         if (next[c])
             write_extra(a, next[c]);
-        x86_write(MSR_PERFEVTSEL0 + c, next[c] ? next[c]->config | modes_of(next[c]->modes) | EVTSEL_EN : 0);
+        x86_write(MSR_PERFEVTSEL0 + c,
+                  next[c] ? next[c]->config | modes_of(next[c]->modes) | EVTSEL_INT | EVTSEL_EN : 0);
     }
     if (is_global(&pmu.has))
         x86_write(MSR_GLOBAL_CTRL, a->enabled);
@@ -460,10 +476,50 @@ static void intel_latch(struct pmu_latch *out, const struct event *const *next)
             add(&p, &a->event[c]);
         out->count[c] = a->event[c].sum;
     }
+    if (next)
+        disarm(a, set);
     if (set)
         program(a, next, set);
     out->cycles = a->cycles.sum;
     out->instructions = a->instructions.sum;
+}
+
+/* ---- Interrupts ---- */
+
+static void aim(struct intel_cpu *a, unsigned c, uint64_t due)
+{
+    struct place p = programmable_place(c);
+
+    add(&p, &a->event[c]);
+    due_set(&a->due, c, due);
+    set_counter(&p, &a->event[c],
+                -due_distance(&a->due, c, a->event[c].sum, X86_DISTANCE_LEAST, DISTANCE_MAX));
+}
+
+static void intel_arm(unsigned c, uint64_t due)
+{
+    struct intel_cpu *a = intel_here();
+
+    ASSERT(pmu.usable >> c & 1 && a->programmed[c]);
+    aim(a, c, due);
+}
+
+/* Those that have got where they are due, of the counters that may have overflown, as news.  A flag may be of before a counter was
+ * set, so only its count tells; one that has come to the end of a part of its way goes on. */
+static unsigned take_due(struct intel_cpu *a, uint32_t overflown)
+{
+    unsigned news = 0;
+
+    for (uint32_t left = a->due.armed & overflown; left; left &= left - 1) {
+        unsigned c = (unsigned)__builtin_ctz(left);
+        struct place p = programmable_place(c);
+        add(&p, &a->event[c]);
+        if (due_reached(&a->due, c, a->event[c].sum))
+            news |= PMU_COUNTER << c;
+        else if (!(a->event[c].raw >> (pmu.has.width - 1)))
+            aim(a, c, a->due.at[c]);
+    }
+    return news;
 }
 
 /* Version 1 does not say what has overflown: the cycle counter has if its highest bit is 0, for slices are short. */
@@ -476,12 +532,12 @@ static bool slice_over(const struct intel_cpu *a)
  * interrupt go, too. */
 static unsigned intel_interrupted(void)
 {
-    const struct intel_cpu *a = intel_here();
+    struct intel_cpu *a = intel_here();
 
     if (!is_global(&pmu.has))
-        return slice_over(a) ? PMU_SLICE : 0;
+        return take_due(a, UINT32_MAX) | (slice_over(a) ? PMU_SLICE : 0);
     uint64_t status = take_status();
-    return (a->slice_cycles && (status & pmu.cycles.bit) ? PMU_SLICE : 0) |
+    return take_due(a, (uint32_t)status) | (a->slice_cycles && (status & pmu.cycles.bit) ? PMU_SLICE : 0) |
            (status & STATUS_BUFFER ? PMU_RECORDS : 0);
 }
 
@@ -517,6 +573,7 @@ const struct pmu_ops pmu_intel = {
     .probe = intel_probe,
     .cpu_init = intel_cpu_init,
     .latch = intel_latch,
+    .arm = intel_arm,
     .tag = intel_tag,
     .sample = intel_sample,
     .waiting = intel_waiting,

@@ -59,7 +59,7 @@ struct pmu_ops {
      * that moment on, counter c counts *next[c], an event of caps that stays as it is (NULL: nothing), for all programmable
      * counters; next NULL: as before. */
     void (*latch)(struct pmu_latch *out, const struct event *const *next);
-    /* Programmable counter c, which counts an event, interrupts once when its count, as latch gives it, reaches due; at once if it has.
+    /* Programmable counter c, which counts an event, interrupts once when its count, as latch gives it, reaches due; if it has, soon.
      * A later call replaces an earlier one.  A latch with next disarms all counters and forgets what of them is pending.
      * Only where caps say that it can. */
     void (*arm)(unsigned c, uint64_t due);

@@ -61,8 +61,12 @@ static void advance(struct amd_double *d, unsigned n, uint64_t by)
     d->counter[n] = AMD_COUNT(after);
     if (after == d->counter[n])
         return;
-    if (is_wide(d->select[n]) && is_merged(d, n))
-        d->counter[n + 1] += after >> AMD_WIDTH;
+    if (is_wide(d->select[n]) && is_merged(d, n)) {
+        uint64_t upper = d->counter[n + 1] + (after >> AMD_WIDTH);
+        d->counter[n + 1] = upper & MERGED_NEGATIVE;
+        if (upper == d->counter[n + 1])
+            return;
+    }
     if (d->kind.v2)
         d->status |= BIT_OF(n);
     if (d->select[n] & SELECT_INT)
@@ -203,6 +207,7 @@ static bool is_counters(const struct amd_double *d, uint32_t msr, uint32_t first
 
 static uint64_t read_counter(struct amd_double *d, unsigned n)
 {
+    d->read_at[n] = d->accesses;
     d->at_read[n] = d->happened[n] - d->set_back[n];
     return d->counter[n];
 }
@@ -275,11 +280,15 @@ static void write_select(struct amd_double *d, unsigned n, uint64_t v)
     d->select[n] = v;
 }
 
-/* Writing a counter that stands still begins anew; writing one that counts takes away what it has counted since it was read. */
+/* Writing a counter that counts takes away what it has counted since it was read, which must be just before. */
 static void write_counter(struct amd_double *d, unsigned n, uint64_t v)
 {
     require(v == AMD_COUNT(v));
-    if (!counts(d, n))
+    if ((d->select[n] & SELECT_EVENT) == EVENT_MERGE)
+        require(v <= MERGED_NEGATIVE);
+    else
+        require(!counts(d, n) || d->accesses == d->read_at[n] + 1);
+    if (!counts(d, n) && !host_cpu->hpm)
         d->happened[n] = d->at_read[n] = 0;
     d->set_back[n] = d->happened[n] - d->at_read[n];
     d->counter[n] = v;

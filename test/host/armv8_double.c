@@ -116,6 +116,20 @@ static uint64_t has_lp(const struct armv8_double *d)
     return d->kind.version >= PMUVER_V3P5 && !d->kind.no_lp ? CR_LP : 0;
 }
 
+static uint64_t read_counter(struct armv8_double *d, unsigned at)
+{
+    d->read_at[at] = d->accesses;
+    d->seen[at] = d->happened[at];
+    d->at_read[at] = d->seen[at] - d->set_back[at];
+    return d->counter[at];
+}
+
+static void write_counter(struct armv8_double *d, unsigned at, uint64_t v)
+{
+    d->set_back[at] += d->happened[at] - d->seen[at];
+    d->counter[at] = v;
+}
+
 uint64_t armv8_read(enum armv8_reg reg)
 {
     struct armv8_double *d = here();
@@ -143,9 +157,7 @@ uint64_t armv8_read(enum armv8_reg reg)
     case ARMV8_OVSCLR:
         return d->flags;
     case ARMV8_CCNTR:
-        d->cycles_at_read = d->happened[ARMV8_CYCLES];
-        d->at_read[ARMV8_CYCLES] = d->cycles_at_read - d->set_back;
-        return d->counter[ARMV8_CYCLES];
+        return read_counter(d, ARMV8_CYCLES);
     case ARMV8_CCFILTR:
         return d->written.filter;
     }
@@ -156,9 +168,10 @@ static void write_control(struct armv8_double *d, uint64_t v)
 {
     require(!(v & ~CR_WRITABLE) && (d->kind.version >= PMUVER_V3P5 || !(v & CR_LP)));
     if (v & ~d->written.control & CR_E) {
-        d->set_back = d->cycles_at_read = 0;
         memset(d->happened, 0, sizeof d->happened);
+        memset(d->seen, 0, sizeof d->seen);
         memset(d->at_read, 0, sizeof d->at_read);
+        memset(d->set_back, 0, sizeof d->set_back);
     }
     d->written.control = v & CR_READABLE & (~CR_LP | has_lp(d));
     if (v & CR_P)
@@ -192,8 +205,7 @@ void armv8_write(enum armv8_reg reg, uint64_t v)
         d->flags &= ~v;
         return;
     case ARMV8_CCNTR:
-        d->set_back += d->happened[ARMV8_CYCLES] - d->cycles_at_read;
-        d->counter[ARMV8_CYCLES] = v;
+        write_counter(d, ARMV8_CYCLES, v);
         return;
     case ARMV8_CCFILTR:
         require(!(v & ~TYPE_FILTERS));
@@ -215,8 +227,7 @@ uint64_t armv8_read_counter(unsigned n)
 
     require(n < d->kind.counters && n < ARMV8_EVENT_COUNTERS);
     armv8_access();
-    d->at_read[n] = d->happened[n];
-    return d->counter[n];
+    return read_counter(d, n);
 }
 
 static bool counts(const struct armv8_control *c, unsigned n)
@@ -228,10 +239,10 @@ void armv8_write_counter(unsigned n, uint64_t v)
 {
     struct armv8_double *d = here();
 
-    require(n < d->kind.counters && n < ARMV8_EVENT_COUNTERS && !counts(&d->now, n));
-    require(has_lp(d) || v <= UINT32_MAX);
+    require(n < d->kind.counters && n < ARMV8_EVENT_COUNTERS && (has_lp(d) || v <= UINT32_MAX));
     armv8_access();
-    d->counter[n] = v;
+    require(!counts(&d->now, n) || d->accesses <= d->read_at[n] + 2); /* its flag may be read in between */
+    write_counter(d, n, v);
 }
 
 void armv8_write_type(unsigned n, uint64_t v)
@@ -288,7 +299,7 @@ static struct truth truth(unsigned cpu)
 
     return (struct truth){.happened = d->happened,
                           .at_read = d->at_read,
-                          .set_back = d->set_back,
+                          .set_back = d->set_back[ARMV8_CYCLES],
                           .instructions = hpm_state.pmu.counters,
                           .cycles = ARMV8_CYCLES,
                           .accesses = d->accesses};

@@ -2,8 +2,8 @@
  * Arm's PMUv3, register by register, for host tests (Arm ARM DDI 0487, D13 and D19.5).  CPUs execute nothing: a test says
  * how many of which event happen on which CPU and at which level.  Every access to a register is an instruction, too, so the
  * driver's own work is part of what it counts.  What is written to a control register takes effect with the
- * next synchronization only.  It aborts where the driver writes a reserved bit, a counter that is not there, or the type
- * of a counter that counts.
+ * next synchronization only.  It aborts where the driver writes a reserved bit, a counter that is not there, the type of a
+ * counter that counts, or its value without having read it just before.
  */
 #pragma once
 #include "hpm/pmu/armv8_regs.h"
@@ -32,9 +32,10 @@ struct armv8_double {
     struct armv8_control written, now; /* in effect */
     uint64_t flags, counter[ARMV8_COUNTERS + 1];
     uint64_t happened[ARMV8_COUNTERS + 1]; /* increments made to each counter since CR_E was set           */
-    uint64_t at_read[ARMV8_COUNTERS + 1];  /* the same when it was last read, less set_back */
-    uint64_t set_back; /* increments of the cycle counter between reading and writing it */
-    uint64_t cycles_at_read;
+    uint64_t seen[ARMV8_COUNTERS + 1];     /* the same when it was last read                        */
+    uint64_t set_back[ARMV8_COUNTERS + 1]; /* increments between reading and writing it             */
+    uint64_t at_read[ARMV8_COUNTERS + 1];  /* seen without set_back                                 */
+    unsigned read_at[ARMV8_COUNTERS + 1];  /* the last reading: how many accesses there had been    */
     unsigned accesses;
 };
 extern struct armv8_double armv8_double[DOUBLE_CPUS];

@@ -258,14 +258,9 @@ struct x86_leaf x86_leaf(uint32_t leaf, uint32_t sub)
     return out;
 }
 
-static bool is_timer(const struct intel_double *d, unsigned at)
-{
-    return at >= INTEL_COUNTERS ? at == INTEL_FIXED_AT(FIXED_CYCLES)
-                                : (d->select[at] & CODE_MASK) == CODE_CYCLES && (d->select[at] >> 20 & 1);
-}
-
 static uint64_t read_counter(struct intel_double *d, unsigned at)
 {
+    d->read_at[at] = d->accesses;
     d->seen[at] = d->happened[at];
     d->at_read[at] = d->seen[at] - d->set_back[at];
     return at >= INTEL_COUNTERS ? d->fixed[at - INTEL_COUNTERS] : d->counter[at];
@@ -281,16 +276,16 @@ uint64_t x86_read_counter(uint32_t counter)
     return read_counter(d, counter & RDPMC_FIXED ? INTEL_FIXED_AT(n) : n);
 }
 
-/* Only the cycle counter is ever written while it counts. */
+/* A counter is written while it counts only by whoever has just read it, to have it overflow at some time. */
 static void write_counter(struct intel_double *d, unsigned at, uint64_t v)
 {
     bool fixed = at >= INTEL_COUNTERS;
     bool live = fixed ? fixed_counts(d, at - INTEL_COUNTERS) : counts(d, at);
 
-    require(!live || is_timer(d, at));
+    require(!live || d->accesses == d->read_at[at] + 1);
     if (live)
         d->set_back[at] += d->happened[at] - d->seen[at];
-    else
+    else if (!host_cpu->hpm)
         d->happened[at] = d->seen[at] = d->at_read[at] = d->set_back[at] = 0;
     if (fixed)
         d->fixed[at - INTEL_COUNTERS] = v;

@@ -40,10 +40,11 @@ struct intel_double {
     uint64_t fixed_control, global_control, status, debug, ds_area;
     uint64_t pebs_enable, data_config, load_latency, offcore[2], frontend, force_abort;
     bool interrupt; /* the local APIC has one for this CPU */
-    /* By counter, fixed ones behind the others: increments since it was written while it stood still; the same when it was read;
-     * those between reading and writing it while it counted; and the second without the third. */
+    /* By counter, fixed ones behind the others: increments since it was set up; the same when it was read; those between reading
+     * and writing it while it counted; and the second without the third. */
     uint64_t happened[INTEL_COUNTERS + INTEL_FIXED], seen[INTEL_COUNTERS + INTEL_FIXED];
     uint64_t set_back[INTEL_COUNTERS + INTEL_FIXED], at_read[INTEL_COUNTERS + INTEL_FIXED];
+    unsigned read_at[INTEL_COUNTERS + INTEL_FIXED]; /* the last reading: how many accesses there had been */
     unsigned accesses, recorded, dropped;
 };
 extern struct intel_double intel_double[DOUBLE_CPUS];

@@ -1,20 +1,6 @@
 /* The driver of Arm's PMUv3 and hpm on top of it, against a register-level double that knows the truth. */
 #include "test/host/expect_panic.h"
-#include "test/host/armv8_double.h"
-
-#define CEID(code) ((uint64_t)1 << ((code)&31))
-
-/* In the manner of a Cortex-A72, of QEMU's without instructions counted, of a Neoverse V2. */
-static const struct armv8_kind narrow = {.version = 1,
-                                         .counters = 6,
-                                         .ceid0 = CEID(0x00) | CEID(0x01) | CEID(0x03) | CEID(0x08) |
-                                                  CEID(0x10) | CEID(0x11) | CEID(0x17),
-                                         .ceid1 = CEID(0x22) | 0x40};
-static const struct armv8_kind bare = {.version = 1, .counters = 6, .ceid0 = CEID(0x00) | CEID(0x11)};
-static const struct armv8_kind wide = {
-    .version = 6, .counters = 6, .ceid0 = 0xffffffff7fffffff, .ceid1 = 0xffffffffffffffff};
-static const struct armv8_kind few = {
-    .version = 6, .counters = 6, .ceid0 = CEID(0x08) | CEID(0x11), .ceid1 = CEID(0x23) | CEID(0x24)};
+#include "test/host/armv8_kinds.h"
 
 static void start(const struct armv8_kind *kind)
 {
@@ -31,7 +17,7 @@ static void a_cpu_without_pmuv3_has_no_counters(void **state)
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(versions); i++) {
-        struct armv8_kind none = wide;
+        struct armv8_kind none = armv8_wide;
         none.version = versions[i];
         start(&none);
         assert_false(hpm_caps()->present);
@@ -42,25 +28,25 @@ static void a_cpu_without_pmuv3_has_no_counters(void **state)
 static void what_was_found_is_one_line(void **state)
 {
     (void)state;
-    start(&wide);
+    start(&armv8_wide);
     assert_non_null(strstr(double_output,
                            "hpm: armv8: PMUv3p5, 64 bits, 5 counters and two for cycles and "
                            "instructions, 2 groups of 1000000 cycles, no records of accesses\n"
                            "hpm: armv8: does not count stalls by cause, accesses by source\n"));
-    start(&narrow);
+    start(&armv8_narrow);
     assert_non_null(
         strstr(double_output, "PMUv3, 32 bits, 5 counters and two for cycles and instructions, 1 group of"));
     assert_non_null(
         strstr(double_output, "does not count stalls by cause, stalls of front and back end, accesses by"));
-    start(&bare);
+    start(&armv8_bare);
     assert_non_null(strstr(double_output, "PMUv3, 32 bits, 6 counters and one for cycles,"));
     assert_non_null(strstr(double_output, "does not count instructions, stalls by cause, stalls of front and "
                                           "back end, accesses by source, misses\n"));
-    struct armv8_kind newer = wide;
+    struct armv8_kind newer = armv8_wide;
     newer.version = 12;
     start(&newer);
     assert_non_null(strstr(double_output, "PMUv3 (version 12), 64 bits, 5 counters"));
-    struct armv8_kind kept = wide;
+    struct armv8_kind kept = armv8_wide;
     kept.no_lp = true;
     start(&kept);
     assert_non_null(strstr(double_output, "PMUv3p5, 32 bits, 5 counters"));
@@ -71,7 +57,7 @@ static void an_event_is_counted_by_the_best_code_there_is(void **state)
     const struct hpm_caps *caps;
 
     (void)state;
-    start(&narrow);
+    start(&armv8_narrow);
     caps = hpm_caps();
     assert_int_equal(caps->stall, 0);
     assert_int_equal(caps->served | caps->dcache, 0);
@@ -91,7 +77,7 @@ static void an_event_is_counted_by_the_best_code_there_is(void **state)
 /* Whether a core's events are listed or not, what it counts of the common ones it says itself. */
 static void a_core_that_is_known_counts_the_same_as_one_that_is_not(void **state)
 {
-    struct armv8_kind known[] = {narrow, wide};
+    struct armv8_kind known[] = {armv8_narrow, armv8_wide};
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(known); i++) {
@@ -106,7 +92,7 @@ static void a_core_that_is_known_counts_the_same_as_one_that_is_not(void **state
 
 static void a_pmu_may_have_a_cycle_counter_only(void **state)
 {
-    struct armv8_kind least = wide;
+    struct armv8_kind least = armv8_wide;
     struct hpm_breakdown b;
 
     (void)state;
@@ -121,7 +107,7 @@ static void a_pmu_may_have_a_cycle_counter_only(void **state)
 
 static void no_more_counters_are_used_than_hpm_has_room_for(void **state)
 {
-    struct armv8_kind many = wide;
+    struct armv8_kind many = armv8_wide;
 
     (void)state;
     many.counters = 31;
@@ -131,7 +117,7 @@ static void no_more_counters_are_used_than_hpm_has_room_for(void **state)
 
 static void a_cycle_counter_that_stands_still_is_not_used(void **state)
 {
-    struct armv8_kind stuck = wide;
+    struct armv8_kind stuck = armv8_wide;
 
     (void)state;
     stuck.stuck = true;
@@ -143,7 +129,7 @@ static void a_cycle_counter_that_stands_still_is_not_used(void **state)
 static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
 {
     (void)state;
-    armv8_machine(&wide);
+    armv8_machine(&armv8_wide);
     armv8_double[1].kind.ceid1 &= ~CEID(0x24);
     armv8_double[2].kind.counters = 4;
     armv8_double[3].kind.no_lp = true;
@@ -171,27 +157,27 @@ static void live_on(const struct armv8_kind *kind, uint64_t seed)
 static void nothing_is_lost_or_counted_twice_by_narrow_counters(void **state)
 {
     (void)state;
-    live_on(&narrow, 3);
+    live_on(&armv8_narrow, 3);
 }
 
 static void nothing_is_lost_or_counted_twice_by_wide_counters(void **state)
 {
     (void)state;
-    live_on(&wide, 5);
+    live_on(&armv8_wide, 5);
 }
 
 static void cycles_are_counted_where_instructions_are_not(void **state)
 {
     (void)state;
-    live_on(&bare, 7);
+    live_on(&armv8_bare, 7);
 }
 
 static void counters_may_wrap_at_any_moment_of_a_reading(void **state)
 {
     (void)state;
-    start(&narrow);
+    start(&armv8_narrow);
     check_wraps_during_a_reading(ARMV8_FIRST_WRAP);
-    start(&wide);
+    start(&armv8_wide);
     check_wraps_during_a_reading(ARMV8_FIRST_WRAP);
 }
 
@@ -201,7 +187,7 @@ static void one_wrap_may_pass_while_interrupts_are_off(void **state)
     const uint64_t many = ((uint64_t)1 << 32) - 1000;
 
     (void)state;
-    start(&narrow);
+    start(&armv8_narrow);
     switch_to(0, 0);
     host_irqs_on = false;
     armv8_execute(many, 1000, true);
@@ -222,7 +208,7 @@ static void wraps_are_taken_in_by_interrupt_without_any_tick(void **state)
     uint64_t executed = 0;
 
     (void)state;
-    start(&narrow);
+    start(&armv8_narrow);
     switch_to(0, 0);
     for (; executed < 10 * ((uint64_t)1 << 32); executed += 1000000000)
         armv8_execute(1000000000, 10, true); /* hardly a cycle passes, so no turn ends */
@@ -237,7 +223,7 @@ static void wraps_are_taken_in_by_interrupt_without_any_tick(void **state)
 static void groups_take_turns_by_interrupt_without_any_tick(void **state)
 {
     (void)state;
-    start(&wide);
+    start(&armv8_wide);
     assert_true(hpm_state.plan->mux.rounds.groups > 1);
     check_turns_by_interrupt();
 }
@@ -245,14 +231,14 @@ static void groups_take_turns_by_interrupt_without_any_tick(void **state)
 static void a_turn_loses_no_more_cycles_than_a_register_access_takes(void **state)
 {
     (void)state;
-    start(&wide);
+    start(&armv8_wide);
     check_cycles_lost_by_turns();
 }
 
 static void a_turn_that_a_tick_has_ended_is_not_ended_again(void **state)
 {
     (void)state;
-    start(&wide);
+    start(&armv8_wide);
     end_turn_by_ticks();
     unsigned group = mux_turns_group(&cpus[0].hpm->turns);
     uint64_t interrupts = cpus[0].hpm->interrupts;
@@ -266,7 +252,7 @@ static void a_turn_that_a_tick_has_ended_is_not_ended_again(void **state)
 
 static void flags_of_counters_nobody_uses_bring_no_storm(void **state)
 {
-    struct armv8_kind many = wide;
+    struct armv8_kind many = armv8_wide;
 
     (void)state;
     many.counters = 31;
@@ -282,7 +268,7 @@ static void flags_of_counters_nobody_uses_bring_no_storm(void **state)
 
 static void what_firmware_left_on_is_off(void **state)
 {
-    struct armv8_kind many = wide;
+    struct armv8_kind many = armv8_wide;
     const uint64_t ours = 0x1ff | SET_CYCLES;
 
     (void)state;
@@ -298,7 +284,7 @@ static void what_firmware_left_on_is_off(void **state)
 static void a_switch_costs_a_handful_of_register_accesses(void **state)
 {
     (void)state;
-    start(&narrow);
+    start(&armv8_narrow);
     switch_to(0, 0);
     unsigned before = armv8_double[0].accesses;
     switch_to(0, 1);
@@ -310,7 +296,7 @@ static void a_switch_costs_a_handful_of_register_accesses(void **state)
 static struct hpm_breakdown run_both_modes(uint64_t modes)
 {
     with_modes(modes);
-    start(&few);
+    start(&armv8_few);
     return count_both_modes(1, 0x23);
 }
 
@@ -343,14 +329,14 @@ static void a_mode_that_is_not_asked_for_is_not_counted(void **state)
 static void idle_time_is_in_cycles_of_a_cpu_that_runs(void **state)
 {
     (void)state;
-    start(&wide);
+    start(&armv8_wide);
     check_idle_time();
 }
 
 static void a_stop_of_the_cpu_while_its_rate_is_measured_changes_nothing(void **state)
 {
     (void)state;
-    armv8_machine(&narrow);
+    armv8_machine(&armv8_narrow);
     check_stops_while_measured();
 }
 
@@ -359,7 +345,7 @@ static void what_is_not_counted_is_named_and_not_shown(void **state)
     struct hpm_breakdown b = {.cycles = 1000000, .idle_cycles = 1000000, .seen_permille = 1000};
 
     (void)state;
-    start(&bare);
+    start(&armv8_bare);
     double_output[0] = 0;
     hpm_breakdown_print("test", &b);
     assert_string_equal(
@@ -369,7 +355,7 @@ static void what_is_not_counted_is_named_and_not_shown(void **state)
         "  all                            1.000 M  100.0 %\n"
         "  not counted by this PMU: instructions, stalls by cause, stalls of front and back end, "
         "accesses by source, misses\n");
-    start(&wide);
+    start(&armv8_wide);
     b.instructions = 500000;
     b.stall[STALL_FRONTEND] = 100000;
     b.stall[STALL_BACKEND] = 300000;
@@ -385,7 +371,7 @@ static void what_is_not_counted_is_named_and_not_shown(void **state)
     assert_null(strstr(double_output, "branch misprediction"));
     assert_null(strstr(double_output, "remote L2"));
     assert_non_null(strstr(double_output, "not counted by this PMU: stalls by cause, accesses by source\n"));
-    struct armv8_kind half = wide;
+    struct armv8_kind half = armv8_wide;
     half.ceid1 &= ~CEID(0x23);
     start(&half);
     double_output[0] = 0;
@@ -401,7 +387,7 @@ static void there_are_no_samples(void **state)
     struct hpm_sample_account account;
 
     (void)state;
-    start(&wide);
+    start(&armv8_wide);
     assert_false(hpm_caps()->can_sample);
     assert_int_equal(hpm_sampling_start(&config), -ENODEV);
     hpm_sampling_stop();

@@ -111,6 +111,89 @@ static void each_turn_ends_by_an_interrupt(void)
     CHECK(interrupts >= turns - 1 && interrupts <= turns + 1);
 }
 
+/* ---- Counters that are armed ---- */
+
+static const struct pmu_ops *driver;
+static unsigned armed_heard;
+static uint64_t heard_at; /* what counter 0 had counted then */
+
+/* In the driver's place, for what hpm has not armed. */
+static unsigned listen(void)
+{
+    struct pmu_latch now;
+    unsigned why = driver->interrupted();
+
+    if (why & PMU_COUNTER) {
+        driver->latch(&now, NULL);
+        heard_at = now.count[0];
+        armed_heard++;
+    }
+    return why & (PMU_COUNTER - 1);
+}
+
+static void wait_for_a_turn(void)
+{
+    uint64_t began = this_cpu()->hpm->turn_began;
+
+    while (__atomic_load_n(&this_cpu()->hpm->turn_began, __ATOMIC_RELAXED) == began)
+        known_loop(1000);
+}
+
+/* Counter 0 counts instructions; the count it is armed for. */
+static uint64_t arm_for(const struct event *event, uint64_t instructions)
+{
+    const struct event *next[HPM_COUNTERS_MAX] = {event};
+    struct pmu_latch now;
+    bool irq = arch_irq_save();
+
+    driver->latch(&now, next);
+    driver->arm(0, now.count[0] + instructions);
+    arch_irq_restore(irq);
+    return now.count[0] + instructions;
+}
+
+/* QEMU finds that an event counter has overflown when somebody looks at the counters. */
+static void loop_and_look(uint64_t n)
+{
+    struct pmu_latch ignored;
+
+    known_loop(n);
+    bool irq = arch_irq_save();
+    driver->latch(&ignored, NULL);
+    arch_irq_restore(irq);
+}
+
+/* A turn's end would take the counter away: it is all over before. */
+static void an_armed_counter_interrupts_when_its_count_is_due(void)
+{
+    struct pmu_ops listening;
+    struct event event;
+    char why[1];
+
+    if (!none_skipped(true))
+        return;
+    CHECK(hpm_state.pmu.arms && !event_parse(&hpm_state.pmu.events, "instructions", &event, why, sizeof why));
+    driver = hpm_state.ops;
+    listening = *driver;
+    listening.interrupted = listen;
+    hpm_state.ops = &listening;
+    for (uint64_t n = 2000; n <= 200000; n *= 10) {
+        wait_for_a_turn();
+        armed_heard = 0;
+        uint64_t due = arm_for(&event, n);
+        loop_and_look(n / 2 - 500);
+        unsigned early = armed_heard;
+        for (unsigned i = 0; i < 100 && !armed_heard; i++)
+            loop_and_look(50);
+        kprintf("# armed for %llu instructions, heard %llu later\n", (unsigned long long)n,
+                (unsigned long long)(heard_at - due));
+        CHECK(early == 0 && armed_heard == 1 && heard_at >= due && heard_at - due < 3000);
+        loop_and_look(n);
+        CHECK(armed_heard == 1);
+    }
+    hpm_state.ops = driver;
+}
+
 /* ---- Threads that take turns on one CPU ---- */
 
 enum { THREADS = 6, ROUNDS = 200 };
@@ -267,6 +350,7 @@ static const struct suite_test tests[] = {
      a_loop_counts_the_instructions_and_cycles_it_is_made_of},
     {"cycles pass at the rate that was measured", cycles_pass_at_the_rate_that_was_measured},
     {"each turn ends by an interrupt", each_turn_ends_by_an_interrupt},
+    {"an armed counter interrupts when its count is due", an_armed_counter_interrupts_when_its_count_is_due},
     {"threads that take turns have their own counts", threads_that_take_turns_have_their_own_counts},
     {"every CPU counts and interrupts", every_cpu_counts_and_interrupts},
     {"busy and idle cycles are the time that passed", busy_and_idle_cycles_are_the_time_that_passed},
