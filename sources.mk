@@ -37,7 +37,7 @@ ARCH_SRC_aarch64 := \
 	$(addprefix kernel/dev/,acpi_iort.c acpi_platform.c) \
 	$(DEVTREE_SRC) $(LIBFDT_SRC)
 KERNEL_SRC := \
-	$(addprefix hpm/,breakdown.c figures.c hpm.c report.c sampling.c session.c setup.c) \
+	$(addprefix hpm/,breakdown.c figures.c hpm.c profile.c profile_window.c profiles.c report.c sampling.c session.c setup.c) \
 	$(addprefix hpm/pmu/,backends.c model.c rate.c) \
 	$(addprefix kernel/arch/,clock.c cpus.c fault.c lookback.c memory.c msi.c place.c pt.c start_fail.c sync.c usercopy.c) \
 	kernel/boot/boot_info.c \
@@ -48,7 +48,7 @@ KERNEL_SRC := \
 		acpi.c acpi_numa.c acpi_tables.c machine.c numa.c pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c \
 		virtio_console.c virtio_layout.c virtq.c) \
 	$(addprefix kernel/proc/, \
-		bundle.c children.c counts.c elf.c futex.c load.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
+		bundle.c children.c counts.c samples.c elf.c futex.c load.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
 		user.c userfault.c uthread.c) \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
 	$(addprefix kernel/telemetry/,counters.c record.c stream.c) \
@@ -74,9 +74,10 @@ EVENTS_TOOL_WITHOUT := tools/events/without.c
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
 # To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS.
-ALL_APPS := hello scoreboard warehouse private phases hpmstat
+ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec
 hello_SRC := apps/hello/hello.c
 hpmstat_SRC := apps/hpmstat/hpmstat.c
+hpmrec_SRC := apps/hpmrec/hpmrec.c
 phases_SRC := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c lz.c matrix.c phases.c sort.c vm.c)
 private_SRC := apps/private/private.c
 scoreboard_SRC := apps/scoreboard/scoreboard.c
@@ -170,6 +171,7 @@ HPM_TESTED := \
 	test/host/hpm_kernel.c test/host/hpm_threads.c
 HPM_TESTED_MODEL := $(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c test/host/hpm_double.c test/machine/pmu_masks.c
 test_hpm_count_SRC := $(HPM_TESTED_MODEL)
+test_hpm_profile_SRC := $(HPM_TESTED_MODEL)
 test_hpm_sampling_SRC := $(HPM_TESTED_MODEL)
 test_hpm_session_SRC := $(HPM_TESTED_MODEL)
 test_hpm_session_refused_SRC := $(HPM_TESTED_MODEL)

@@ -18,8 +18,7 @@ static struct spinlock mark_lock = SPINLOCK(LOCK_HPM, "hpm mark");
 
 /* ---- Counting; all with interrupts off ---- */
 
-/* Ticks of the clock in cycles of a CPU that runs. */
-static uint64_t cycles_of(uint64_t ticks)
+uint64_t hpm_cycles_of(uint64_t ticks)
 {
     return (uint64_t)((unsigned __int128)ticks * hpm_state.pmu.cycles_per_tick / PMU_RATE_ONE);
 }
@@ -103,6 +102,12 @@ static void account(struct hpm_cpu *hpm, bool slice_over, int64_t tid)
     else
         hand_out(hpm, &old->mux);
     hpm->plan = plan;
+    if (!turn)
+        return;
+    profile_disarm(hpm, &now);
+    group = mux_turns_group(&hpm->turns);
+    if (plan->arms[group])
+        profile_arm(hpm, &now, plan->arms[group], plan->slot[group]);
 }
 
 void counting_start(struct hpm_cpu *hpm, unsigned seed)
@@ -120,6 +125,14 @@ void counting_follow(UNUSED void *unused)
         account(this_cpu()->hpm, false, SAME_THREAD);
 }
 
+/* A sample that is found to be due while interrupts are off is of the kernel's doings there. */
+static void here(struct hpm_cpu *hpm, const void *pc)
+{
+    hpm->profiler.time = arch_ticks();
+    hpm->profiler.pc = (vaddr_t)pc;
+    hpm->profiler.user = false;
+}
+
 void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
 {
     struct hpm_cpu *hpm = this_cpu()->hpm;
@@ -127,14 +140,16 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
     if (!hpm)
         return;
     ASSERT(hpm->current == out);
-    uint64_t began = arch_ticks();
+    here(hpm, __builtin_return_address(0));
     sampler_poll(hpm);
     account(hpm, false, in ? in->tid : 0);
     hpm->current = in;
     __atomic_store_n(&hpm->current_pid, in ? in->pid : 0, __ATOMIC_RELAXED);
-    if (!out != !in)
+    if (!out != !in) {
         set_idle(hpm, hpm->idle_ticks, in ? 0 : hpm->read_at);
-    hpm->own_cycles += cycles_of(arch_ticks() - began);
+        profile_idle(hpm, !in);
+    }
+    hpm->own_ticks += arch_ticks() - hpm->profiler.time;
 }
 
 void hpm_tick(void)
@@ -143,27 +158,36 @@ void hpm_tick(void)
 
     if (!hpm)
         return;
-    uint64_t began = arch_ticks();
+    here(hpm, __builtin_return_address(0));
     sampler_poll(hpm);
     account(hpm, hpm->last.cycles - hpm->turn_began >= hpm_slice_cycles, SAME_THREAD);
-    hpm->own_cycles += cycles_of(arch_ticks() - began);
+    hpm->own_ticks += arch_ticks() - hpm->profiler.time;
 }
 
 void hpm_interrupt(struct arch_frame *frame)
 {
     struct hpm_cpu *hpm = this_cpu()->hpm;
 
-    (void)frame;
     if (!hpm)
         return;
-    uint64_t began = arch_ticks();
+    struct profiler *p = &hpm->profiler;
+    p->time = arch_ticks();
     unsigned why = hpm_state.ops->interrupted();
     hpm->interrupts++;
-    sampler_poll(hpm);
+    p->pc = arch_frame_pc(frame);
+    p->user = arch_frame_user(frame);
+    if (why >= PMU_COUNTER)
+        profile_overflowed(hpm, why / PMU_COUNTER);
+    if (why & (PMU_RECORDS | PMU_SLICE))
+        sampler_poll(hpm);
     if (why & PMU_SLICE)
         account(hpm, true, SAME_THREAD);
-    uint64_t cost = cycles_of(arch_ticks() - began) + hpm_state.pmu.interrupt_cycles;
-    hpm->own_cycles += cost;
+    uint64_t ticks = arch_ticks() - p->time;
+    hpm->own_ticks += ticks;
+    if (why >= PMU_COUNTER) {
+        p->ticks += ticks;
+        p->interrupts++;
+    }
     if (why & PMU_RECORDS)
         hpm->sampler.cycles += hpm_state.pmu.interrupt_cycles;
 }
@@ -192,7 +216,7 @@ static uint64_t idle_cycles_until_now(const struct hpm_cpu *hpm)
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
     } while ((before & 1) || before != __atomic_load_n(&hpm->idle_sequence, __ATOMIC_RELAXED));
     now = arch_ticks();
-    return cycles_of(ticks + (since && now > since ? now - since : 0));
+    return hpm_cycles_of(ticks + (since && now > since ? now - since : 0));
 }
 
 /* The same, if it is the thread's; whose CPU is another one is as up to date as that CPU's last switch or tick. */
@@ -316,7 +340,9 @@ uint64_t hpm_own_cycles(void)
 
     cpu_for_each (cpu)
         if (cpu->hpm)
-            sum += __atomic_load_n(&cpu->hpm->own_cycles, __ATOMIC_RELAXED);
+            sum += hpm_cycles_of(__atomic_load_n(&cpu->hpm->own_ticks, __ATOMIC_RELAXED)) +
+                   cpu->hpm->interrupts * hpm_state.pmu.interrupt_cycles +
+                   cpu->hpm->records * hpm_state.pmu.record_cycles;
     return sum;
 }
 

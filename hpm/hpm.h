@@ -102,16 +102,18 @@ struct hpm_caps {
     uint32_t latency[SOURCE_COUNT];         /* cycles, documented by the machine; 0 unknown */
 };
 
-/* One sampled access. */
+/* One sample: of an access, or of where somebody was. */
 struct hpm_sample {
-    uint64_t time; /* cycles                                          */
+    uint64_t time; /* ticks of the clock; of an access: cycles        */
     vaddr_t pc;
     vaddr_t data;      /* virtual address of the access                   */
     paddr_t data_phys; /* 0: unknown                                      */
     uint32_t tid, pid; /* who was running, 0: idle or the kernel itself   */
+    uint32_t period;   /* so many accesses, events, ns, entries it stands for */
     uint16_t cpu;
-    uint16_t latency; /* cycles                                          */
-    uint8_t source;   /* enum hpm_source                                 */
+    uint16_t latency;  /* cycles                                          */
+    uint8_t source;    /* enum hpm_source; SOURCE_COUNT: it is no access  */
+    uint8_t criterion; /* of its session's, from 0                        */
     bool user, store;
 };
 
@@ -196,6 +198,7 @@ void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm
 /* earlier: a reading of the same threads and counts. */
 void hpm_sums_sub(struct hpm_sums *from, const struct hpm_sums *earlier);
 
+#define HPM_SAMPLING_PERIOD_MAX (1u << 20)
 struct hpm_sampling {
     uint32_t sources;  /* mask of 1 << enum hpm_source                     */
     uint32_t period;   /* one access in this many, on average; ..2^20      */
@@ -212,5 +215,53 @@ void hpm_sampling_stop(void);
 /* Takes up to max attributed samples of all CPUs, each CPU's in order of time.  Thread context. */
 size_t hpm_sampling_take(struct hpm_sample *out, size_t max);
 void hpm_sampling_account(struct hpm_sample_account *out);
+/* Another period and jitter from now on, while it is on; what was recorded before keeps the period it was recorded with. */
+int hpm_sampling_adjust(uint32_t period, uint32_t jitter);
+
+/*
+ * A profile: samples of where threads are, by up to 8 criteria at a time: every so many events of a kind, every so often, every so many
+ * entries into the kernel, or accesses by what served them (hpm/criteria.h).  Events are counted beside all else, in turns where
+ * counters are few; their distances go on through the turns.  The distances are random primes around the period; adaptive
+ * periods and the limit of cost are followed at the end of each window (hpm/period.h).
+ */
+struct hpm_profile;
+struct hpm_profiling {
+    const char *criteria;
+    uint32_t pid;  /* samples of this process only; 0: of all                                            */
+    uint32_t rate; /* what adaptive periods aim at: samples a second for each criterion, all CPUs; 1..10^6 */
+    uint32_t
+        permille; /* of the busy CPUs' cycles it may cost; 1..1000                                      */
+};
+/* 0; -ENODEV: no PMU, or none that can; -EINVAL, -ENOENT, -ENOTSUP, -ENOSPC: as criteria_parse and hpm_session_open; -EBUSY: what
+ * it takes is in use; -ENOMEM.  err says what is wrong.  Thread context; not beside hpm_session_open, close, or another of these two. */
+int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out, char *err, size_t err_size);
+void hpm_profile_close(struct hpm_profile *p);
+/* Takes up to max samples, each CPU's of a criterion in the order of time.  One caller at a time.  Thread context. */
+size_t hpm_profile_take(struct hpm_profile *p, struct hpm_sample *out, size_t max);
+/* A window ends: periods follow what it brought.  Thread context, one caller at a time. */
+void hpm_profile_window(struct hpm_profile *p);
+unsigned hpm_profile_criteria(const struct hpm_profile *p);
+const char *hpm_profile_criterion(const struct hpm_profile *p, unsigned criterion);
+struct hpm_profile_account {
+    uint64_t taken, delivered,
+        lost;           /* taken = delivered + lost: what waits in the CPUs' rings is not in it */
+    uint64_t stood_for; /* the sum of the periods of those taken               */
+    uint64_t period;    /* mean, at present                                    */
+    uint64_t throttled; /* how many times a storm of interrupts was cut short  */
+    uint64_t cycles;    /* that sampling took, of all criteria of all profiles */
+    bool governed;      /* longer than asked for, for it would cost too much   */
+};
+void hpm_profile_account(const struct hpm_profile *p, unsigned criterion, struct hpm_profile_account *out);
+/* When this CPU is to call hpm_timer next, at the latest, by arch_clock_ns; UINT64_MAX: never.  Interrupts off. */
+uint64_t hpm_timer_ns(void);
+/* The timer's interrupt; and before a return to user mode, from an interrupt, a fault or a system call.  Interrupts off. */
+void hpm_timer(const struct arch_frame *frame);
+void hpm_entered_slots(const struct arch_frame *frame);
+extern uint32_t hpm_entries; /* who samples by entries; see hpm/profile.h */
+static inline void hpm_entered(const struct arch_frame *frame)
+{
+    if (__builtin_expect(__atomic_load_n(&hpm_entries, __ATOMIC_RELAXED) != 0, 0))
+        hpm_entered_slots(frame);
+}
 /* Ground-truth label, on a simulated machine; nothing elsewhere. */
 void hpm_mark(const char *label);

@@ -2,11 +2,13 @@
 #pragma once
 #include "hpm/context.h"
 #include "hpm/pmu/pmu.h"
+#include "hpm/profile.h"
 #include "hpm/ring.h"
 
 /* A CPU's part in sampling.  Written by the CPU itself, interrupts off, but for the ring's tail and delivered. */
 struct sampler {
     uint32_t applied; /* generation of the request that the hardware was last told */
+    uint32_t period;  /* of it                                                      */
     bool on;
     struct sample_ring ring;
     uint64_t taken, lost_hardware, lost_buffer;
@@ -19,8 +21,9 @@ struct hpm_cpu {
     const struct hpm_plan *plan; /* whose groups are counting                             */
     uint64_t turn_began;         /* cycles counted when the present group's turn began    */
     uint64_t since_check;        /* cycles counted since units were looked at             */
-    uint64_t own_cycles;         /* of monitoring                                         */
-    uint64_t interrupts;         /* by the PMU                                            */
+    uint64_t own_ticks;          /* of monitoring, and ...                                */
+    uint64_t interrupts;         /* ... by the PMU, and ...                               */
+    uint64_t records;            /* ... recorded by it                                    */
     uint64_t read_at;            /* ticks, at the latest reading at which nothing ran before or afterwards */
     uint32_t current_pid;        /* atomic: its process, 0: none or idle                  */
     struct pmu_latch last;
@@ -31,6 +34,7 @@ struct hpm_cpu {
     uint64_t idle_ticks;           /* of finished idle stretches */
     uint64_t idle_since;           /* ticks; 0: not idle         */
     struct sampler sampler;
+    struct profiler profiler;
 };
 
 /* Chosen at boot, then fixed, but for the plan. */
@@ -51,10 +55,19 @@ void report_missing(char *buf, size_t size);
 
 /* session.c: the figures' events as the first plan.  0, or an error of plan_make. */
 int plans_init(void);
+/* As hpm_session_open, where slots are given for events alone that are to be sampled: slots[i] is that of name i. */
+int session_open(const char *names, const uint8_t *slots, struct hpm_session **out, char *err,
+                 size_t err_size);
+/* The logical count of its event number i, as a set. */
+uint64_t session_count(const struct hpm_session *s, unsigned i);
+/* Returns when every CPU has followed what was asked for until now. */
+void follow_everywhere(void);
 /* hpm.c: this CPU, interrupts off, is to count what the plan says, from its next reading on. */
 void counting_start(struct hpm_cpu *hpm, unsigned seed);
 /* hpm.c: follows a new plan at once.  For call_cpu. */
 void counting_follow(void *unused);
+/* hpm.c: ticks of the clock in cycles of a CPU that runs. */
+uint64_t hpm_cycles_of(uint64_t ticks);
 
 /* This CPU, interrupts off: takes what the hardware recorded, for the thread that ran until now, then tells the hardware
  * what has been requested since.  Cheap when there is nothing to do. */

@@ -2,7 +2,7 @@
 #include "hpm/plan.h"
 #include "hpm/events/request.h"
 
-/* What is packed: each event once, in the order of the first logical count of it. */
+/* What is packed: each event once, in the order of the first logical count of it; but what is sampled by itself. */
 struct packing {
     unsigned events;
     uint8_t first[GROUP_EVENTS_MAX];    /* logical count, by event             */
@@ -20,8 +20,8 @@ static unsigned first_of(uint64_t counts)
 static void find_events(struct packing *p, const struct plan_request *r)
 {
     for (uint64_t left = r->wanted; left; left &= left - 1) {
-        unsigned i = first_of(left), e = 0;
-        while (e < p->events && !event_same(&p->event[e], &r->event[i]))
+        unsigned i = first_of(left), e = r->sampled >> i & 1 ? p->events : 0;
+        while (e < p->events && (r->sampled >> p->first[e] & 1 || !event_same(&p->event[e], &r->event[i])))
             e++;
         if (e == p->events) {
             p->first[e] = (uint8_t)i;
@@ -46,12 +46,12 @@ static bool is_always(const struct plan_request *r, unsigned which, const struct
     return r->always[which].modes && event_same(&r->always[which], e);
 }
 
-/* The hardware's fixed counters have other numbers, and what else they count is not driven. */
+/* The hardware's fixed counters have other numbers, and what else they count is not driven; nor can they be armed. */
 static void seat_always(struct packing *p, const struct plan_request *r)
 {
     for (unsigned e = 0; e < p->events; e++) {
         p->demand[e].fixed = GROUP_NIL;
-        for (unsigned which = 0; which < 2; which++)
+        for (unsigned which = 0; which < 2 && !(r->sampled >> p->first[e] & 1); which++)
             if (is_always(r, which, &p->event[e]))
                 p->demand[e] = (struct group_event){.fixed = (uint8_t)which};
     }
@@ -111,12 +111,19 @@ static void name_places(const struct packing *p, struct group_plan *groups)
                 groups->event[g][place] = p->first[groups->event[g][place]];
 }
 
-static void programme(struct hpm_plan *plan, const struct group_plan *groups, unsigned counters)
+static void programme(struct hpm_plan *plan, const struct group_plan *groups, const struct plan_request *r)
 {
     for (unsigned g = 0; g < groups->groups; g++)
-        for (unsigned c = 0; c < counters; c++)
-            if (groups->event[g][c] != GROUP_NIL)
-                plan->programme[g][c] = &plan->event[groups->event[g][c]];
+        for (unsigned c = 0; c < r->counters; c++) {
+            unsigned i = groups->event[g][c];
+            if (i == GROUP_NIL)
+                continue;
+            plan->programme[g][c] = &plan->event[i];
+            if (!(r->sampled >> i & 1))
+                continue;
+            plan->arms[g] |= (uint8_t)(1u << c);
+            plan->slot[g][c] = r->slot[i];
+        }
 }
 
 static unsigned passes_of(const struct plan_request *r, unsigned groups)
@@ -153,6 +160,6 @@ int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_wo
     out->mux.generation = r->generation;
     memcpy(out->mux.born, r->born, sizeof out->mux.born);
     memcpy(out->event, r->event, sizeof out->event);
-    programme(out, &work->groups, r->counters);
+    programme(out, &work->groups, r);
     return 0;
 }

@@ -26,6 +26,8 @@ struct plan_request {
     uint64_t rough;         /* bit i: nobody asks how sure its count is                */
     struct event event[GROUP_EVENTS_MAX];
     uint32_t born[GROUP_EVENTS_MAX]; /* generation                                  */
+    uint64_t sampled;                /* bit i: it is to have a counter that can be armed, its own ... */
+    uint8_t slot[GROUP_EVENTS_MAX];  /* ... for this criterion of sampling, see profile.c             */
     unsigned sets;
     uint64_t set[GROUP_SETS_MAX]; /* logical counts to be counted at the same time    */
 };
@@ -34,6 +36,8 @@ struct hpm_plan {
     struct mux_plan mux;
     struct event event[GROUP_EVENTS_MAX];
     const struct event *programme[GROUP_MAX][HPM_COUNTERS_MAX]; /* of each group; NULL: nothing */
+    uint8_t arms[GROUP_MAX];                                    /* bit c: counter c is to be armed ... */
+    uint8_t slot[GROUP_MAX][HPM_COUNTERS_MAX];                  /* ... for this criterion              */
 };
 
 /* Memory that plan_make works in; nothing in it outlives the call. */

@@ -14,8 +14,6 @@
 #include "kernel/telemetry/telemetry.h"
 #include "mm/mm.h"
 
-#define PERIOD_MAX (1u << 20)
-
 uint64_t hpm_records = 1024, hpm_samples = 2048;
 
 /* What was asked for: config and on belong to the generation; written under the lock. */
@@ -71,6 +69,7 @@ static void store(struct hpm_cpu *hpm, struct hpm_sample *sample)
     struct sampler *s = &hpm->sampler;
 
     sample->cpu = (uint16_t)this_cpu()->index;
+    sample->period = s->period;
     if (hpm->current) {
         sample->tid = hpm->current->tid;
         sample->pid = hpm->current->pid;
@@ -93,7 +92,7 @@ static void drain(struct hpm_cpu *hpm)
         for (size_t i = 0; i < n; i++)
             store(hpm, &batch[i]);
         hpm->sampler.cycles += n * hpm_state.pmu.record_cycles;
-        hpm->own_cycles += n * hpm_state.pmu.record_cycles;
+        hpm->records += n;
     } while (n == ARRAY_SIZE(batch));
     __atomic_store_n(&hpm->sampler.taken, hpm->sampler.taken + lost, __ATOMIC_RELAXED);
     __atomic_store_n(&hpm->sampler.lost_hardware, hpm->sampler.lost_hardware + lost, __ATOMIC_RELAXED);
@@ -104,6 +103,7 @@ static void follow_request(struct sampler *s)
     spin_lock_irqoff(&request.lock);
     s->on = request.on;
     s->applied = request.generation;
+    s->period = request.config.period;
     hpm_state.ops->sample(request.on ? &request.config : NULL);
     spin_unlock_irqoff(&request.lock);
 }
@@ -120,7 +120,7 @@ void sampler_poll(struct hpm_cpu *hpm)
         drain(hpm);
     if (changed)
         follow_request(s);
-    s->cycles += arch_ticks() - began;
+    s->cycles += hpm_cycles_of(arch_ticks() - began);
 }
 
 /* ---- Anyone ---- */
@@ -143,7 +143,7 @@ static int validate(const struct hpm_sampling *c)
 {
     if (!c->sources || (c->sources & ~hpm_state.pmu.sample_sources))
         return refuse("sources", "a mask of sources this machine records");
-    if (c->period < hpm_caps()->sample_period_min || c->period > PERIOD_MAX)
+    if (c->period < hpm_caps()->sample_period_min || c->period > HPM_SAMPLING_PERIOD_MAX)
         return refuse_period();
     if (c->jitter >= c->period)
         return refuse("jitter", "less than the period");
@@ -206,6 +206,25 @@ int hpm_sampling_start(const struct hpm_sampling *config)
     } else {
         forget_leftovers();
         request.config = *config;
+        publish_locked(true);
+    }
+    spin_unlock(&request.lock, irq);
+    poll_here();
+    return err;
+}
+
+int hpm_sampling_adjust(uint32_t period, uint32_t jitter)
+{
+    int err = -ENODEV;
+
+    if (!hpm_caps()->can_sample)
+        return err;
+    bool irq = spin_lock(&request.lock);
+    struct hpm_sampling config = request.config;
+    config.period = period;
+    config.jitter = jitter;
+    if (request.on && !(err = validate(&config))) {
+        request.config = config;
         publish_locked(true);
     }
     spin_unlock(&request.lock, irq);

@@ -90,7 +90,7 @@ static void follow(struct cpu *cpu)
 }
 
 /* The caller's CPU as well, which may be another one at each step. */
-static void follow_everywhere(void)
+void follow_everywhere(void)
 {
     cpu_for_each (cpu)
         follow(cpu);
@@ -187,7 +187,8 @@ static int read_names(struct event_request *r, const char *names, char *err, siz
     return r->wishes ? 0 : say(err, err_size, "no event or metric is named", -EINVAL);
 }
 
-static int number_counts(struct hpm_session *s, struct plan_request *r, char *err, size_t err_size)
+static int number_counts(struct hpm_session *s, struct plan_request *r, const uint8_t *slots, char *err,
+                         size_t err_size)
 {
     uint64_t set[EVENT_WISHES_MAX];
     uint8_t wish[EVENT_WISHES_MAX];
@@ -202,6 +203,10 @@ static int number_counts(struct hpm_session *s, struct plan_request *r, char *er
         r->wanted |= (uint64_t)1 << s->count[e];
         r->event[s->count[e]] = s->request.event[e];
         r->born[s->count[e]] = wanted.request.generation + 1;
+        if (!slots)
+            continue;
+        r->slot[s->count[e]] = slots[e];
+        r->sampled |= (uint64_t)1 << s->count[e];
     }
     return 0;
 }
@@ -239,17 +244,33 @@ static int explain(const struct hpm_session *s, const struct plan_request *r, co
     return error;
 }
 
-static int want(struct hpm_session *s, char *err, size_t err_size)
+/* Counts that had better be counted all the time, those that can be. */
+static void pin_if_possible(struct plan_request *request, uint64_t counts)
+{
+    struct hpm_plan *trial = &wanted.plan[hpm_state.plan == &wanted.plan[0]];
+    struct group_cause cause;
+
+    for (; counts; counts &= counts - 1) {
+        uint64_t count = counts & -counts;
+        request->pinned |= count;
+        if (plan_make(trial, request, &wanted.work, &cause))
+            request->pinned &= ~count;
+    }
+}
+
+static int want(struct hpm_session *s, const uint8_t *slots, char *err, size_t err_size)
 {
     static struct plan_request request;
     uint8_t whose[GROUP_SETS_MAX];
     struct group_cause cause;
 
     request = wanted.request;
-    int error = number_counts(s, &request, err, err_size);
+    int error = number_counts(s, &request, slots, err, err_size);
     if (error)
         return error;
     collect_sets(&request, s, whose);
+    if (slots)
+        pin_if_possible(&request, hpm_session_counts(s));
     error = change_plan(&request, &cause);
     return error ? explain(s, &request, &cause, whose, error, err, err_size) : 0;
 }
@@ -271,7 +292,8 @@ static struct hpm_session **find_slot(const struct hpm_session *s)
     return NULL;
 }
 
-int hpm_session_open(const char *names, struct hpm_session **out, char *err, size_t err_size)
+int session_open(const char *names, const uint8_t *slots, struct hpm_session **out, char *err,
+                 size_t err_size)
 {
     struct hpm_session **slot = find_slot(NULL);
     paddr_t pa;
@@ -291,13 +313,18 @@ int hpm_session_open(const char *names, struct hpm_session **out, char *err, siz
     event_request_init(&s->request, &hpm_state.pmu.events);
     int error = read_names(&s->request, names, err, err_size);
     if (!error)
-        error = want(s, err, err_size);
+        error = want(s, slots, err, err_size);
     if (error) {
         frame_free(pa, session_order());
         return error;
     }
     *slot = *out = s;
     return 0;
+}
+
+int hpm_session_open(const char *names, struct hpm_session **out, char *err, size_t err_size)
+{
+    return session_open(names, NULL, out, err, err_size);
 }
 
 void hpm_session_close(struct hpm_session *s)
@@ -309,15 +336,25 @@ void hpm_session_close(struct hpm_session *s)
     *find_slot(s) = NULL;
     request = wanted.request;
     request.wanted &= ~hpm_session_counts(s);
+    request.sampled &= request.wanted;
+    request.pinned &= request.wanted;
     collect_sets(&request, NULL, whose);
     /* What could be packed can be without some of it; at worst the effort runs out, and it is counted for nobody until the
      * next plan. */
-    if (change_plan(&request, &cause))
+    if (change_plan(&request, &cause)) {
         wanted.request.wanted = request.wanted;
+        wanted.request.sampled = request.sampled;
+        wanted.request.pinned = request.pinned;
+    }
     frame_free(virt_to_phys(s), session_order());
 }
 
 /* ---- Readings ---- */
+
+uint64_t session_count(const struct hpm_session *s, unsigned i)
+{
+    return (uint64_t)1 << s->count[i];
+}
 
 uint64_t hpm_session_counts(const struct hpm_session *s)
 {

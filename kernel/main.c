@@ -77,14 +77,22 @@ static void handle_ipi(enum arch_ipi kind)
     }
 }
 
-static void handle_user_return(void)
+static void handle_timer(const struct arch_frame *frame)
 {
+    hpm_timer(frame);
+    sched_timer();
+}
+
+static void handle_user_return(const struct arch_frame *frame)
+{
+    if (frame)
+        hpm_entered(frame);
     sched_point();
     process_user_return();
 }
 
 static const struct arch_handlers handlers = {
-    .timer = sched_timer,
+    .timer = handle_timer,
     .ipi = handle_ipi,
     .pmu = hpm_interrupt,
     .page_fault = process_page_fault,

@@ -31,6 +31,30 @@ void hpm_close(int session)
     syscall1(SYS_HPM_CLOSE, session);
 }
 
+int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille, char *why, size_t size)
+{
+    struct sys_profiling what = {(uint64_t)criteria, pid, rate, permille, 0};
+
+    if (size)
+        why[0] = '\0';
+    return (int)syscall3(SYS_SAMPLE_OPEN, &what, why, size);
+}
+
+int samples_take(int session, struct sys_sample *out, size_t room)
+{
+    return (int)syscall3(SYS_SAMPLE_TAKE, session, out, room * sizeof *out);
+}
+
+int samples_account(int session, unsigned criterion, struct sys_sample_account *out)
+{
+    return (int)syscall4(SYS_SAMPLE_ACCOUNT, session, criterion, out, sizeof *out);
+}
+
+void samples_close(int session)
+{
+    syscall1(SYS_SAMPLE_CLOSE, session);
+}
+
 int application_start(char *const *argv, int argc)
 {
     char text[2048];

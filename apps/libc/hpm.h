@@ -31,6 +31,19 @@ int hpm_open(const char *names, char *why, size_t size);
 int hpm_values(const struct sys_hpm_read *read, struct sys_hpm_value *out, size_t room);
 void hpm_close(int session);
 
+/*
+ * Samples of where threads are, by criteria ("cycles, L1D_MISSES:u@10k, time@1ms, entries, access.remote"), from now on: a session.  Its
+ * number, or -Exxx with what is wrong in why, as hpm_open; -EBUSY: what it takes is in use.  pid: of this process only, 0: of all; rate: samples
+ * a second that periods not given aim at; permille: of the busy time that it may cost.
+ */
+int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille, char *why,
+                 size_t size);
+/* How many there are now, at most room; -ESRCH, -EFAULT. */
+int samples_take(int session, struct sys_sample *out, size_t room);
+/* 0; -ENOENT: behind the last criterion. */
+int samples_account(int session, unsigned criterion, struct sys_sample_account *out);
+void samples_close(int session);
+
 /* Starts an application of the bundle; it ends with its parent.  Its pid, or -Exxx, with a line on the console. */
 int application_start(char *const *argv, int argc);
 /* Sleeps until it has ended.  Its exit status; its counts can still be read. */

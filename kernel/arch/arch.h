@@ -88,7 +88,7 @@ struct arch_frame; /* saved registers of an interrupted context */
 
 struct arch_handlers {
     /* Interrupts off, on the interrupted thread's kernel stack, in every one but syscall and page_fault. */
-    void (*timer)(void); /* the deadline of arch_timer_arm has passed */
+    void (*timer)(const struct arch_frame *); /* the deadline of arch_timer_arm has passed */
     void (*ipi)(enum arch_ipi kind);
     void (*pmu)(struct arch_frame *); /* counter overflow or record buffer         */
     /* A page fault at va from user mode or from a user copy.  Interrupts as they were.  May sleep when from_user or
@@ -98,8 +98,9 @@ struct arch_handlers {
     NORETURN void (*user_fault)(enum user_fault kind, vaddr_t pc, vaddr_t addr, struct arch_frame *);
     /* System call.  Interrupts on.  The result goes to the caller's result register. */
     int64_t (*syscall)(uint64_t number, const uint64_t args[6]);
-    /* Last thing before each return to user mode, and to that only; may enable interrupts, sleep, and disable them again. */
-    void (*user_return)(void);
+    /* Last thing before each return to user mode, and to that only; may enable interrupts, sleep, and disable them again.  The frame is
+     * what it returns to; NULL: a thread that begins. */
+    void (*user_return)(const struct arch_frame *);
 };
 
 /* Boot CPU, once, before interrupts are first enabled. */

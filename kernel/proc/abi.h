@@ -41,6 +41,10 @@ enum sys_number {
     SYS_HPM_VALUES, /* (struct sys_hpm_read *, struct sys_hpm_value *, bytes) how many the session has  */
     SYS_HPM_CLOSE,  /* (session)                                                                       */
     SYS_PLACE,      /* (pid, addr, struct sys_place *, bytes) what is there; pid 0: the own process   */
+    SYS_SAMPLE_OPEN, /* (struct sys_profiling *, char *why, bytes) samples by criteria from now on; a session's number */
+    SYS_SAMPLE_TAKE, /* (session, struct sys_sample *, bytes) how many there were, as many as there is room for       */
+    SYS_SAMPLE_ACCOUNT, /* (session, criterion, struct sys_sample_account *, bytes) -ENOENT: behind the last          */
+    SYS_SAMPLE_CLOSE, /* (session)                                                                           */
     SYS_COUNT
 };
 
@@ -110,6 +114,39 @@ struct sys_hpm_value {
     int64_t millionths;        /* a metric */
     uint32_t trouble;
     uint32_t seen_permille; /* of the time */
+};
+
+/* What is to be sampled; hpm/criteria.h has the text's form. */
+struct sys_profiling {
+    uint64_t criteria; /* address of the text                                                  */
+    uint32_t pid;      /* samples of this process only; 0: of all                              */
+    uint32_t rate;     /* samples a second that adaptive periods aim at, for each criterion    */
+    uint32_t permille; /* of the busy CPUs' time that sampling may cost: periods are lengthened */
+    uint32_t reserved; /* 0 */
+};
+
+#define SYS_SOURCE_NONE 7
+struct sys_sample {
+    uint64_t time; /* ticks, as user mode's clock */
+    uint64_t pc;
+    uint64_t data, data_phys; /* of an access           */
+    uint32_t tid, pid;        /* 0: idle, or the kernel */
+    uint32_t period;          /* so many events, ns, entries, accesses it stands for */
+    uint16_t cpu, latency;    /* cycles, of an access   */
+    uint8_t source;           /* of an access, as in sys_breakdown; SYS_SOURCE_NONE: it is none */
+    uint8_t criterion;        /* from 0, as named */
+    uint8_t user, store;      /* was it in user mode; is the access a store */
+};
+
+/* One criterion's account, since its session was opened. */
+struct sys_sample_account {
+    char name[160];
+    uint64_t taken, delivered, lost; /* taken = delivered + lost + what waits                         */
+    uint64_t stood_for;              /* sum of the periods of those taken                             */
+    uint64_t period;                 /* mean, at present                                              */
+    uint64_t throttled;              /* storms of interrupts that were cut short                      */
+    uint64_t cycles;                 /* that sampling took since boot, all criteria and sessions      */
+    uint64_t governed;               /* 1: the period is longer than asked for, for it costs too much */
 };
 
 /* What lies at an address of a process, or of the kernel.  Texts end with NUL; an empty one: not known. */

@@ -33,7 +33,7 @@ static struct {
 } table = {.guard = SPINLOCK(LOCK_PROC, "sessions of counting"),
            .waiters = {{&table.waiters.waiters, &table.waiters.waiters}}};
 
-static void enter(void)
+void counts_enter(void)
 {
     bool irq = spin_lock(&table.guard);
 
@@ -49,7 +49,7 @@ static void enter(void)
     spin_unlock(&table.guard, irq);
 }
 
-static void leave(void)
+void counts_leave(void)
 {
     bool irq = spin_lock(&table.guard);
 
@@ -69,7 +69,7 @@ int counts_open(const struct process *owner, const char *names, char *why, size_
 {
     int number = 0, err = -ENOSPC;
 
-    enter();
+    counts_enter();
     while (number < SESSIONS && table.session[number].pid)
         number++;
     if (number < SESSIONS)
@@ -78,7 +78,7 @@ int counts_open(const struct process *owner, const char *names, char *why, size_
         ksnprintf(why, size, "too many sessions at a time");
     if (!err)
         table.session[number].pid = owner->pid;
-    leave();
+    counts_leave();
     return err ? err : number + 1;
 }
 
@@ -101,21 +101,21 @@ static void close_held(struct session *s)
 
 int counts_close(const struct process *owner, uint32_t session)
 {
-    enter();
+    counts_enter();
     struct session *s = find(owner, session);
     if (s)
         close_held(s);
-    leave();
+    counts_leave();
     return s ? 0 : -ESRCH;
 }
 
 void counts_forget(const struct process *owner)
 {
-    enter();
+    counts_enter();
     for (unsigned i = 0; i < SESSIONS; i++)
         if (table.session[i].pid == owner->pid)
             close_held(&table.session[i]);
-    leave();
+    counts_leave();
 }
 
 /* ---- Readings ---- */
@@ -244,9 +244,9 @@ int counts_read(struct process *owner, const struct sys_hpm_read *read, struct s
                    "as in abi.h");
     if (read->scope > SYS_SCOPE_MACHINE || read->since_last > 1 || read->reserved)
         return -EINVAL;
-    enter();
+    counts_enter();
     struct session *s = find(owner, read->session);
     int n = s ? read_held(owner, s, read, out, room) : -ESRCH;
-    leave();
+    counts_leave();
     return n;
 }

@@ -3,6 +3,10 @@
 #include "kernel/proc/abi.h"
 #include "kernel/proc/process.h"
 
+/* The gate: whoever changes what is counted or sampled goes through it, one at a time.  Thread context; sleeps. */
+void counts_enter(void);
+void counts_leave(void);
+
 /* Its number, from 1; or an error of hpm_session_open, with why. */
 int counts_open(const struct process *owner, const char *names, char *why, size_t size);
 /* How many values the session has; the first room of them are in out.  -ESRCH: no such session of the owner's, process or

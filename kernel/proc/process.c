@@ -2,6 +2,7 @@
 #include "kernel/proc/internal.h"
 #include "kernel/proc/bundle.h"
 #include "kernel/proc/counts.h"
+#include "kernel/proc/samples.h"
 #include "kernel/proc/futex.h"
 #include "kernel/printf.h"
 #include "kernel/telemetry/telemetry.h"
@@ -137,6 +138,7 @@ void process_reap(struct process *p)
     list_remove(&p->all);
     spin_unlock(&table_lock, irq);
     counts_forget(p);
+    samples_forget(p);
     children_end(p);
     stdio_flush(p);
     while (__atomic_load_n(&p->lookers, __ATOMIC_ACQUIRE))

@@ -6,6 +6,7 @@
 #include "kernel/proc/internal.h"
 #include "kernel/proc/abi.h"
 #include "kernel/proc/counts.h"
+#include "kernel/proc/samples.h"
 #include "kernel/proc/futex.h"
 #include "kernel/proc/sysinfo.h"
 #include "kernel/proc/user.h"
@@ -455,6 +456,49 @@ static int64_t sys_place(struct process *p, const uint64_t a[6])
     return user_put_struct(a[2], a[3], &place, sizeof(place));
 }
 
+/* ---- Samples ---- */
+
+static int64_t sys_sample_open(struct process *p, const uint64_t a[6])
+{
+    char text[NAMES_MAX], why[160] = "";
+    struct sys_profiling what;
+
+    if (arch_copy_from_user(&what, a[0], sizeof(what)))
+        return -EFAULT;
+    if (what.reserved)
+        return -EINVAL;
+    int err = user_copy_string(text, sizeof(text), what.criteria);
+    if (err)
+        return err;
+    struct hpm_profiling profiling = {text, what.pid, what.rate, what.permille};
+    int session = samples_open(p, &profiling, why, sizeof(why));
+    if (session < 0 && a[2] && user_put_struct(a[1], a[2], why, MIN(a[2], (uint64_t)sizeof(why))))
+        return -EFAULT;
+    return session;
+}
+
+static int64_t sys_sample_take(struct process *p, const uint64_t a[6])
+{
+    if (a[0] > UINT32_MAX)
+        return -ESRCH;
+    return samples_take(p, (uint32_t)a[0], a[1], (size_t)(a[2] / sizeof(struct sys_sample)));
+}
+
+static int64_t sys_sample_account(struct process *p, const uint64_t a[6])
+{
+    struct sys_sample_account account;
+
+    if (a[0] > UINT32_MAX || a[1] > UINT32_MAX)
+        return a[0] > UINT32_MAX ? -ESRCH : -ENOENT;
+    int err = samples_account(p, (uint32_t)a[0], (uint32_t)a[1], &account);
+    return err ? err : user_put_struct(a[2], a[3], &account, sizeof(account));
+}
+
+static int64_t sys_sample_close(struct process *p, const uint64_t a[6])
+{
+    return a[0] > UINT32_MAX ? -ESRCH : samples_close(p, (uint32_t)a[0]);
+}
+
 static handler *const handlers[SYS_COUNT] = {
     [SYS_EXIT] = sys_exit,
     [SYS_WRITE] = sys_write,
@@ -488,6 +532,10 @@ static handler *const handlers[SYS_COUNT] = {
     [SYS_HPM_VALUES] = sys_hpm_values,
     [SYS_HPM_CLOSE] = sys_hpm_close,
     [SYS_PLACE] = sys_place,
+    [SYS_SAMPLE_OPEN] = sys_sample_open,
+    [SYS_SAMPLE_TAKE] = sys_sample_take,
+    [SYS_SAMPLE_ACCOUNT] = sys_sample_account,
+    [SYS_SAMPLE_CLOSE] = sys_sample_close,
 };
 
 int64_t syscall_dispatch(uint64_t number, const uint64_t args[6])

@@ -186,8 +186,25 @@ static int32_t sample(struct double_cpu *cpu, struct machine_cpu *page)
     return 0;
 }
 
+static int32_t arm(struct double_cpu *cpu, struct machine_cpu *page, unsigned counter)
+{
+    struct machine_counter *k = &cpu->taken[counter];
+
+    if (counter >= MACHINE_COUNTERS || !k->event)
+        return -EINVAL;
+    page->overflow &= ~(1u << counter);
+    k->flags |= MACHINE_COUNT_IRQ;
+    k->period = UINT64_MAX;
+    k->left = page->due > k->value ? page->due - k->value : UINT64_MAX;
+    if (page->due <= k->value)
+        raise_status(1u << counter);
+    return 0;
+}
+
 static int32_t obey(struct double_cpu *cpu, struct machine_cpu *page)
 {
+    if ((page->command & 0xff) == MACHINE_CMD_ARM)
+        return arm(cpu, page, page->command >> 8);
     switch ((enum machine_command)page->command) {
     case MACHINE_CMD_CONFIGURE:
         return configure(cpu, page);

@@ -15,6 +15,8 @@ struct cpu cpus[CPU_MAX];
 bool host_irqs_on = true, double_late;
 struct cpu *host_cpu = cpus;
 uint64_t host_ticks = 1;
+vaddr_t host_pc;
+bool host_user;
 unsigned double_calls_refused, double_frames_max = DOUBLE_FRAMES;
 static void *frames[DOUBLE_FRAMES];
 static unsigned frame_count;
@@ -35,6 +37,18 @@ uint64_t arch_clock_ns(void)
 uint64_t arch_ticks_hz(void)
 {
     return NS_PER_S;
+}
+
+vaddr_t arch_frame_pc(const struct arch_frame *frame)
+{
+    (void)frame;
+    return host_pc;
+}
+
+bool arch_frame_user(const struct arch_frame *frame)
+{
+    (void)frame;
+    return host_user;
 }
 
 unsigned cpu_count(void)
@@ -146,11 +160,16 @@ bool double_interruptible(void)
     return host_irqs_on && !double_late;
 }
 
-void with_modes(uint64_t modes)
+void with_argument(const char *name, uint64_t value)
 {
     for (const struct arg *a = hpm_args; a->name; a++)
-        if (!strcmp(a->name, "hpm.modes"))
-            *a->value = modes;
+        if (!strcmp(a->name, name))
+            *a->value = value;
+}
+
+void with_modes(uint64_t modes)
+{
+    with_argument("hpm.modes", modes);
 }
 
 void kernel_reset(void)

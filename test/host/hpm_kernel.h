@@ -25,6 +25,12 @@ extern unsigned double_frames_max;
 extern unsigned double_calls_refused;
 /* Which modes kernel_start_hpm is told to count in: hpm.modes. */
 void with_modes(uint64_t modes);
+/* Any boot argument of hpm, for the next kernel_start_hpm and those after it. */
+void with_argument(const char *name, uint64_t value);
+
+/* Where an interrupt finds the CPU. */
+extern vaddr_t host_pc;
+extern bool host_user;
 
 /* Interrupts are late: none comes until this is false again. */
 extern bool double_late;

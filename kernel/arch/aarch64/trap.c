@@ -107,7 +107,7 @@ static void leave(const struct arch_frame *frame)
 {
     arch_irq_save();
     if (arch_frame_user(frame))
-        arch_handlers->user_return();
+        arch_handlers->user_return(frame);
 }
 
 static NORETURN void die(const struct arch_frame *frame)

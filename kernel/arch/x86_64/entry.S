@@ -9,6 +9,7 @@
 #define SEL_USER_DATA 0x23
 #define SEL_USER_CODE 0x2b
 #define VEC_SYSCALL   256
+#define VEC_PMU       0xf4
 
 /* struct arch_frame */
 #define F_RDI    72
@@ -84,6 +85,8 @@ vector = 0
 	jmp	trap_paranoid
 	.elseif vector == 1
 	jmp	trap_debug
+	.elseif vector == VEC_PMU
+	jmp	trap_pmu
 	.else
 	jmp	trap_common
 	.endif
@@ -104,6 +107,15 @@ trap_return:
 	swapgs
 2:	pop_registers
 	iretq
+
+/* The counters', which is frequent and wakes nobody: nothing has to be seen to before user mode goes on. */
+trap_pmu:
+	testb	$3, F_CS - 120(%rsp)
+	jz	1f
+	swapgs
+1:	push_registers
+	call_with_frame trap_pmu_enter
+	jmp	trap_return
 
 /* From user mode #DB is an exception like others and goes to the thread's stack. */
 trap_debug:

@@ -98,16 +98,12 @@ static void interrupt(struct arch_frame *frame)
     switch (frame->vector) {
     case VEC_TIMER:
         if (clock_timer_fired())
-            arch_handlers->timer();
+            arch_handlers->timer(frame);
         break;
     case VEC_RESCHED:
     case VEC_TLB:
     case VEC_CALL:
         arch_handlers->ipi(ipis[frame->vector - VEC_RESCHED]);
-        break;
-    case VEC_PMU:
-        lapic_pmu_unmask(); /* first: what overflows meanwhile comes behind this one */
-        arch_handlers->pmu(frame);
         break;
     case VEC_ERROR:
         lapic_error();
@@ -119,10 +115,10 @@ static void leave(const struct arch_frame *frame)
 {
     arch_irq_save();
     if (arch_frame_user(frame))
-        arch_handlers->user_return();
+        arch_handlers->user_return(frame);
 }
 
-/* All three are called by entry.S.  The processor leaves AC as user mode had it, and with SMAP that is a
+/* All four are called by entry.S.  The processor leaves AC as user mode had it, and with SMAP that is a
  * permission. */
 void trap_enter(struct arch_frame *frame);
 void trap_enter(struct arch_frame *frame)
@@ -133,6 +129,15 @@ void trap_enter(struct arch_frame *frame)
     else
         interrupt(frame);
     leave(frame);
+}
+
+void trap_pmu_enter(struct arch_frame *frame);
+void trap_pmu_enter(struct arch_frame *frame)
+{
+    arch_user_access_end();
+    lapic_eoi();
+    lapic_pmu_unmask(); /* first: what overflows meanwhile comes behind this one */
+    arch_handlers->pmu(frame);
 }
 
 void trap_paranoid_enter(struct arch_frame *frame);

@@ -1,0 +1,64 @@
+/*
+ * Samples of what a CPU is doing, by criteria: this is each CPU's part, hpm/profiles.c has who asked for what.
+ *
+ * A criterion has a slot in every CPU.  Events are counted by a counter that is armed for the next sample (pmu.h); when its group's
+ * turn is over what was left of the distance is kept, so rare events get there in the end.  Time and entries into the kernel are
+ * counted down where they happen.
+ */
+#pragma once
+#include "hpm/criteria.h"
+#include "hpm/pmu/pmu.h"
+#include "hpm/ring.h"
+
+#define PROFILE_SLOTS     16
+#define PROFILE_DISTANCES 16 /* power of two */
+#define PROFILE_NONE      0xff
+
+struct hpm_cpu;
+struct arch_frame;
+
+/* Of the machine, 128 bytes.  Written before its kind is, and while nothing counts for it. */
+struct profile_slot {
+    bool used; /* by somebody; hpm/profiles.c                                        */
+    uint8_t criterion, modes;
+    uint32_t pid; /* 0: everybody                                                        */
+    /* Distances of the next samples, one of which is picked each time.  Written at any time. */
+    uint32_t distance[PROFILE_DISTANCES];
+    uint32_t window; /* number of the present window */
+};
+extern struct profile_slot profile_slots[PROFILE_SLOTS];
+/* Which slots sample by time and by entries into the kernel.  Atomic. */
+extern uint32_t profile_timed;
+
+/* Of each CPU.  Written by the CPU itself, interrupts off; totals are read by anyone. */
+struct profiler {
+    uint64_t time; /* and place of a sample that is found to be due now */
+    vaddr_t pc;
+    bool user;
+    uint8_t armed;                  /* bit c: counter c is                            */
+    uint8_t slot[HPM_COUNTERS_MAX]; /* which it is armed for                          */
+    uint64_t due[HPM_COUNTERS_MAX]; /* by its count                                   */
+    uint32_t random;                /* xorshift state, not 0                          */
+    uint64_t storm_since;           /* time ...                                       */
+    uint32_t storm;                 /* ... and the interrupts for samples since then  */
+    struct profiler_slot {
+        struct sample_ring *ring;
+        uint64_t left;           /* to the next sample; of time the clock's ns then, while the CPU is busy */
+        uint32_t distance;       /* that it ends                                                */
+        uint32_t throttled;      /* in this window, not before the next; 0: not                 */
+        uint64_t lost, lost_for; /* samples, and what they stood for                      */
+        uint64_t throttles;
+    } of[PROFILE_SLOTS];
+    uint64_t ticks, interrupts; /* spent on it */
+};
+
+/* All for this CPU, interrupts off. */
+/* Before a slot's criterion begins, from anywhere. */
+void profiler_slot_begin(struct hpm_cpu *hpm, unsigned slot, struct sample_ring *ring);
+/* A reading that ends the turn of the armed counters; then the next group's, which has begun at it. */
+void profile_disarm(struct hpm_cpu *hpm, const struct pmu_latch *now);
+void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms, const uint8_t *slot);
+/* Counters have interrupted, bit c: counter c. */
+void profile_overflowed(struct hpm_cpu *hpm, unsigned counters);
+/* The CPU becomes idle or busy: only busy time passes. */
+void profile_idle(struct hpm_cpu *hpm, bool idle);

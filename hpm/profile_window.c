@@ -1,0 +1,185 @@
+/*
+ * Windows of a profile: what came in one decides about the periods of the next (hpm/period.h).  Events of the whole machine are
+ * known from their counts, whether they were sampled or not; all else is known from the samples.
+ */
+#include "hpm/profiles.h"
+#include "kernel/fixed.h"
+#include "kernel/printf.h"
+
+#define IDLE_PART 20 /* less than this part of a CPU is busy */
+
+/* ---- Sums over CPUs ---- */
+
+static void sum_slot(unsigned slot, struct hpm_profile_account *sum)
+{
+    cpu_for_each (cpu) {
+        if (!cpu->hpm)
+            continue;
+        const struct profiler_slot *s = &cpu->hpm->profiler.of[slot];
+        sum->lost += __atomic_load_n(&s->lost, __ATOMIC_RELAXED);
+        sum->throttled += __atomic_load_n(&s->throttles, __ATOMIC_RELAXED);
+        sum->stood_for += __atomic_load_n(&s->lost_for, __ATOMIC_RELAXED);
+    }
+}
+
+static uint64_t busy_cycles(void)
+{
+    uint64_t sum = 0;
+
+    cpu_for_each (cpu)
+        if (cpu->hpm)
+            sum += __atomic_load_n(&cpu->hpm->busy.counts.length, __ATOMIC_RELAXED);
+    return sum;
+}
+
+static uint64_t sampling_cycles(void)
+{
+    uint64_t sum = 0;
+
+    cpu_for_each (cpu)
+        if (cpu->hpm)
+            sum += hpm_cycles_of(__atomic_load_n(&cpu->hpm->profiler.ticks, __ATOMIC_RELAXED)) +
+                   cpu->hpm->profiler.interrupts * hpm_state.pmu.interrupt_cycles +
+                   __atomic_load_n(&cpu->hpm->sampler.cycles, __ATOMIC_RELAXED);
+    return sum;
+}
+
+void hpm_profile_account(const struct hpm_profile *p, unsigned i, struct hpm_profile_account *out)
+{
+    const struct profile_criterion *c = &p->of[i];
+
+    *out = (struct hpm_profile_account){.delivered = c->delivered,
+                                        .stood_for = c->stood_for,
+                                        .period = c->mean,
+                                        .cycles = sampling_cycles(),
+                                        .governed = p->governor.reason != GOVERNOR_IDLE};
+    if (profile_is_access(p, i)) {
+        struct hpm_sample_account a;
+        hpm_sampling_account(&a);
+        out->lost = a.lost_hardware + a.lost_buffer - c->lost_before;
+    } else {
+        sum_slot(c->slot, out);
+    }
+    out->taken = out->delivered + out->lost;
+}
+
+/* ---- Periods ---- */
+
+static uint32_t draw(struct hpm_profile *p, const struct profile_criterion *c)
+{
+    return (uint32_t)MIN(period_draw(c->mean, &p->random), (uint64_t)UINT32_MAX);
+}
+
+void profile_draw(struct hpm_profile *p, unsigned i)
+{
+    struct profile_criterion *c = &p->of[i];
+    uint32_t *distance = profile_slot(p, i)->distance;
+    uint64_t change = c->mean > c->drawn_for ? c->mean - c->drawn_for : c->drawn_for - c->mean;
+    bool all = change > c->drawn_for / 8;
+
+    for (unsigned n = all ? PROFILE_DISTANCES : 1; n; n--)
+        __atomic_store_n(&distance[p->drawing++ % PROFILE_DISTANCES], draw(p, c), __ATOMIC_RELAXED);
+    if (all)
+        c->drawn_for = c->mean;
+}
+
+static void draw_access(struct hpm_profile *p, const struct profile_criterion *c)
+{
+    uint32_t period = MAX(draw(p, c), hpm_caps()->sample_period_min);
+
+    hpm_sampling_adjust(MIN(period, (uint32_t)HPM_SAMPLING_PERIOD_MAX), 0);
+}
+
+void profile_set_mean(struct hpm_profile *p, unsigned i)
+{
+    struct profile_criterion *c = &p->of[i];
+    uint64_t wanted = p->criteria.criterion[i].period;
+
+    c->mean = governor_stretched(&p->governor, wanted ? wanted : c->period.period);
+    if (profile_is_access(p, i))
+        c->mean = MIN(c->mean, (uint64_t)HPM_SAMPLING_PERIOD_MAX);
+}
+
+/* Events of the whole machine while they were counted, which is all that could be sampled: known without any sample, and of one process
+ * as good a guess as any where there are too few of its samples. */
+static void count_events(struct hpm_profile *p, unsigned i, struct period_window *w)
+{
+    struct profile_criterion *c = &p->of[i];
+    uint64_t count = session_count(p->events, c->event);
+
+    p->sums = (struct hpm_sums){0};
+    hpm_sum_machine(count, &p->sums);
+    uint64_t counted = p->sums.count[__builtin_ctzll(count)].counted, events = counted - c->window_counted;
+    c->window_counted = counted;
+    if (events < PERIOD_KNOWN || (p->pid && w->samples >= PERIOD_KNOWN))
+        return;
+    w->events = events;
+    w->samples = MAX(w->samples, (uint64_t)PERIOD_KNOWN);
+}
+
+/* What the window brought. */
+static void adapt(struct hpm_profile *p, unsigned i, uint64_t length)
+{
+    struct profile_criterion *c = &p->of[i];
+    struct hpm_profile_account a;
+
+    hpm_profile_account(p, i, &a);
+    struct period_window w = {
+        .samples = a.taken - c->window_taken, .events = a.stood_for - c->window_stood_for, .length = length};
+    c->window_taken = a.taken;
+    c->window_stood_for = a.stood_for;
+    if (p->criteria.criterion[i].kind == CRITERION_EVENT)
+        count_events(p, i, &w);
+    if (!p->criteria.criterion[i].period)
+        period_update(&c->period, &w);
+    profile_set_mean(p, i);
+    if (profile_is_access(p, i)) {
+        draw_access(p, c);
+        return;
+    }
+    profile_draw(p, i);
+    __atomic_store_n(&profile_slot(p, i)->window, profile_slot(p, i)->window + 1, __ATOMIC_RELAXED);
+}
+
+/* Storms since the last window. */
+static void calm(struct hpm_profile *p)
+{
+    struct hpm_profile_account a = {0};
+
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        if (!profile_is_access(p, i))
+            sum_slot(p->of[i].slot, &a);
+    if (a.throttled == p->throttles)
+        return;
+    governor_storm(&p->governor, 4);
+    if (!p->throttles)
+        kprintf("hpm: sampling %s: a storm of interrupts: they are held back, and periods lengthened\n",
+                p->criteria.criterion[0].name);
+    p->throttles = a.throttled;
+}
+
+void hpm_profile_window(struct hpm_profile *p)
+{
+    uint64_t now = arch_clock_ns(), busy = busy_cycles(), cycles = sampling_cycles();
+
+    /* Hardly anything runs: what sampling costs is nobody's loss. */
+    if ((busy - p->began_busy) / 1000 >
+        (now - p->began_ns) / IDLE_PART * hpm_cycles_of(arch_ticks_hz()) / NS_PER_S / 1000)
+        governor_update(&p->governor, cycles - p->began_cycles + hpm_cycles_of(p->spent_ticks),
+                        busy - p->began_busy, p->permille);
+    calm(p);
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        adapt(p, i, now - p->began_ns);
+    p->began_ns = now;
+    p->began_busy = busy;
+    p->began_cycles = cycles;
+    p->spent_ticks = 0;
+}
+
+void profile_windows_begin(struct hpm_profile *p)
+{
+    governor_init(&p->governor);
+    p->began_ns = arch_clock_ns();
+    p->began_busy = busy_cycles();
+    p->began_cycles = sampling_cycles();
+}

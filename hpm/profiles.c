@@ -1,0 +1,348 @@
+/*
+ * Who wants what sampled.  A profile has a ring for each CPU, which that CPU fills (hpm/profile.c), and a slot for each criterion.  What
+ * it samples of events is a session's (session.c): opening and closing go through the plan, so that when either returns every
+ * CPU has followed, and nobody uses a ring that is given back.
+ *
+ * Accesses by source are recorded by the hardware itself, for one who asks at a time (sampling.c).
+ */
+#include "hpm/profiles.h"
+#include "kernel/printf.h"
+#include "kernel/text.h"
+#include "mm/mm.h"
+
+#define PROFILES_MAX 4
+#define TIME_MIN_NS  (10 * NS_PER_US)
+#define RATE_MAX     1000000
+#define FIRST_NS     NS_PER_MS
+
+/* Callers that open and close come one at a time; windows and takings of one profile as well. */
+static struct hpm_profile *profiles[PROFILES_MAX];
+
+static int say(char *err, size_t err_size, const char *what, int error)
+{
+    ksnprintf(err, err_size, "%s", what);
+    return error;
+}
+
+static unsigned order_of(uint64_t bytes)
+{
+    return bytes > PAGE_SIZE ? log2_floor(bytes - 1) + 1 - PAGE_SHIFT : 0;
+}
+
+/* ---- Opening ---- */
+
+static int find_slots(struct hpm_profile *p)
+{
+    unsigned slot = 0;
+
+    for (unsigned i = 0; i < p->criteria.count; i++) {
+        p->of[i].slot = PROFILE_NONE;
+        if (profile_is_access(p, i))
+            continue;
+        while (slot < PROFILE_SLOTS && profile_slots[slot].used)
+            slot++;
+        if (slot == PROFILE_SLOTS)
+            return -ENOSPC;
+        p->of[i].slot = (uint8_t)slot++;
+    }
+    return 0;
+}
+
+static void free_rings(struct hpm_profile *p)
+{
+    for (unsigned i = 0; i < cpu_count() && p->ring[i].slots; i++)
+        frame_free(virt_to_phys(p->ring[i].slots), order_of(p->ring[i].size * sizeof(struct hpm_sample)));
+}
+
+static int make_rings(struct hpm_profile *p)
+{
+    uint64_t size = (uint64_t)1 << log2_floor(hpm_samples);
+    paddr_t pa;
+
+    for (unsigned i = 0; i < cpu_count(); i++) {
+        if (frame_alloc(order_of(size * sizeof(struct hpm_sample)), &pa)) {
+            free_rings(p);
+            return -ENOMEM;
+        }
+        p->ring[i] = (struct sample_ring){.slots = phys_to_virt(pa), .size = size};
+    }
+    return 0;
+}
+
+/* Periods of a second are what a rate of less can need. */
+static void begin_period(struct hpm_profile *p, unsigned i)
+{
+    /* One event a ns, which is soon known better. */
+    const uint64_t first[] = {[CRITERION_EVENT] = NS_PER_S / p->rate,
+                              [CRITERION_TIME] = FIRST_NS,
+                              [CRITERION_ENTRIES] = 100,
+                              [CRITERION_ACCESS] = 1000};
+    enum criterion_kind kind = p->criteria.criterion[i].kind;
+    struct period_config config = {.samples = p->rate, .window = NS_PER_S, .min = 1, .max = PERIOD_MAX};
+
+    if (kind == CRITERION_TIME)
+        config.min = TIME_MIN_NS;
+    if (kind == CRITERION_ACCESS) {
+        config.min = hpm_caps()->sample_period_min;
+        config.max = HPM_SAMPLING_PERIOD_MAX;
+    }
+    period_init(&p->of[i].period, &config, first[kind]);
+    profile_set_mean(p, i);
+}
+
+static void begin_slot(struct hpm_profile *p, unsigned i)
+{
+    struct profile_slot *s = profile_slot(p, i);
+
+    *s = (struct profile_slot){.used = true,
+                               .criterion = (uint8_t)i,
+                               .modes = p->criteria.criterion[i].modes,
+                               .pid = p->pid,
+                               .window = 1};
+    profile_draw(p, i);
+    cpu_for_each (cpu)
+        if (cpu->hpm)
+            profiler_slot_begin(cpu->hpm, p->of[i].slot, &p->ring[cpu->index]);
+}
+
+static int begin_events(struct hpm_profile *p, char *err, size_t err_size)
+{
+    static char names[CRITERIA_MAX * (EVENT_TEXT_MAX + 1)];
+    uint8_t slots[CRITERIA_MAX];
+    unsigned events = 0;
+    size_t used = 0;
+
+    for (unsigned i = 0; i < p->criteria.count; i++) {
+        if (p->criteria.criterion[i].kind != CRITERION_EVENT)
+            continue;
+        used += (size_t)ksnprintf(names + used, sizeof names - used, "%s,", p->criteria.criterion[i].name);
+        p->of[i].event = (uint8_t)events;
+        slots[events++] = p->of[i].slot;
+    }
+    if (!events)
+        return 0;
+    if (!hpm_state.pmu.arms)
+        return say(err, err_size,
+                   "this PMU's counters do not interrupt by themselves: events cannot be sampled", -ENODEV);
+    int error = session_open(names, slots, &p->events, err, err_size);
+    return error;
+}
+
+static int begin_access(struct hpm_profile *p, char *err, size_t err_size)
+{
+    for (unsigned i = 0; i < p->criteria.count; i++) {
+        const struct criterion *c = &p->criteria.criterion[i];
+        if (!profile_is_access(p, i))
+            continue;
+        struct hpm_sampling config = {.sources = c->sources,
+                                      .period = (uint32_t)p->of[i].mean,
+                                      .user = c->modes & EVENT_USER,
+                                      .kernel = c->modes & EVENT_KERNEL};
+        int error = hpm_sampling_start(&config);
+        if (error == -EBUSY)
+            ksnprintf(err, err_size, "%s: accesses are being recorded for somebody else", c->name);
+        else if (error)
+            ksnprintf(err, err_size, "%s: this machine does not record accesses so", c->name);
+        struct hpm_sample_account a;
+        hpm_sampling_account(&a);
+        p->of[i].lost_before = a.lost_hardware + a.lost_buffer;
+        return error;
+    }
+    return 0;
+}
+
+/* Sampling by time and entries begins, or ends for everybody. */
+static void set_polled(const struct hpm_profile *p, bool on)
+{
+    for (unsigned i = 0; i < p->criteria.count; i++) {
+        enum criterion_kind kind = p->criteria.criterion[i].kind;
+        uint32_t *mask = kind == CRITERION_TIME      ? &profile_timed
+                         : kind == CRITERION_ENTRIES ? &hpm_entries
+                                                     : NULL;
+        if (mask && on)
+            __atomic_fetch_or(mask, 1u << p->of[i].slot, __ATOMIC_ACQ_REL);
+        else if (mask)
+            __atomic_fetch_and(mask, ~(1u << p->of[i].slot), __ATOMIC_ACQ_REL);
+    }
+}
+
+static int validate(const struct hpm_profiling *what, char *err, size_t err_size)
+{
+    if (!hpm_state.ops)
+        return say(err, err_size, "this machine has no performance counters that are known, or hpm.pmu=none",
+                   -ENODEV);
+    if (!what->rate || what->rate > RATE_MAX)
+        return say(err, err_size, "the rate must be 1 to 1000000 samples a second", -EINVAL);
+    if (!what->permille || what->permille > 1000)
+        return say(err, err_size, "the limit must be 1 to 1000 thousandths of the time", -EINVAL);
+    return 0;
+}
+
+static int parse(struct hpm_profile *p, const char *text, char *err, size_t err_size)
+{
+    struct criteria_caps caps = {.events = &hpm_state.pmu.events,
+                                 .sources = hpm_state.pmu.sample_sources,
+                                 .access_min = hpm_caps()->sample_period_min,
+                                 .time_min_ns = TIME_MIN_NS};
+    unsigned accesses = 0;
+    int error = criteria_parse(text, &caps, &p->criteria, err, err_size);
+
+    if (error)
+        return error;
+    for (unsigned i = 0; i < p->criteria.count; i++) {
+        accesses += profile_is_access(p, i);
+        for (unsigned j = 0; j < i; j++)
+            if (text_same(p->criteria.criterion[i].name, p->criteria.criterion[j].name,
+                          text_length(p->criteria.criterion[j].name)))
+                return say(err, err_size, "a criterion is named twice", -EINVAL);
+    }
+    return accesses > 1 ? say(err, err_size,
+                              "accesses are recorded by one criterion at a time: name their sources"
+                              " together, as access.any",
+                              -EINVAL)
+                        : 0;
+}
+
+static int begin(struct hpm_profile *p, char *err, size_t err_size)
+{
+    int error = begin_access(p, err, err_size);
+
+    if (error)
+        return error;
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        if (!profile_is_access(p, i))
+            begin_slot(p, i);
+    error = begin_events(p, err, err_size);
+    if (error) {
+        for (unsigned i = 0; i < p->criteria.count; i++)
+            if (profile_is_access(p, i))
+                hpm_sampling_stop();
+            else
+                profile_slot(p, i)->used = false;
+        return error;
+    }
+    set_polled(p, true);
+    return 0;
+}
+
+static int prepare(struct hpm_profile *p, const struct hpm_profiling *what, char *err, size_t err_size)
+{
+    int error = parse(p, what->criteria, err, err_size);
+
+    if (error)
+        return error;
+    if (find_slots(p))
+        return say(err, err_size, "too many criteria at a time: other profiles have theirs", -ENOSPC);
+    p->pid = what->pid;
+    p->rate = what->rate;
+    p->permille = what->permille;
+    p->random = arch_ticks() | 1;
+    profile_windows_begin(p);
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        begin_period(p, i);
+    return make_rings(p) ? say(err, err_size, "no memory for samples: lower hpm.samples", -ENOMEM) : 0;
+}
+
+int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out, char *err, size_t err_size)
+{
+    unsigned n = 0;
+    paddr_t pa;
+
+    int error = validate(what, err, err_size);
+    if (error)
+        return error;
+    while (n < PROFILES_MAX && profiles[n])
+        n++;
+    if (n == PROFILES_MAX)
+        return say(err, err_size, "too many profiles at a time", -ENOSPC);
+    if (frame_alloc(order_of(sizeof(struct hpm_profile)), &pa))
+        return say(err, err_size, "no memory", -ENOMEM);
+    struct hpm_profile *p = phys_to_virt(pa);
+    memset(p, 0, sizeof *p);
+    error = prepare(p, what, err, err_size);
+    if (!error) {
+        error = begin(p, err, err_size);
+        if (error)
+            free_rings(p);
+    }
+    if (error) {
+        frame_free(pa, order_of(sizeof *p));
+        return error;
+    }
+    *out = profiles[n] = p;
+    return 0;
+}
+
+void hpm_profile_close(struct hpm_profile *p)
+{
+    for (unsigned n = 0; n < PROFILES_MAX; n++)
+        if (profiles[n] == p)
+            profiles[n] = NULL;
+    set_polled(p, false);
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        if (profile_is_access(p, i))
+            hpm_sampling_stop();
+    if (p->events)
+        hpm_session_close(p->events);
+    else
+        follow_everywhere();
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        if (!profile_is_access(p, i))
+            profile_slot(p, i)->used = false;
+    free_rings(p);
+    frame_free(virt_to_phys(p), order_of(sizeof *p));
+}
+
+/* ---- Taking ---- */
+
+unsigned hpm_profile_criteria(const struct hpm_profile *p)
+{
+    return p->criteria.count;
+}
+
+const char *hpm_profile_criterion(const struct hpm_profile *p, unsigned criterion)
+{
+    return p->criteria.criterion[criterion].name;
+}
+
+static size_t take_access(struct hpm_profile *p, unsigned i, struct hpm_sample *out, size_t max)
+{
+    struct profile_criterion *c = &p->of[i];
+    size_t n = hpm_sampling_take(out, max), kept = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        if (p->pid && out[k].pid != p->pid)
+            continue;
+        out[kept] = out[k];
+        out[kept++].criterion = (uint8_t)i;
+        c->stood_for += out[k].period;
+    }
+    c->delivered += kept;
+    return kept;
+}
+
+static size_t take_from(struct hpm_profile *p, struct sample_ring *ring, struct hpm_sample *out, size_t max)
+{
+    size_t n = ring_pop_many(ring, out, max);
+
+    for (size_t k = 0; k < n; k++) {
+        p->of[out[k].criterion].delivered++;
+        p->of[out[k].criterion].stood_for += out[k].period;
+    }
+    return n;
+}
+
+size_t hpm_profile_take(struct hpm_profile *p, struct hpm_sample *out, size_t max)
+{
+    uint64_t began = arch_ticks();
+    size_t n = 0;
+
+    for (unsigned i = 0; i < cpu_count() && n < max; i++)
+        n += take_from(p, &p->ring[i], out + n, max - n);
+    for (unsigned i = 0; i < p->criteria.count && n < max; i++)
+        if (profile_is_access(p, i))
+            n += take_access(p, i, out + n, max - n);
+    if (n)
+        p->spent_ticks += arch_ticks() - began;
+    return n;
+}

@@ -1,0 +1,45 @@
+/* What hpm/profiles.c, who asked for what, and hpm/profile_window.c, whose periods follow what comes, share. */
+#pragma once
+#include "hpm/internal.h"
+#include "hpm/period.h"
+#include "kernel/cpu.h"
+
+struct hpm_profile {
+    struct criteria criteria;
+    struct hpm_session *events; /* NULL: none is sampled */
+    uint32_t pid, rate, permille;
+    uint64_t random;
+    struct sample_ring ring[CPU_MAX]; /* each in lines of its own */
+    struct profile_criterion {
+        uint8_t slot;         /* PROFILE_NONE: accesses, that the hardware records */
+        uint8_t event;        /* its number in the session                         */
+        struct period period; /* of an adapted one    */
+        uint64_t mean, drawn_for;
+        uint64_t delivered, stood_for;                           /* taken out, and what they stood for */
+        uint64_t lost_before;                                    /* of accesses */
+        uint64_t window_taken, window_stood_for, window_counted; /* when the present window began */
+    } of[CRITERIA_MAX];
+    struct governor governor;
+    struct hpm_sums sums;                                   /* for work */
+    uint64_t spent_ticks;                                   /* on taking, in this window */
+    uint64_t began_ns, began_busy, began_cycles, throttles; /* likewise */
+    unsigned drawing;
+};
+
+static inline bool profile_is_access(const struct hpm_profile *p, unsigned i)
+{
+    return p->criteria.criterion[i].kind == CRITERION_ACCESS;
+}
+
+static inline struct profile_slot *profile_slot(const struct hpm_profile *p, unsigned i)
+{
+    return &profile_slots[p->of[i].slot];
+}
+
+/* profile_window.c */
+/* The first window begins. */
+void profile_windows_begin(struct hpm_profile *p);
+/* Criterion i's mean period, from what was asked for, or adapted, and the governor. */
+void profile_set_mean(struct hpm_profile *p, unsigned i);
+/* Its distances, which no hardware records, anew where the mean is another one, else one of them: a prime takes thousands of instructions. */
+void profile_draw(struct hpm_profile *p, unsigned i);

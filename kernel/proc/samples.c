@@ -1,0 +1,228 @@
+/*
+ * See samples.h.  A thread of the kernel, the collector, takes what the CPUs have in their rings, some hundred times a second, into one
+ * buffer for each session, and ends the windows in which periods are adapted.  A buffer that is full leaves samples where they
+ * are; when the rings are full as well, they count what is lost.
+ *
+ * All under the gate of counts.h.
+ */
+#include "kernel/proc/samples.h"
+#include "kernel/proc/counts.h"
+#include "kernel/proc/internal.h"
+#include "kernel/printf.h"
+
+#define SESSIONS     4
+#define COLLECT_NS   (10 * NS_PER_MS)
+#define WINDOW_NS    (100 * NS_PER_MS) /* the first ones are shorter */
+#define FIRST_NS     (10 * NS_PER_MS)
+#define BUFFER_ORDER 7
+
+_Static_assert(sizeof(struct sys_sample) == sizeof(struct hpm_sample) &&
+                   offsetof(struct sys_sample, period) == offsetof(struct hpm_sample, period) &&
+                   offsetof(struct sys_sample, criterion) == offsetof(struct hpm_sample, criterion) &&
+                   offsetof(struct sys_sample, store) == offsetof(struct hpm_sample, store) &&
+                   (int)SYS_SOURCE_NONE == (int)SOURCE_COUNT,
+               "as in abi.h");
+
+enum { BUFFER_SAMPLES = (PAGE_SIZE << BUFFER_ORDER) / sizeof(struct hpm_sample) };
+
+struct session {
+    uint32_t pid; /* its owner's; 0: free */
+    struct hpm_profile *profile;
+    struct hpm_sample *buffer; /* samples first..count-1 wait */
+    size_t first, count;
+    uint64_t window_ns, window_end_ns;
+};
+
+/* Under the gate, but for the queue. */
+static struct {
+    struct spinlock lock; /* for sleeping only */
+    struct wait_queue idle;
+    bool started;
+    unsigned open; /* lock */
+    struct session session[SESSIONS];
+} table = {.lock = SPINLOCK(LOCK_PROC, "collector of samples"),
+           .idle = {{&table.idle.waiters, &table.idle.waiters}}};
+
+/* ---- Collector ---- */
+
+static void collect(struct session *s)
+{
+    uint64_t now_ns = arch_clock_ns();
+
+    if (s->first == s->count)
+        s->first = s->count = 0;
+    s->count += hpm_profile_take(s->profile, s->buffer + s->count, BUFFER_SAMPLES - s->count);
+    if (now_ns >= s->window_end_ns) {
+        hpm_profile_window(s->profile);
+        s->window_ns = MIN(2 * s->window_ns, (uint64_t)WINDOW_NS);
+        s->window_end_ns = now_ns + s->window_ns;
+    }
+}
+
+static void wait_for_session(void)
+{
+    bool irq = spin_lock(&table.lock);
+
+    while (!table.open)
+        wait_sleep(&table.idle, &table.lock, &irq, UINT64_MAX);
+    spin_unlock(&table.lock, irq);
+}
+
+static void run(UNUSED void *unused)
+{
+    for (;;) {
+        wait_for_session();
+        counts_enter();
+        for (unsigned i = 0; i < SESSIONS; i++)
+            if (table.session[i].pid)
+                collect(&table.session[i]);
+        counts_leave();
+        sched_sleep_until(arch_clock_ns() + COLLECT_NS);
+    }
+}
+
+static int start_collector(void)
+{
+    const struct thread_params params = {
+        .name = "collector", .entry = run, .prio = PRIO_KERNEL, .group = GROUP_NONE};
+    struct thread *t;
+    int err = table.started ? 0 : thread_create(&params, &t);
+
+    if (err || table.started)
+        return err;
+    table.started = true;
+    thread_start(t);
+    thread_put(t);
+    return 0;
+}
+
+static void count_open(int more)
+{
+    bool irq = spin_lock(&table.lock);
+
+    table.open += (unsigned)more;
+    wait_wake(&table.idle, 1);
+    spin_unlock(&table.lock, irq);
+}
+
+/* ---- Sessions ---- */
+
+static struct session *find_held(const struct process *owner, uint32_t number)
+{
+    struct session *s = number && number <= SESSIONS ? &table.session[number - 1] : NULL;
+
+    return s && s->pid == owner->pid ? s : NULL;
+}
+
+static int open_held(struct session *s, const struct hpm_profiling *what, char *why, size_t size)
+{
+    paddr_t pa;
+
+    if (start_collector() || frame_alloc(BUFFER_ORDER, &pa)) {
+        ksnprintf(why, size, "no memory");
+        return -ENOMEM;
+    }
+    *s = (struct session){.buffer = phys_to_virt(pa), .window_ns = FIRST_NS};
+    s->window_end_ns = arch_clock_ns() + s->window_ns;
+    int err = hpm_profile_open(what, &s->profile, why, size);
+    if (err)
+        frame_free(pa, BUFFER_ORDER);
+    return err;
+}
+
+int samples_open(const struct process *owner, const struct hpm_profiling *what, char *why, size_t size)
+{
+    int number = 0, err = -ENOSPC;
+
+    counts_enter();
+    while (number < SESSIONS && table.session[number].pid)
+        number++;
+    if (number < SESSIONS)
+        err = open_held(&table.session[number], what, why, size);
+    else
+        ksnprintf(why, size, "too many sessions of samples at a time");
+    if (!err)
+        table.session[number].pid = owner->pid;
+    counts_leave();
+    if (err)
+        return err;
+    count_open(1);
+    return number + 1;
+}
+
+static void close_held(struct session *s)
+{
+    hpm_profile_close(s->profile);
+    frame_free(virt_to_phys(s->buffer), BUFFER_ORDER);
+    *s = (struct session){0};
+    count_open(-1);
+}
+
+int samples_close(const struct process *owner, uint32_t session)
+{
+    counts_enter();
+    struct session *s = find_held(owner, session);
+    if (s)
+        close_held(s);
+    counts_leave();
+    return s ? 0 : -ESRCH;
+}
+
+void samples_forget(const struct process *owner)
+{
+    counts_enter();
+    for (unsigned i = 0; i < SESSIONS; i++)
+        if (table.session[i].pid == owner->pid)
+            close_held(&table.session[i]);
+    counts_leave();
+}
+
+static int64_t take_held(struct session *s, vaddr_t to, size_t max)
+{
+    collect(s);
+    size_t n = MIN(max, s->count - s->first);
+    if (n && arch_copy_to_user(to, s->buffer + s->first, n * sizeof *s->buffer))
+        return -EFAULT;
+    s->first += n;
+    return (int64_t)n;
+}
+
+int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, size_t max)
+{
+    counts_enter();
+    struct session *s = find_held(owner, session);
+    int64_t n = s ? take_held(s, to, max) : -ESRCH;
+    counts_leave();
+    return n;
+}
+
+static int account_held(const struct session *s, uint32_t criterion, struct sys_sample_account *out)
+{
+    struct hpm_profile_account a;
+
+    if (criterion >= hpm_profile_criteria(s->profile))
+        return -ENOENT;
+    hpm_profile_account(s->profile, criterion, &a);
+    *out = (struct sys_sample_account){.taken = a.taken,
+                                       .delivered = a.delivered,
+                                       .lost = a.lost,
+                                       .stood_for = a.stood_for,
+                                       .period = a.period,
+                                       .throttled = a.throttled,
+                                       .cycles = a.cycles,
+                                       .governed = a.governed};
+    for (size_t i = s->first; i < s->count; i++)
+        out->delivered -= s->buffer[i].criterion == criterion;
+    ksnprintf(out->name, sizeof out->name, "%s", hpm_profile_criterion(s->profile, criterion));
+    return 0;
+}
+
+int samples_account(const struct process *owner, uint32_t session, uint32_t criterion,
+                    struct sys_sample_account *out)
+{
+    counts_enter();
+    const struct session *s = find_held(owner, session);
+    int err = s ? account_held(s, criterion, out) : -ESRCH;
+    counts_leave();
+    return err;
+}

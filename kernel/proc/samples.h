@@ -1,0 +1,17 @@
+/* Profiles (hpm/hpm.h) that processes open: who owns them, and the thread that collects their samples. */
+#pragma once
+#include "kernel/proc/abi.h"
+#include "kernel/proc/process.h"
+
+/* Its number, from 1; or an error of hpm_profile_open, with why. */
+int samples_open(const struct process *owner, const struct hpm_profiling *what, char *why, size_t size);
+/* How many samples, at most max, are at user address `to` now.  -ESRCH: no such session of the owner's; -EFAULT: what was taken
+ * is lost, and counted as delivered. */
+int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, size_t max);
+/* -ESRCH; -ENOENT: it has no such criterion. */
+int samples_account(const struct process *owner, uint32_t session, uint32_t criterion,
+                    struct sys_sample_account *out);
+/* -ESRCH. */
+int samples_close(const struct process *owner, uint32_t session);
+/* The process is no more: closes all of its. */
+void samples_forget(const struct process *owner);

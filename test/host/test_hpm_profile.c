@@ -1,0 +1,480 @@
+/* Samples by criteria: when they come, whose they are, what they stand for, and that none is lost unsaid. */
+#include "hpm/period.h"
+#include "test/host/expect_panic.h"
+#include "test/host/hpm_double.h"
+#include "test/host/hpm_sessions.h"
+#include "test/host/hpm_threads.h"
+#include "test/host/random.h"
+
+enum { TAKE = 4096, SLICE_CYCLES = 1000000 };
+
+static struct hpm_sample taken[TAKE];
+static struct hpm_profile *profile;
+
+static int open_error(const char *criteria, uint32_t pid, char *why)
+{
+    struct hpm_profiling what = {.criteria = criteria, .pid = pid, .rate = 1000, .permille = 1000};
+
+    return hpm_profile_open(&what, &profile, why, 160);
+}
+
+static void open_profile(const char *criteria, uint32_t pid)
+{
+    char why[160] = "";
+
+    if (open_error(criteria, pid, why))
+        fail_msg("%s: %s", criteria, why);
+}
+
+static void boot(unsigned samples)
+{
+    hpm_samples = samples;
+    double_machine_present = true;
+    with_argument("hpm.breakdown", 0);
+    double_boot();
+    threads_begin(1);
+    host_pc = 0x1234;
+    host_user = true;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    profile = NULL;
+    boot(2048);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    if (profile)
+        hpm_profile_close(profile);
+    profile = NULL;
+    with_argument("hpm.breakdown", 1);
+    return threads_end(state);
+}
+
+/* On the CPU that executes. */
+static void misses(unsigned n)
+{
+    for (; n; n--) {
+        double_count(MACHINE_EVENT_L1D_MISSES, 1);
+        double_execute(10, 100);
+    }
+}
+
+static size_t take_all(void)
+{
+    return hpm_profile_take(profile, taken, TAKE);
+}
+
+static uint64_t stood_for(size_t n)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += taken[i].period;
+    return sum;
+}
+
+static void a_sample_comes_after_a_prime_of_events_near_the_period(void **state)
+{
+    (void)state;
+    open_profile("L1D_MISSES@1000", 0);
+    switch_to(0, 2);
+    misses(50000);
+    size_t n = take_all();
+    assert_in_range(n, 47, 53);
+    for (size_t i = 0; i < n; i++) {
+        assert_in_range(taken[i].period, 900, 1100);
+        assert_true(period_is_prime(taken[i].period));
+        assert_int_equal(taken[i].tid, 102);
+        assert_int_equal(taken[i].pid, 12);
+        assert_int_equal(taken[i].pc, 0x1234);
+        assert_int_equal(taken[i].cpu, 0);
+        assert_true(taken[i].user);
+        assert_int_equal(taken[i].source, SOURCE_COUNT);
+    }
+    assert_in_range(stood_for(n), 50000 - 1100, 50000);
+}
+
+/* With interrupts off nothing comes; the switch finds what was due, in the name of who leaves. */
+static void a_sample_that_is_due_with_interrupts_off_is_the_leaving_threads(void **state)
+{
+    (void)state;
+    open_profile("L1D_MISSES@100", 0);
+    switch_to(0, 1);
+    host_irqs_on = false;
+    misses(1000);
+    host_irqs_on = true;
+    double_late = true; /* the interrupt comes too late, again */
+    switch_to(0, 3);
+    double_late = false;
+    tick(0); /* SLICE_CYCLES have not passed, the counters are still armed */
+    double_deliver();
+    misses(300);
+    idle_everywhere();
+    size_t n = take_all();
+    assert_true(n > 1);
+    assert_int_equal(taken[0].tid, 103);
+    assert_in_range(stood_for(n), 1, 1300);
+}
+
+/* Far fewer than a distance happen in a turn, and the counter is somebody else's in between. */
+static void what_is_left_of_a_distance_outlives_the_turns(void **state)
+{
+    struct hpm_sums sums = {0};
+
+    (void)state;
+    with_argument("hpm.breakdown", 1);
+    double_boot();
+    threads_begin(1);
+    struct hpm_session *same = open_names("L1D_MISSES:u");
+    open_profile("L1D_MISSES@1009", 0);
+    assert_true(hpm_state.plan->mux.rounds.groups > 4);
+    switch_to(0, 0);
+    for (unsigned i = 0; i < 40000; i++) {
+        double_count(MACHINE_EVENT_L1D_MISSES, 1);
+        double_execute(10, SLICE_CYCLES / 20);
+    }
+    size_t n = take_all();
+    hpm_sum_machine(hpm_state.plan->mux.events, &sums);
+    uint64_t seen = 0;
+    for (unsigned i = 0; i < GROUP_EVENTS_MAX; i++)
+        for (unsigned g = 0; g < hpm_state.plan->mux.rounds.groups; g++)
+            for (unsigned c = 0; c < HPM_COUNTERS_MAX; c++)
+                if (hpm_state.plan->arms[g] >> c & 1 &&
+                    hpm_state.plan->programme[g][c] == &hpm_state.plan->event[i])
+                    seen = sums.count[i].counted;
+    assert_in_range(seen, 2000, 39000);
+    assert_in_range(stood_for(n), seen - 1100, seen);
+    hpm_session_close(same);
+}
+
+static void a_full_ring_keeps_what_it_has_and_says_how_many_it_lost(void **state)
+{
+    struct hpm_profile_account a;
+
+    (void)state;
+    boot(16);
+    open_profile("L1D_MISSES@1000", 0);
+    switch_to(0, 0);
+    misses(100000);
+    assert_int_equal(take_all(), 16);
+    hpm_profile_account(profile, 0, &a);
+    assert_int_equal(a.delivered, 16);
+    assert_in_range(a.lost, 80, 88);
+    assert_int_equal(a.taken, a.delivered + a.lost);
+    assert_in_range(a.stood_for, 100000 - 1100, 100000);
+    misses(5000);
+    assert_in_range(take_all(), 4, 6);
+}
+
+static void samples_of_one_process_are_of_that_process(void **state)
+{
+    (void)state;
+    open_profile("L1D_MISSES@100", 12);
+    for (int t = 0; t < 5; t++) {
+        switch_to(0, t);
+        misses(2000);
+    }
+    size_t n = take_all();
+    assert_in_range(n, 18, 22);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(taken[i].pid, 12);
+}
+
+static void two_criteria_have_samples_of_their_own(void **state)
+{
+    size_t of[2] = {0};
+
+    (void)state;
+    open_profile("L1D_MISSES@100,cycles@100k", 0);
+    switch_to(0, 0);
+    misses(10000); /* in a million cycles */
+    size_t n = take_all();
+    for (size_t i = 0; i < n; i++) {
+        assert_in_range(taken[i].criterion, 0, 1);
+        of[taken[i].criterion]++;
+    }
+    assert_in_range(of[0], 90, 110);
+    assert_in_range(of[1], 8, 15); /* and what hpm itself takes */
+}
+
+static void a_storm_is_held_back_and_said(void **state)
+{
+    struct hpm_profile_account a, later;
+
+    (void)state;
+    open_profile("L1D_MISSES@1", 0);
+    switch_to(0, 0);
+    double_output[0] = 0;
+    for (unsigned i = 0; i < 1000; i++) {
+        double_count(MACHINE_EVENT_L1D_MISSES, 1);
+        double_execute(1, 1);
+    }
+    take_all();
+    hpm_profile_account(profile, 0, &a);
+    assert_int_equal(a.throttled, 1);
+    assert_true(a.taken < 300);
+    hpm_profile_window(profile);
+    assert_non_null(strstr(double_output, "L1D_MISSES"));
+    assert_non_null(strstr(double_output, "storm"));
+    hpm_profile_account(profile, 0, &a);
+    assert_true(a.period >= 4);
+    assert_true(a.governed);
+    double_execute(1, 2 * SLICE_CYCLES); /* the next turn */
+    misses(100);
+    take_all();
+    hpm_profile_account(profile, 0, &later);
+    assert_true(later.taken > a.taken);
+}
+
+/* A thousand a second is wanted; a million misses come in a tenth of one. */
+static void an_adaptive_period_is_right_after_one_window(void **state)
+{
+    struct hpm_profile_account a;
+
+    (void)state;
+    open_profile("L1D_MISSES", 0);
+    switch_to(0, 0);
+    hpm_profile_window(profile);
+    hpm_profile_account(profile, 0, &a);
+    uint64_t began = arch_clock_ns();
+    misses(1000000);
+    hpm_profile_window(profile);
+    uint64_t wanted = 1000000 / ((arch_clock_ns() - began) / NS_PER_MS);
+    take_all();
+    hpm_profile_account(profile, 0, &a);
+    assert_in_range(a.period, wanted * 9 / 10, wanted * 11 / 10);
+}
+
+static void a_period_that_shrinks_does_not_wait_for_the_old_distance(void **state)
+{
+    (void)state;
+    open_profile("L1D_MISSES", 0);
+    switch_to(0, 0);
+    misses(20000); /* a fiftieth of the first distance, in 2 ms */
+    host_ticks += 200 * NS_PER_MS;
+    hpm_profile_window(profile);
+    double_execute(1, 2 * SLICE_CYCLES);
+    misses(5000);
+    size_t n = take_all();
+    assert_true(n > 5);
+    assert_in_range(taken[0].period, 20000, 25000); /* and stands for what passed before */
+}
+
+static void time_is_sampled_while_a_cpu_is_busy(void **state)
+{
+    (void)state;
+    open_profile("time@1ms", 0);
+    assert_true(hpm_timer_ns() == UINT64_MAX); /* idle */
+    double_idle(50 * NS_PER_MS);
+    switch_to(0, 1);
+    uint64_t end = arch_clock_ns() + 20 * NS_PER_MS;
+    assert_in_range(hpm_timer_ns(), arch_clock_ns() + NS_PER_MS / 2, arch_clock_ns() + 2 * NS_PER_MS);
+    while (arch_clock_ns() < end) {
+        double_execute(100, 10000);
+        hpm_timer(NULL);
+    }
+    switch_to(0, -1);
+    size_t n = take_all();
+    assert_in_range(n, 18, 22);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(taken[i].tid, 101);
+    double_idle(50 * NS_PER_MS);
+    hpm_timer(NULL);
+    assert_int_equal(take_all(), 0);
+}
+
+static void every_so_many_entries_are_sampled(void **state)
+{
+    (void)state;
+    open_profile("entries@10:u", 0);
+    switch_to(0, 1);
+    for (unsigned i = 0; i < 1000; i++)
+        hpm_entered(NULL);
+    assert_in_range(take_all(), 90, 130);
+    host_user = false; /* not asked for */
+    for (unsigned i = 0; i < 1000; i++)
+        hpm_entered(NULL);
+    assert_int_equal(take_all(), 0);
+}
+
+static void accesses_are_recorded_by_the_hardware_with_random_periods(void **state)
+{
+    (void)state;
+    open_profile("access.remote@10", 0);
+    switch_to(0, 1);
+    for (unsigned i = 0; i < 1000; i++)
+        double_access(MACHINE_REMOTE_L2, i, true);
+    switch_to(0, -1);
+    size_t n = take_all();
+    assert_in_range(n, 80, 120);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(taken[i].source, SOURCE_REMOTE_L2);
+        assert_in_range(taken[i].period, 7, 13);
+        assert_int_equal(taken[i].tid, 101);
+    }
+}
+
+/* ---- Refusals ---- */
+
+static void what_cannot_be_is_refused_with_its_cause(void **state)
+{
+    static const struct {
+        const char *criteria, *cause;
+        int error;
+    } bad[] = {
+        {"L1D_MISSES,L1D_MISSES@5", "twice", -EINVAL},
+        {"access.remote,access.memory", "one criterion", -EINVAL},
+        {"nonsense", "nonsense", -ENOENT},
+        {"", "", -EINVAL},
+        {"cycles@0", "cycles@0", -EINVAL},
+        {"time@1ns", "time@1ns", -EINVAL},
+    };
+    unsigned frames = double_frames();
+    char why[160];
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
+        why[0] = 0;
+        assert_int_equal(open_error(bad[i].criteria, 0, why), bad[i].error);
+        if (!strstr(why, bad[i].cause))
+            fail_msg("%s: '%s' does not name '%s'", bad[i].criteria, why, bad[i].cause);
+        assert_int_equal(double_frames(), frames);
+    }
+}
+
+static void what_is_in_use_is_refused(void **state)
+{
+    static const struct hpm_sampling somebody = {.sources = SOURCES_REMOTE_CACHE, .period = 1, .user = true};
+    char why[160];
+
+    (void)state;
+    assert_int_equal(hpm_sampling_start(&somebody), 0);
+    assert_int_equal(open_error("access.remote", 0, why), -EBUSY);
+    assert_non_null(strstr(why, "somebody else"));
+    hpm_sampling_stop();
+    open_profile("access.remote", 0);
+}
+
+static void counters_that_cannot_interrupt_sample_no_events(void **state)
+{
+    char why[160];
+
+    (void)state;
+    hpm_state.pmu.arms = false;
+    assert_int_equal(open_error("cycles", 0, why), -ENODEV);
+    assert_non_null(strstr(why, "interrupt"));
+    open_profile("time", 0);
+}
+
+static void too_little_memory_is_refused_and_nothing_is_kept(void **state)
+{
+    unsigned frames = double_frames(), most = double_frames_max;
+    char why[160];
+
+    (void)state;
+    for (unsigned more = 0;; more++) {
+        double_frames_max = frames + more;
+        int error = open_error("L1D_MISSES,time,access.remote", 0, why);
+        if (!error)
+            break;
+        assert_int_equal(error, -ENOMEM);
+        assert_int_equal(double_frames(), frames);
+    }
+    double_frames_max = most;
+    hpm_profile_close(profile);
+    profile = NULL;
+    assert_int_equal(double_frames(), frames);
+    assert_int_equal(hpm_state.plan->arms[0], 0);
+}
+
+static void rate_and_limit_have_ranges(void **state)
+{
+    char why[160];
+
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        struct hpm_profiling what = {.criteria = "time", .rate = 1000, .permille = 10};
+        *(i < 2 ? &what.rate : &what.permille) = i % 2 ? 2000000 : 0;
+        assert_int_equal(hpm_profile_open(&what, &profile, why, sizeof why), -EINVAL);
+        assert_non_null(strstr(why, i < 2 ? "1 to 1000000" : "1 to 1000"));
+    }
+}
+
+/* ---- Life ---- */
+
+/* The interrupted program counter says who ran. */
+static void samples_belong_to_who_ran_whatever_happens(void **state)
+{
+    uint64_t seed = 11, made = 0, stood = 0;
+    unsigned frames = double_frames(), samples = 0;
+
+    (void)state;
+    for (unsigned round = 0; round < 20; round++) {
+        open_profile(round % 2 ? "L1D_MISSES@50" : "L1D_MISSES@50,STORES@30,cycles@20k", 0);
+        for (unsigned step = 0; step < 400; step++) {
+            unsigned cpu = test_random(&seed) % DOUBLE_CPUS;
+            int next = (int)(test_random(&seed) % (THREADS + 1)) - 1;
+            host_pc = next < 0 ? 0 : threads[next].tid;
+            if (next < 0 || !is_running(next))
+                switch_to(cpu, next);
+            double_run_on(cpu);
+            if (running[cpu] < 0)
+                continue;
+            host_pc = threads[running[cpu]].tid;
+            double_late = test_random(&seed) % 4 == 0;
+            unsigned n = test_random(&seed) % 200;
+            misses(n);
+            made += n;
+            double_late = false;
+            if (test_random(&seed) % 8 == 0)
+                hpm_profile_window(profile);
+            if (test_random(&seed) % 8)
+                continue;
+            size_t got = take_all();
+            for (size_t i = 0; i < got; i++) {
+                if (taken[i].user)
+                    assert_int_equal(taken[i].pc, taken[i].tid);
+                if (taken[i].criterion == 0)
+                    stood += taken[i].period;
+                samples++;
+            }
+        }
+        idle_everywhere();
+        hpm_profile_close(profile);
+        profile = NULL;
+        assert_int_equal(double_frames(), frames);
+    }
+    assert_true(samples > 1000);
+    assert_true(stood <= made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(a_sample_comes_after_a_prime_of_events_near_the_period),
+        TEST(a_sample_that_is_due_with_interrupts_off_is_the_leaving_threads),
+        TEST(what_is_left_of_a_distance_outlives_the_turns),
+        TEST(a_full_ring_keeps_what_it_has_and_says_how_many_it_lost),
+        TEST(samples_of_one_process_are_of_that_process),
+        TEST(two_criteria_have_samples_of_their_own),
+        TEST(a_storm_is_held_back_and_said),
+        TEST(an_adaptive_period_is_right_after_one_window),
+        TEST(a_period_that_shrinks_does_not_wait_for_the_old_distance),
+        TEST(time_is_sampled_while_a_cpu_is_busy),
+        TEST(every_so_many_entries_are_sampled),
+        TEST(accesses_are_recorded_by_the_hardware_with_random_periods),
+        TEST(what_cannot_be_is_refused_with_its_cause),
+        TEST(what_is_in_use_is_refused),
+        TEST(counters_that_cannot_interrupt_sample_no_events),
+        TEST(too_little_memory_is_refused_and_nothing_is_kept),
+        TEST(rate_and_limit_have_ranges),
+        TEST(samples_belong_to_who_ran_whatever_happens),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
