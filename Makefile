@@ -89,7 +89,7 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run bench-sharing bench-clustering bench-mux bench-hpm test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
+.PHONY: help all run bench-sharing bench-clustering bench-mux bench-period bench-hpm test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
@@ -309,7 +309,7 @@ bench-hpm: $(KERNEL) machine | deps-run
 	@ARCH=$(ARCH) test/bench/hpm.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
 		$(if $(SEEDS),seeds=$(SEEDS))
 
-bench: bench-sharing bench-clustering bench-mux bench-hpm
+bench: bench-sharing bench-clustering bench-mux bench-period bench-hpm
 all: $(KERNEL) $(O)/vigil.efi machine
 
 # ---- Host tests ------------------------------------------------------------------------------------------------------
@@ -353,6 +353,14 @@ $(H)/sim_mux: test/host/sim_mux.c $(MUX) hpm/mux.h hpm/estimate.h hpm/group.h ke
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
 bench-mux: $(H)/sim_mux
 	@QUICK=$(QUICK) $(H)/sim_mux $(if $(filter 1,$(QUICK)),,| tee docs/results/mux.txt)
+
+# How soon a sampling period settles, and how evenly a loop's stores are sampled (TRIALS and SEED from the environment).
+$(H)/sim_period: test/host/sim_period.c hpm/period.c hpm/period_draw.c hpm/period.h hpm/pmu/draw.h kernel/fixed.h
+	$(call say,HOSTLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
+bench-period: $(H)/sim_period
+	@QUICK=$(QUICK) $(H)/sim_period $(if $(filter 1,$(QUICK)),,| tee docs/results/period.txt)
 
 # ---- Fuzzers ---------------------------------------------------------------------------------------------------------
 FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)
