@@ -55,6 +55,11 @@ void samples_close(int session)
     syscall1(SYS_SAMPLE_CLOSE, session);
 }
 
+int hpm_breakdown(const struct sys_hpm_read *read, struct sys_breakdown *out)
+{
+    return (int)syscall3(SYS_HPM_READ, read, out, sizeof *out);
+}
+
 int application_start(char *const *argv, int argc)
 {
     char text[2048];

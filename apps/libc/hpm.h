@@ -30,6 +30,8 @@ int hpm_open(const char *names, char *why, size_t size);
 /* What they come to: how many there are, the first room of them in out; -ESRCH: no such session, process or thread. */
 int hpm_values(const struct sys_hpm_read *read, struct sys_hpm_value *out, size_t room);
 void hpm_close(int session);
+/* Where cycles went since the beginning; the session of read is 0.  0, or -ESRCH: no such process or thread. */
+int hpm_breakdown(const struct sys_hpm_read *read, struct sys_breakdown *out);
 
 /*
  * Samples of where threads are, by criteria ("cycles, L1D_MISSES:u@10k, time@1ms, entries, access.remote"), from now on: a session.  Its

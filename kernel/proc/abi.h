@@ -32,8 +32,8 @@ enum sys_number {
     SYS_SYSINFO,       /* (struct sys_info *, bytes)                                                     */
     SYS_GROUP,         /* (group) the caller's sharing group, as policy "hand" uses it; 0..65535         */
     SYS_MARK,          /* (label) a labelled point for the ground truth of a simulated machine           */
-    SYS_HPM_READ,      /* (scope, id, struct sys_breakdown *, bytes) SYS_SCOPE_; id 0: the own one       */
-    SYS_HPM_PRINT,     /* (scope, id) prints the stall breakdown on the console                          */
+    SYS_HPM_READ,      /* (struct sys_hpm_read *, struct sys_breakdown *, bytes) no session, not since_last */
+    SYS_HPM_PRINT,     /* (struct sys_hpm_read *) prints the stall breakdown on the console              */
     SYS_SPAWN, /* (text, bytes) an application of the bundle: its name and arguments, each ended by NUL; pid */
     SYS_WAIT, /* (pid) exit status of an application the caller's process has spawned; -ESRCH: there is none */
     SYS_THREADS,    /* (pid, struct sys_thread_info *, bytes) pid 0: of all processes; how many there are */
@@ -69,16 +69,18 @@ struct sys_info {
     uint64_t hwcap;      /* of the CPUs, as AT_HWCAP has it on Linux; 0 where programs ask the CPU itself */
 };
 
-/* struct hpm_breakdown for user mode: same order, see hpm/hpm.h. */
+/* struct hpm_breakdown for user mode: same order, see hpm/hpm.h; and what estimates are made by. */
 struct sys_breakdown {
     uint64_t cycles, instructions, idle_cycles;
     uint64_t stall[7];
     uint64_t dcache[7];
     uint64_t served[7];
     uint64_t missed[8];
-    uint64_t seen_permille;
+    uint64_t seen_cycles; /* during which the least seen of the shared figures was counted */
     uint64_t
         counted; /* bit n: the nth of the words above is counted here, else it is 0 for want of a counter */
+    uint64_t latency
+        [7]; /* cycles of an access that each source serves, as the machine documents it; 0: not known */
 };
 
 struct sys_thread_info {
@@ -86,8 +88,8 @@ struct sys_thread_info {
     char name[32]; /* of its process */
 };
 
-/* What a session's names come to for a thread, a process and those of its threads that have ended, or the machine; from the session's
- * opening or, since_last, from this session's last such reading of the same. */
+/* What is read, of a thread, a process and those of its threads that have ended, or the machine.  What a session's names come to is
+ * from the session's opening or, since_last, from this session's last such reading of the same; the breakdown is from the beginning. */
 struct sys_hpm_read {
     uint32_t session, scope; /* SYS_SCOPE_ */
     uint32_t pid, tid;       /* 0: the own one */

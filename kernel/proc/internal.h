@@ -52,6 +52,8 @@ struct process *process_to_read(struct process *reader, uint32_t pid);
 /* process.c: logical counts of its threads, past (those with all counts) and present; of one of those present (-ESRCH). */
 void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums);
 int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct hpm_sums *sums);
+/* process.c: where the cycles of one of its present threads went; -ESRCH. */
+int process_hpm_thread(struct process *p, uint32_t tid, struct hpm_breakdown *out);
 /* children.c: starts an application as process_start does.  Its pid, or an error; -EAGAIN: too many that have not been waited
  * for.  Of those that have, some may be forgotten. */
 int children_spawn(struct process *parent, const char *const *argv, unsigned argc);

@@ -321,3 +321,14 @@ void process_hpm(struct process *p, struct hpm_breakdown *out)
     }
     spin_unlock(&p->lock, irq);
 }
+
+int process_hpm_thread(struct process *p, uint32_t tid, struct hpm_breakdown *out)
+{
+    bool irq = spin_lock(&p->lock);
+    const struct thread *t = uthread_find_locked(p, tid);
+
+    if (t)
+        hpm_read_thread(&t->hpm, out);
+    spin_unlock(&p->lock, irq);
+    return t ? 0 : -ESRCH;
+}

@@ -276,50 +276,52 @@ static int64_t sys_mark(UNUSED struct process *p, const uint64_t a[6])
     return err;
 }
 
-static int read_breakdown(struct process *p, uint64_t scope, uint64_t id, struct hpm_breakdown *out)
+/* what: as a program has said it. */
+static int read_breakdown(struct process *p, uint64_t at, struct sys_hpm_read *what,
+                          struct hpm_breakdown *out)
 {
-    if (scope == SYS_SCOPE_MACHINE && !id) {
+    if (arch_copy_from_user(what, at, sizeof(*what)))
+        return -EFAULT;
+    if (what->scope > SYS_SCOPE_MACHINE || what->session || what->since_last || what->reserved)
+        return -EINVAL;
+    if (what->scope == SYS_SCOPE_MACHINE) {
         hpm_read_machine(out);
         return 0;
     }
-    if (scope == SYS_SCOPE_THREAD) {
-        bool irq = spin_lock(&p->lock);
-        const struct thread *t = own_thread_locked(p, id);
-        if (t)
-            hpm_read_thread(&t->hpm, out);
-        spin_unlock(&p->lock, irq);
-        return t ? 0 : -ESRCH;
-    }
-    if (scope != SYS_SCOPE_PROCESS)
-        return -EINVAL;
-    struct process *other = id > UINT32_MAX ? NULL : process_find(id ? (uint32_t)id : p->pid);
+    struct process *other = process_to_read(p, what->pid);
     if (!other)
         return -ESRCH;
-    process_hpm(other, out);
+    int err = 0;
+    if (what->scope == SYS_SCOPE_PROCESS)
+        process_hpm(other, out);
+    else
+        err = process_hpm_thread(other, what->tid ? what->tid : thread_current()->tid, out);
     process_put(other);
-    return 0;
+    return err;
 }
 
 static int64_t sys_hpm_read(struct process *p, const uint64_t a[6])
 {
+    struct sys_hpm_read what;
     struct hpm_breakdown b;
     struct sys_breakdown result;
-    int err = read_breakdown(p, a[0], a[1], &b);
+    int err = read_breakdown(p, a[0], &what, &b);
 
     if (err)
         return err;
     sysinfo_breakdown(&b, &result);
-    return user_put_struct(a[2], a[3], &result, sizeof(result));
+    return user_put_struct(a[1], a[2], &result, sizeof(result));
 }
 
 static int64_t sys_hpm_print(struct process *p, const uint64_t a[6])
 {
     static const char *const titles[] = {"thread", "process", "machine"};
+    struct sys_hpm_read what;
     struct hpm_breakdown b;
-    int err = read_breakdown(p, a[0], a[1], &b);
+    int err = read_breakdown(p, a[0], &what, &b);
 
     if (!err)
-        hpm_breakdown_print(titles[a[0]], &b);
+        hpm_breakdown_print(titles[what.scope], &b);
     return err;
 }
 

@@ -58,7 +58,7 @@ static uint64_t words_counted(const struct hpm_caps *caps)
         return 0;
     return WORDS(cycles, 1) | WORDS(instructions, caps->instructions) | WORDS(idle_cycles, 1) |
            WORDS(stall, caps->stall) | WORDS(dcache, caps->dcache) | WORDS(served, caps->served) |
-           WORDS(missed, caps->missed) | WORDS(seen_permille, 1);
+           WORDS(missed, caps->missed) | WORDS(seen_cycles, 1);
 }
 
 void sysinfo_breakdown(const struct hpm_breakdown *from, struct sys_breakdown *to)
@@ -73,6 +73,8 @@ void sysinfo_breakdown(const struct hpm_breakdown *from, struct sys_breakdown *t
     memcpy(to->dcache, from->dcache, sizeof(to->dcache));
     memcpy(to->served, from->served, sizeof(to->served));
     memcpy(to->missed, from->missed, sizeof(to->missed));
-    to->seen_permille = from->seen_permille;
+    to->seen_cycles = from->seen_cycles;
     to->counted = words_counted(hpm_caps());
+    for (unsigned i = 0; i < SOURCE_COUNT; i++)
+        to->latency[i] = hpm_caps()->latency[i];
 }

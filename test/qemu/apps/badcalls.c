@@ -37,6 +37,14 @@ static uint64_t wild(unsigned i)
 
 enum { P = 0x5aa5f00d }; /* stands for the wild pointer in a table of calls */
 
+/* What is to be read of the breakdown. */
+#define READ(...)                            \
+    (uint64_t) & (const struct sys_hpm_read) \
+    {                                        \
+        __VA_ARGS__                          \
+    }
+#define MACHINE READ(.scope = SYS_SCOPE_MACHINE)
+
 struct call {
     const char *what;
     uint64_t number, a[5];
@@ -72,7 +80,9 @@ static const struct call pointer_calls[] = {
     {"get_affinity to", SYS_GET_AFFINITY, {0, P, 8}, {EFAULT}},
     {"sysinfo to", SYS_SYSINFO, {P, sizeof(struct sys_info)}, {EFAULT}},
     {"mark with a label at", SYS_MARK, {P}, {EFAULT}},
-    {"hpm_read to", SYS_HPM_READ, {2, 0, P, sizeof(struct sys_breakdown)}, {EFAULT}},
+    {"hpm_read from", SYS_HPM_READ, {P, 0, 0}, {EFAULT}},
+    {"hpm_read to", SYS_HPM_READ, {MACHINE, P, sizeof(struct sys_breakdown)}, {EFAULT}},
+    {"hpm_print from", SYS_HPM_PRINT, {P}, {EFAULT}},
     {"spawn from", SYS_SPAWN, {P, 16}, {EFAULT}},
     {"threads to", SYS_THREADS, {0, P, sizeof(struct sys_thread_info)}, {EFAULT}},
     {"hpm_open of names at", SYS_HPM_OPEN, {P}, {EFAULT}},
@@ -106,7 +116,7 @@ static void half_bad_memory(void)
         {"get_affinity to read-only memory", SYS_GET_AFFINITY, {0, read_only, 8}, {EFAULT}},
         {"sysinfo to read-only memory", SYS_SYSINFO, {read_only, sizeof(struct sys_info)}, {EFAULT}},
         {"sysinfo across a hole", SYS_SYSINFO, {edge, sizeof(struct sys_info)}, {EFAULT}},
-        {"hpm_read to read-only memory", SYS_HPM_READ, {2, 0, read_only, 64}, {EFAULT}},
+        {"hpm_read to read-only memory", SYS_HPM_READ, {MACHINE, read_only, 64}, {EFAULT}},
         {"place to read-only memory", SYS_PLACE, {0, 0x401000, read_only, 64}, {EFAULT}},
         {"place across a hole", SYS_PLACE, {0, 0x401000, edge, sizeof(struct sys_place)}, {EFAULT}},
         {"read to read-only memory", SYS_READ, {0, read_only, 64}, {EFAULT}},
@@ -173,13 +183,17 @@ static const struct call value_calls[] = {
     {"set_priority of nobody", SYS_SET_PRIORITY, {0x100000001, 2}, {ESRCH}},
     {"sysinfo of no size", SYS_SYSINFO, {0, 0}, {EINVAL}},
     {"a group out of range", SYS_GROUP, {65536}, {EINVAL}},
-    {"hpm_read of an unknown scope", SYS_HPM_READ, {3, 0, 0, 8}, {EINVAL}},
-    {"hpm_read of no process", SYS_HPM_READ, {1, 999999, 0, 8}, {ESRCH}},
-    {"hpm_read of no thread", SYS_HPM_READ, {0, 999999, 0, 8}, {ESRCH}},
+    {"hpm_read of an unknown scope", SYS_HPM_READ, {READ(.scope = 3), 0, 8}, {EINVAL}},
+    {"hpm_read of a session", SYS_HPM_READ, {READ(.scope = 2, .session = 1), 0, 8}, {EINVAL}},
+    {"hpm_read since last", SYS_HPM_READ, {READ(.scope = 2, .since_last = 1), 0, 8}, {EINVAL}},
+    {"hpm_read of what is reserved", SYS_HPM_READ, {READ(.scope = 2, .reserved = 1), 0, 8}, {EINVAL}},
+    {"hpm_read of no process", SYS_HPM_READ, {READ(.scope = 1, .pid = 999999), 0, 8}, {ESRCH}},
+    {"hpm_read of no thread", SYS_HPM_READ, {READ(.tid = 999999), 0, 8}, {ESRCH}},
+    {"hpm_read of a thread of no process", SYS_HPM_READ, {READ(.pid = 999999, .tid = 1), 0, 8}, {ESRCH}},
     {"place in no process", SYS_PLACE, {999999, 0x401000, 0, 8}, {ESRCH}},
     {"place in a process of no number", SYS_PLACE, {UINT64_MAX, 0x401000, 0, 8}, {ESRCH}},
     {"place of no size", SYS_PLACE, {0, 0x401000, 0, 0}, {EINVAL}},
-    {"hpm_print of an unknown scope", SYS_HPM_PRINT, {9, 0}, {EINVAL}},
+    {"hpm_print of an unknown scope", SYS_HPM_PRINT, {READ(.scope = 9)}, {EINVAL}},
     {"spawn of nothing", SYS_SPAWN, {0, 0}, {EINVAL}},
     {"spawn of more than arguments can be", SYS_SPAWN, {0, 2049}, {E2BIG}},
     {"spawn of a huge size", SYS_SPAWN, {0, UINT64_MAX}, {E2BIG}},

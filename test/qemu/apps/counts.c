@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include "apps/libc/hpm.h"
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/known_loop.h"
 #include "test/qemu/apps/tap.h"
@@ -19,9 +20,10 @@
 
 static struct sys_breakdown own_counts(void)
 {
+    const struct sys_hpm_read own = {.scope = SYS_SCOPE_THREAD};
     struct sys_breakdown b = {0};
 
-    if (syscall4(SYS_HPM_READ, SYS_SCOPE_THREAD, 0, &b, sizeof b))
+    if (hpm_breakdown(&own, &b))
         abort();
     return b;
 }

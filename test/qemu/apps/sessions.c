@@ -114,9 +114,9 @@ static void use(int session)
     expect(first <= part && part <= second && second <= third, "cycles that go back", (long long)second);
     expect(part + rest >= second && part + rest <= third, "parts that are not the whole",
            (long long)(part + rest));
+    const struct sys_hpm_read own = {.scope = SYS_SCOPE_THREAD};
     struct sys_breakdown b = {0};
-    expect(!syscall4(SYS_HPM_READ, SYS_SCOPE_THREAD, 0, &b, sizeof b) && third <= b.cycles,
-           "more than the thread ever had", (long long)third);
+    expect(!hpm_breakdown(&own, &b) && third <= b.cycles, "more than the thread ever had", (long long)third);
     expect(process_cycles(session) >= third, "a process with less than its thread", (long long)third);
 }
 
