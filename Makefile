@@ -89,10 +89,11 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run bench-sharing bench-clustering bench-mux bench-period bench-hpm test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mux bench-period bench-hpm test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
+## make plot-breakdown    draw what "hpmstat breakdown=1 format=series" left in FILE=build/out/console.txt: where cycles went over time
 ## make test              every test: host, simulated machine, booted kernel, on both architectures or the ARCH given (ten minutes)
 ## make test-long         the same and the soaks
 ## make bench             every benchmark; QUICK=1: one seed, small sizes
@@ -308,6 +309,12 @@ bench-sharing: $(KERNEL) machine | deps-run
 bench-hpm: $(KERNEL) machine | deps-run
 	@ARCH=$(ARCH) test/bench/hpm.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
 		$(if $(SEEDS),seeds=$(SEEDS))
+
+# Where cycles went over time, out of a console on which hpmstat has printed it.
+FILE ?= $(OUT)/console.txt
+plot-breakdown: | deps-run
+	@mkdir -p $(OUT)
+	@tools/plot_breakdown.sh $(FILE) $(OUT)/breakdown
 
 bench: bench-sharing bench-clustering bench-mux bench-period bench-hpm
 all: $(KERNEL) $(O)/vigil.efi machine

@@ -76,8 +76,8 @@ EVENTS_TOOL_WITHOUT := tools/events/without.c
 # To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS.
 ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec
 hello_SRC := apps/hello/hello.c
-hpmstat_SRC := apps/hpmstat/hpmstat.c
 hpmrec_SRC := apps/hpmrec/hpmrec.c
+hpmstat_SRC := $(addprefix apps/hpmstat/,breakdown.c hpmstat.c)
 phases_SRC := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c lz.c matrix.c phases.c sort.c vm.c)
 private_SRC := apps/private/private.c
 scoreboard_SRC := apps/scoreboard/scoreboard.c

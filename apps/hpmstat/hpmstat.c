@@ -3,9 +3,11 @@
  *
  *     hpmstat events=cycles,ipc,l1d.miss:u -- phases kind=sort
  *     hpmstat per=machine ms=1000 interval=100
+ *     hpmstat breakdown=1 interval=10 format=series -- phases kind=sort
  *
  * For the program and all its threads, for each thread, or for the whole machine; at the end, or every interval what was
- * new in it.  A count that took turns with others has its 95 % interval and the part of the time it was seen.
+ * new in it.  A count that took turns with others has its 95 % interval and the part of the time it was seen.  In place of events by
+ * name it can say where the cycles went (breakdown.c).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 #include "apps/common/args.h"
-#include "apps/libc/hpm.h"
+#include "apps/hpmstat/hpmstat.h"
 
 enum { VALUES_MAX = 64, THREADS_MAX = 256, NAMES_MAX = 4096 };
 enum { FORMAT_TEXT, FORMAT_SERIES };
@@ -24,12 +26,13 @@ enum { PER_PROCESS, PER_THREAD, PER_MACHINE };
 
 static const char *events = "";
 static uint64_t interval_ms, run_ms = 1000;
-static uint64_t marks;
+static uint64_t breakdown, marks;
 static unsigned per, format;
 static const char *const format_choices[] = {"text", "series", NULL};
 static const char *const per_choices[] = {"process", "thread", "machine", NULL};
 static const struct args_entry entries[] = {
     {"events", ARGS_TEXT, &events, 1, NAMES_MAX - 1, NULL, "events and metrics, separated by commas"},
+    {"breakdown", ARGS_NUMBER, &breakdown, 0, 1, NULL, "1: where the cycles went, in place of events"},
     {"per", ARGS_CHOICE, &per, 0, 0, per_choices, "whose counts"},
     {"interval", ARGS_NUMBER, &interval_ms, 0, 3600000, NULL,
      "milliseconds between printings; 0: at the end only"},
@@ -50,8 +53,10 @@ static const char *const usual[] = {"cycles",      "instructions",     "ipc",
                                     "tlb.miss",    "mem.remote_cache", "mem.remote"};
 
 struct run {
-    int session, pid; /* pid 0: no program */
+    const char *name; /* of what is measured */
+    int session, pid; /* 0: none; no program */
     struct timespec began;
+    double last_ms; /* of the last interval's end since it began */
     pthread_t waiter;
     pthread_mutex_t lock;
     pthread_cond_t end;
@@ -126,8 +131,7 @@ static void print_series(void)
 
 /* ---- Printing ---- */
 
-/* 1,234,567 */
-static const char *grouped(uint64_t n, char out[32])
+const char *grouped(uint64_t n, char out[32])
 {
     char digits[24];
     size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, n), used = 0;
@@ -177,56 +181,70 @@ static void print_value(const struct sys_hpm_value *v)
     }
 }
 
-/* false: the process or thread is no more. */
-static bool print_of(const char *title, const struct sys_hpm_read *read)
+static int take_values(const struct reading *r)
 {
     static struct sys_hpm_value values[VALUES_MAX];
-    int n = hpm_values(read, values, VALUES_MAX);
+    int n = hpm_values(&r->what, values, VALUES_MAX);
 
-    if (n >= 0 && format == FORMAT_SERIES) {
+    if (n < 0)
+        return n;
+    if (format == FORMAT_SERIES) {
         keep(values, (size_t)(n < VALUES_MAX ? n : VALUES_MAX));
-        return true;
+        return 0;
     }
-    if (n < 0) {
-        if (n != -ESRCH)
-            printf("hpmstat: %s cannot be read: %s\n", title, strerror(-n));
-        return false;
-    }
-    printf("hpmstat: %s\n", title);
+    printf("hpmstat: %s\n", r->title);
     for (int i = 0; i < n && i < VALUES_MAX; i++)
         print_value(&values[i]);
-    return true;
+    return 0;
 }
 
-static void print_threads(const struct run *run, const char *when, bool since_last)
+/* A process or thread that is no more is passed over. */
+static void take(const struct reading *r)
+{
+    int err = breakdown ? breakdown_take(r, format == FORMAT_SERIES) : take_values(r);
+
+    if (err && err != -ESRCH)
+        printf("hpmstat: %s cannot be read: %s\n", r->title, strerror(-err));
+}
+
+static void take_threads(const struct run *run, const char *when, double now_ms)
 {
     static struct sys_thread_info threads[THREADS_MAX];
     int n = application_threads(run->pid, threads, THREADS_MAX);
     char title[96];
 
     for (int i = 0; i < n && i < THREADS_MAX; i++) {
-        struct sys_hpm_read read = {.session = (uint32_t)run->session,
-                                    .scope = SYS_SCOPE_THREAD,
-                                    .pid = threads[i].pid,
-                                    .tid = threads[i].tid,
-                                    .since_last = since_last};
+        struct reading r = {.name = threads[i].name,
+                            .title = title,
+                            .from_ms = run->last_ms,
+                            .to_ms = now_ms,
+                            .what = {.session = (uint32_t)run->session,
+                                     .scope = SYS_SCOPE_THREAD,
+                                     .pid = threads[i].pid,
+                                     .tid = threads[i].tid,
+                                     .since_last = !breakdown}};
         snprintf(title, sizeof title, "%s, thread %" PRIu32 ", %s", threads[i].name, threads[i].tid, when);
-        print_of(title, &read);
+        take(&r);
     }
 }
 
-static void print_all(const struct run *run, const char *program, const char *when, bool since_last)
+static void take_all(const struct run *run, const char *when, double now_ms, bool total)
 {
-    struct sys_hpm_read read = {.session = (uint32_t)run->session,
-                                .scope = per == PER_MACHINE ? SYS_SCOPE_MACHINE : SYS_SCOPE_PROCESS,
-                                .pid = per == PER_MACHINE ? 0 : (uint32_t)run->pid,
-                                .since_last = since_last};
     char title[96];
+    struct reading r = {.name = run->name,
+                        .title = title,
+                        .from_ms = total ? 0 : run->last_ms,
+                        .to_ms = now_ms,
+                        .total = total,
+                        .what = {.session = (uint32_t)run->session,
+                                 .scope = per == PER_MACHINE ? SYS_SCOPE_MACHINE : SYS_SCOPE_PROCESS,
+                                 .pid = per == PER_MACHINE ? 0 : (uint32_t)run->pid,
+                                 .since_last = !breakdown && !total}};
 
     if (marks)
         hpm_mark("reading");
-    snprintf(title, sizeof title, "%s, %s", per == PER_MACHINE ? "machine" : program, when);
-    print_of(title, &read);
+    snprintf(title, sizeof title, "%s, %s", run->name, when);
+    take(&r);
 }
 
 /* ---- Running ---- */
@@ -294,18 +312,45 @@ static bool goes_on(struct run *run)
     return !ended;
 }
 
-static void print_intervals(struct run *run, const char *program)
+static void take_intervals(struct run *run)
 {
     char when[48];
 
     for (bool more = true; more;) {
         more = goes_on(run);
-        snprintf(when, sizeof when, "at %.1f ms, since the last", ms_since(&run->began));
+        double now_ms = ms_since(&run->began);
+        snprintf(when, sizeof when, "at %.1f ms, since the last", now_ms);
         if (per == PER_THREAD)
-            print_threads(run, when, true);
+            take_threads(run, when, now_ms);
         else
-            print_all(run, program, when, true);
+            take_all(run, when, now_ms, false);
+        run->last_ms = now_ms;
     }
+}
+
+/* What is counted from now on. */
+static void begin(struct run *run)
+{
+    if (breakdown && events[0])
+        args_refuse(&table, "events= and breakdown=1 are two ways to look: one at a time");
+    if (breakdown && !breakdown_begin())
+        args_refuse(&table, "this machine has no performance counters that are known, or hpm.pmu=none");
+    if (events[0])
+        open_or_exit(run, events);
+    else if (!breakdown)
+        open_usual(run);
+    clock_gettime(CLOCK_MONOTONIC, &run->began);
+    if (marks)
+        hpm_mark("reading");
+}
+
+static void start(struct run *run, char **argv, int argc)
+{
+    run->pid = application_start(argv, argc);
+    if (run->pid < 0)
+        args_refuse(&table, "%s cannot be started: %s", argv[0], strerror(-run->pid));
+    if (pthread_create(&run->waiter, NULL, wait_for_end, run))
+        args_refuse(&table, "no thread can be made to wait for %s", argv[0]);
 }
 
 int main(int argc, char **argv)
@@ -323,29 +368,22 @@ int main(int argc, char **argv)
     if (per == PER_THREAD && !interval_ms)
         args_refuse(&table,
                     "per=thread takes an interval=, for threads that have ended have no counts of their own");
-    if (events[0])
-        open_or_exit(&run, events);
-    else
-        open_usual(&run);
-    clock_gettime(CLOCK_MONOTONIC, &run.began);
-    if (marks)
-        hpm_mark("reading");
-    if (program < argc) {
-        run.pid = application_start(argv + program, argc - program);
-        if (run.pid < 0)
-            args_refuse(&table, "%s cannot be started: %s", argv[program], strerror(-run.pid));
-        if (pthread_create(&run.waiter, NULL, wait_for_end, &run))
-            args_refuse(&table, "no thread can be made to wait for %s", argv[program]);
-    }
+    run.name = per == PER_MACHINE ? "machine" : argv[program];
+    begin(&run);
+    if (program < argc)
+        start(&run, argv + program, argc - program);
     if (interval_ms)
-        print_intervals(&run, argv[program]);
+        take_intervals(&run);
     if (run.pid)
         pthread_join(run.waiter, NULL);
     else if (!interval_ms)
         sleep_ms(run_ms);
-    snprintf(when, sizeof when, "%.1f ms", ms_since(&run.began));
-    print_all(&run, program < argc ? argv[program] : "machine", when, false);
+    double now_ms = ms_since(&run.began);
+    snprintf(when, sizeof when, "%.1f ms", now_ms);
+    take_all(&run, when, now_ms, true);
     print_series();
-    hpm_close(run.session);
+    breakdown_print_series();
+    if (run.session)
+        hpm_close(run.session);
     return run.status;
 }

@@ -118,7 +118,7 @@ events=cycles|no program behind '--'; without one only per=machine can be counte
 events=cycles --|no program behind '--'
 per=thread -- hello|per=thread takes an interval=
 per=all -- hello|argument per: 'all' is not accepted; use process, thread, machine$
-speed=1 -- hello|unknown argument 'speed=1'; accepted are events=, per=
+speed=1 -- hello|unknown argument 'speed=1'; accepted are events=, breakdown=, per=
 events=cycles -- nosuch|nosuch cannot be started: 
 END
 boot machine=openpower720 timeout=300 -- -- "$(sed 's/|.*//; s/^/hpmstat /' "$work/refused" | paste -sd ';' | sed 's/;/ ; /g')"

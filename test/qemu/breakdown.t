@@ -1,0 +1,95 @@
+#!/bin/sh
+# Where cycles went, as hpmstat says it at the end and as a series over time, against the ground truth; and pictures of that.
+. "${0%/*}/lib.sh"
+
+# says_truth NAME=FACT PERMILLE: the part printed by that name, for what happened between the two marks, is the fact
+says_truth() {
+	r=0
+	tools/truth.sh "$work/truth.txt" reading:1 reading:2 >"$work/facts" || :
+	awk -v name="${1%=*}" -v wanted="${1#*=}" -v permille="$2" '
+		FNR == NR { for (i = 1; i <= NF; i++) { split($i, p, "="); fact[p[1]] = p[2] } next }
+		match($0, "^ +[0-9,]+ +" name "  ") { gsub(",", "", $1); off = $1 - fact[wanted]; found = 1 }
+		END { exit !(found && wanted in fact && (off < 0 ? -off : off) * 1000 <= permille * fact[wanted]) }' "$work/facts" "$console" || r=1
+	result $r "$1: $(grep -E "^ +[0-9,]+ +${1%=*}  " "$console" | tr -s ' ')"
+}
+
+# series_holds WHAT EXPRESSION: true, in awk, of each interval's words, v["cycles"]; sum has what they come to, all what the total says
+series_holds() {
+	r=0
+	awk -v rows=0 '
+		/^BREAKDOWN / {
+			split("", v)
+			for (i = 3; i <= NF; i++) { split($i, p, "="); v[p[1]] = p[2] }
+			stalls = v["instruction_cache"] + v["branch"] + v["data_cache"] + v["translation"] + v["other"] + v["front_end"] + v["back_end"]
+		}
+		/^BREAKDOWN interval / { rows++; for (k in v) sum[k] += v[k]; if (!('"${3:-1}"')) { print "# " $0; bad = 1 } last = v["to_ms"] }
+		/^BREAKDOWN total / { for (k in v) all[k] = v[k] }
+		END { if (bad || !('"$2"')) exit 1 }' "$console" >"$work/off" || r=1
+	result $r "$1"
+	cat "$work/off" >&2
+}
+
+boot machine=openpower720 timeout=300 -- hpm.slice_cycles=50000 -- hpmstat breakdown=1 per=machine marks=1 -- scoreboard ms=60
+status_is 0 "the machine while a program runs"
+says '^hpmstat: machine, [6-9][0-9]\.[0-9] ms: [0-9,]+ cycles, [0-9,]+ instructions, CPI [0-9.]+, each figure seen for at least 1[01]\.[0-9] %$' "what it is of"
+says_truth "completion=completion" 10
+says_truth "branch misprediction=stall_branch" 30
+says_truth "data cache=stall_dcache" 20
+says_truth "local L2=dcache_local_l2" 20
+says_truth "remote L2=dcache_remote_l2" 10
+says ' remote L2 +[0-9.]+ % +[0-9.]+  estimated [0-9,]+, \+[0-9]\.[0-9] %$' "beside each source what accesses and latency make one expect, and how far that is off"
+
+boot machine=openpower720 timeout=300 -- hpm.slice_cycles=50000 -- hpmstat breakdown=1 format=series interval=5 -- phases kind=sort size=20000 rounds=3
+status_is 0 "a series of a program"
+says_not '^hpmstat: ' "... and nothing else"
+series_holds "completion and stalls are the cycles of each interval" "rows >= 5" \
+	'v["of"] == "phases" && (stalls > v["cycles"] ? !v["completion"] : v["completion"] + stalls == v["cycles"]) && v["completion"] <= v["instructions"]'
+series_holds "intervals follow one another, and come to all of it but for freeing its memory" \
+	'sum["cycles"] <= all["cycles"] && sum["cycles"] > 0.98 * all["cycles"] && sum["instructions"] <= all["instructions"] && last <= all["to_ms"]' \
+	'v["from_ms"] == last + 0 && v["to_ms"] > v["from_ms"]'
+series_holds "each has what it takes to compare stalls by source with estimates" 'sum["local_l2"] && sum["local_l2_estimated"]' '"remote_memory_estimated" in v'
+
+r=0
+tools/plot_breakdown.sh "$console" "$work/one" >"$work/said" 2>&1 || r=1
+result $r "it can be drawn"
+r=0
+{ head -c 8 "$work/one.png" | grep -q PNG && grep -q '<svg' "$work/one.svg" && grep -q 'branch misprediction' "$work/one.svg"; } || r=1
+result $r "... as PNG, and as SVG with the causes by name"
+
+boot machine=openpower720 timeout=300 -- hpm.slice_cycles=50000 -- hpmstat breakdown=1 per=thread format=series interval=10 -- scoreboard ms=50 groups=2 threads=4
+status_is 0 "a series of each thread"
+r=0
+awk '/^BREAKDOWN interval / { for (i = 3; i <= NF; i++) if ($i ~ /^thread=/) seen[$i] = 1 } END { for (t in seen) n++; exit n != 9 }' "$console" || r=1
+result $r "nine threads"
+series_holds "their cycles are parts of the program's" 'sum["cycles"] <= all["cycles"] && sum["cycles"] > 0.7 * all["cycles"]' '"thread" in v'
+r=0
+{ tools/plot_breakdown.sh "$console" "$work/threads" >"$work/said" 2>&1 && [ -s "$work/threads.png" ] &&
+	[ "$(grep -c 'scoreboard, thread ' "$work/threads.svg")" -ge 8 ]; } || r=1
+result $r "a panel for each that ran, on one page"
+
+r=0
+! tools/plot_breakdown.sh "$work/said" "$work/none" 2>"$work/refused" || r=1
+grep -q 'no series of breakdowns.*hpmstat breakdown=1 format=series' "$work/refused" || r=1
+result $r "a log without a series is refused, with how to get one"
+
+boot machine=openpower720 timeout=300 -- -- hpmstat breakdown=1 events=cycles -- hello
+status_is 2 "either events or the breakdown"
+says '^hpmstat: events= and breakdown=1 are two ways to look: one at a time$' "... which is said"
+
+# shellcheck disable=SC2086
+boot smp=1 $no_pmu timeout=60 -- -- hpmstat breakdown=1 -- hello
+status_is 2 "without counters it ends"
+says "^hpmstat: this machine has no performance counters that are known, or hpm.pmu=none$" "... and says why"
+
+if [ "$arch" = aarch64 ]; then
+	boot smp=1 icount=0 cpu=max timeout=60 -- -- hpmstat breakdown=1 -- known 1000000 ';' hpmstat breakdown=1 format=series interval=1 -- known 3000000
+	status_is 0 "a PMU that knows the halves of the pipeline only"
+	for name in completion "front end" "back end"; do
+		says "^ +[0-9,]+ +$name  " "... $name"
+	done
+	says_not "data cache" "... and no cause that it does not know"
+	series_holds "... over time" 'rows >= 2' '"front_end" in v && "back_end" in v && !/ branch=/ && v["completion"] + stalls == v["cycles"]'
+	boot smp=1 icount=0 cpu=cortex-a72 timeout=60 -- -- hpmstat breakdown=1 -- known 1000000
+	says "^ +[0-9,]+ +all else  " "a PMU that knows no stalls: all else"
+fi
+done_testing
