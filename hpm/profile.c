@@ -21,13 +21,17 @@ static uint32_t draw(struct profiler *p)
     return p->random;
 }
 
-static uint32_t next_distance(struct profiler *p, unsigned slot)
+static uint32_t next_distance(struct profiler *p, struct profiler_slot *s)
 {
-    const uint32_t *distance = profile_slots[slot].distance;
-    uint32_t next = __atomic_load_n(&distance[draw(p) % PROFILE_DISTANCES], __ATOMIC_RELAXED);
+    uint32_t next = __atomic_load_n(&s->of->distance[draw(p) % PROFILE_DISTANCES], __ATOMIC_RELAXED);
 
-    p->of[slot].distance = next;
+    s->distance = next;
     return next;
+}
+
+static uint32_t window_of(const struct profiler_slot *s)
+{
+    return __atomic_load_n(&s->of->window, __ATOMIC_RELAXED);
 }
 
 static void add(uint64_t *total, uint64_t n)
@@ -35,76 +39,60 @@ static void add(uint64_t *total, uint64_t n)
     __atomic_store_n(total, *total + n, __ATOMIC_RELAXED);
 }
 
-/* Field by field: this is done for every sample, and the slot is all but in the cache. */
-static void fill(const struct hpm_cpu *hpm, const struct profile_slot *slot, uint32_t stands_for,
-                 struct hpm_sample *out)
+/* One of so many, at the profiler's place.  Those that are kept are counted by who takes them out. */
+static ALWAYS_INLINE void take(const struct hpm_cpu *hpm, struct profiler_slot *s, uint32_t stands_for)
 {
     const struct hpm_thread *t = hpm->current;
+    uint32_t pid = t ? t->pid : 0;
 
-    out->time = hpm->profiler.time;
-    out->pc = hpm->profiler.pc;
-    out->data = out->data_phys = 0;
-    out->tid = t ? t->tid : 0;
-    out->pid = t ? t->pid : 0;
-    out->period = stands_for;
-    out->cpu = (uint16_t)this_cpu()->index;
-    out->latency = 0;
-    out->source = SOURCE_COUNT;
-    out->criterion = slot->criterion;
-    out->user = hpm->profiler.user;
-    out->store = false;
-}
-
-/* One of so many, at the profiler's place.  Those that are kept are counted by who takes them out. */
-static void take(struct hpm_cpu *hpm, unsigned slot, uint32_t stands_for)
-{
-    struct profiler_slot *own = &hpm->profiler.of[slot];
-    const struct profile_slot *of = &profile_slots[slot];
-
-    if (of->pid && (!hpm->current || hpm->current->pid != of->pid))
+    if (s->of->pid && s->of->pid != pid)
         return;
-    struct hpm_sample *at = ring_room(own->ring);
+    struct hpm_sample *at = ring_room(s->ring);
     if (!at) {
-        add(&own->lost_for, stands_for);
-        add(&own->lost, 1);
+        add(&s->lost_for, stands_for);
+        add(&s->lost, 1);
         return;
     }
-    fill(hpm, of, stands_for, at);
+    *at = s->template;
+    at->time = hpm->profiler.time;
+    at->pc = hpm->profiler.pc;
+    at->user = hpm->profiler.user;
+    at->period = stands_for;
+    at->pid = pid;
+    at->tid = t ? t->tid : 0;
     TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, at->time, at->pc, 0, 0, at->tid, at->pid, 0, at->source,
                   at->user, 0);
-    ring_commit(own->ring);
+    ring_commit(s->ring);
 }
 
 /* ---- Events ---- */
 
-static struct profiler_slot *slot_on(struct profiler *p, unsigned counter)
-{
-    return &p->of[p->slot[counter]];
-}
-
-void profiler_slot_begin(struct hpm_cpu *hpm, unsigned slot, struct sample_ring *ring)
+void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, struct sample_ring *ring)
 {
     struct profiler *p = &hpm->profiler;
+    struct profiler_slot *s = &p->of[slot];
 
-    p->of[slot] = (struct profiler_slot){.ring = ring};
+    *s = (struct profiler_slot){.of = &profile_slots[slot],
+                                .ring = ring,
+                                .template = {.cpu = (uint16_t)cpu,
+                                             .source = SOURCE_COUNT,
+                                             .criterion = profile_slots[slot].criterion}};
     if (!p->random)
         p->random = (uint32_t)arch_ticks() | 1;
-    p->of[slot].left = next_distance(p, slot);
+    s->left = next_distance(p, s);
 }
 
-static void disarm(struct hpm_cpu *hpm, unsigned c, uint64_t count)
+static void disarm(struct hpm_cpu *hpm, const struct profiler_counter *counter, uint64_t count)
 {
-    struct profiler *p = &hpm->profiler;
-    struct profiler_slot *s = slot_on(p, c);
+    struct profiler_slot *s = counter->slot;
 
-    if (p->due[c] > count) {
-        s->left = p->due[c] - count;
+    if (counter->due > count) {
+        s->left = counter->due - count;
         return;
     }
     /* It was due, and its interrupt is late. */
-    uint64_t over = count - p->due[c];
-    take(hpm, p->slot[c], (uint32_t)MIN(s->distance + over, (uint64_t)UINT32_MAX));
-    s->left = next_distance(p, p->slot[c]);
+    take(hpm, s, (uint32_t)MIN(s->distance + count - counter->due, (uint64_t)UINT32_MAX));
+    s->left = next_distance(&hpm->profiler, s);
 }
 
 void profile_disarm(struct hpm_cpu *hpm, const struct pmu_latch *now)
@@ -113,20 +101,19 @@ void profile_disarm(struct hpm_cpu *hpm, const struct pmu_latch *now)
 
     for (unsigned left = p->armed; left; left &= left - 1) {
         unsigned c = (unsigned)__builtin_ctz(left);
-        disarm(hpm, c, now->count[c]);
+        disarm(hpm, &p->counter[c], now->count[c]);
     }
     p->armed = 0;
 }
 
 /* Periods have become so much shorter that what is left of a distance would be many of them: not so long, then. */
-static void shorten(struct profiler *p, unsigned slot)
+static void shorten(struct profiler *p, struct profiler_slot *s)
 {
-    struct profiler_slot *s = &p->of[slot];
     uint32_t passed = s->distance - (uint32_t)s->left;
 
-    if (s->left / 2 <= __atomic_load_n(&profile_slots[slot].distance[0], __ATOMIC_RELAXED))
+    if (s->left / 2 <= __atomic_load_n(&s->of->distance[0], __ATOMIC_RELAXED))
         return;
-    s->left = next_distance(p, slot);
+    s->left = next_distance(p, s);
     s->distance += passed;
 }
 
@@ -137,23 +124,20 @@ void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms,
     for (unsigned left = arms; left; left &= left - 1) {
         unsigned c = (unsigned)__builtin_ctz(left);
         struct profiler_slot *s = &p->of[slot[c]];
-        uint32_t window = __atomic_load_n(&profile_slots[slot[c]].window, __ATOMIC_RELAXED);
-        if (s->throttled == window)
+        if (s->throttled == window_of(s))
             continue;
-        shorten(p, slot[c]);
-        p->slot[c] = slot[c];
-        p->due[c] = now->count[c] + s->left;
+        shorten(p, s);
+        p->counter[c] = (struct profiler_counter){s, now->count[c] + s->left};
         p->armed |= (uint8_t)(1u << c);
-        hpm_state.ops->arm(c, p->due[c]);
+        hpm_state.ops->arm(c, p->counter[c].due);
     }
 }
 
 /* Is this one interrupt too many? */
 static bool is_storm(struct profiler *p)
 {
-    if (__builtin_expect(++p->storm <= STORM_MAX, 1))
-        return false;
     bool storm = p->time - p->storm_since < arch_ticks_hz() / 1000;
+
     p->storm_since = p->time;
     p->storm = 0;
     return storm;
@@ -162,43 +146,36 @@ static bool is_storm(struct profiler *p)
 /* No more of these until the window is over: by then its period is longer. */
 static void throttle(struct profiler *p, unsigned c)
 {
-    struct profiler_slot *s = slot_on(p, c);
+    struct profiler_slot *s = p->counter[c].slot;
 
-    s->throttled = __atomic_load_n(&profile_slots[p->slot[c]].window, __ATOMIC_RELAXED);
-    s->left = next_distance(p, p->slot[c]);
+    s->throttled = window_of(s);
+    s->left = next_distance(p, s);
     add(&s->throttles, 1);
     p->armed &= (uint8_t) ~(1u << c);
 }
 
-static void overflowed(struct hpm_cpu *hpm, unsigned c)
-{
-    struct profiler *p = &hpm->profiler;
-    unsigned slot = p->slot[c];
-
-    take(hpm, slot, p->of[slot].distance);
-    if (is_storm(p)) {
-        throttle(p, c);
-        return;
-    }
-    uint64_t due = p->due[c] + next_distance(p, slot);
-    p->due[c] = due;
-    hpm_state.ops->arm(c, due);
-}
-
 void profile_overflowed(struct hpm_cpu *hpm, unsigned counters)
 {
-    counters &= hpm->profiler.armed;
-    while (counters) {
-        overflowed(hpm, (unsigned)__builtin_ctz(counters));
-        counters &= counters - 1;
+    struct profiler *p = &hpm->profiler;
+
+    for (unsigned left = counters & p->armed; left; left &= left - 1) {
+        unsigned c = (unsigned)__builtin_ctz(left);
+        struct profiler_counter *counter = &p->counter[c];
+        take(hpm, counter->slot, counter->slot->distance);
+        if (__builtin_expect(++p->storm > STORM_MAX, 0) && is_storm(p)) {
+            throttle(p, c);
+            continue;
+        }
+        counter->due += next_distance(p, counter->slot);
+        hpm_state.ops->arm(c, counter->due);
     }
 }
 
 /* ---- Time and entries ---- */
 
-static bool wants_mode(unsigned slot, bool user)
+static bool wants_mode(const struct profiler_slot *s, bool user)
 {
-    return profile_slots[slot].modes & (user ? EVENT_USER : EVENT_KERNEL);
+    return s->of->modes & (user ? EVENT_USER : EVENT_KERNEL);
 }
 
 void profile_idle(struct hpm_cpu *hpm, bool idle)
@@ -230,13 +207,12 @@ static void take_timed(struct hpm_cpu *hpm, uint32_t slots, bool user)
     uint64_t now = arch_clock_ns();
 
     for (; slots; slots &= slots - 1) {
-        unsigned slot = (unsigned)__builtin_ctz(slots);
-        struct profiler_slot *s = &hpm->profiler.of[slot];
+        struct profiler_slot *s = &hpm->profiler.of[__builtin_ctz(slots)];
         if (s->left > now)
             continue;
-        if (wants_mode(slot, user))
-            take(hpm, slot, s->distance);
-        uint64_t next = s->left + next_distance(&hpm->profiler, slot);
+        if (wants_mode(s, user))
+            take(hpm, s, s->distance);
+        uint64_t next = s->left + next_distance(&hpm->profiler, s);
         s->left = next > now ? next : now + s->distance;
     }
 }
@@ -277,12 +253,11 @@ void hpm_entered_slots(const struct arch_frame *frame)
         return;
     begin(hpm, frame);
     for (; slots; slots &= slots - 1) {
-        unsigned slot = (unsigned)__builtin_ctz(slots);
-        struct profiler_slot *s = &hpm->profiler.of[slot];
-        if (!wants_mode(slot, hpm->profiler.user) || --s->left)
+        struct profiler_slot *s = &hpm->profiler.of[__builtin_ctz(slots)];
+        if (!wants_mode(s, hpm->profiler.user) || --s->left)
             continue;
-        take(hpm, slot, s->distance);
-        s->left = next_distance(&hpm->profiler, slot);
+        take(hpm, s, s->distance);
+        s->left = next_distance(&hpm->profiler, s);
     }
     charge(hpm);
 }

@@ -17,11 +17,11 @@
 struct hpm_cpu;
 struct arch_frame;
 
-/* Of the machine, 128 bytes.  Written before its kind is, and while nothing counts for it. */
+/* Of the machine.  Written before its kind is, and while nothing counts for it. */
 struct profile_slot {
-    bool used; /* by somebody; hpm/profiles.c                                        */
+    bool used; /* by somebody; hpm/profiles.c */
     uint8_t criterion, modes;
-    uint32_t pid; /* 0: everybody                                                        */
+    uint32_t pid; /* 0: everybody */
     /* Distances of the next samples, one of which is picked each time.  Written at any time. */
     uint32_t distance[PROFILE_DISTANCES];
     uint32_t window; /* number of the present window */
@@ -35,26 +35,30 @@ struct profiler {
     uint64_t time; /* and place of a sample that is found to be due now */
     vaddr_t pc;
     bool user;
-    uint8_t armed;                  /* bit c: counter c is                            */
-    uint8_t slot[HPM_COUNTERS_MAX]; /* which it is armed for                          */
-    uint64_t due[HPM_COUNTERS_MAX]; /* by its count                                   */
-    uint32_t random;                /* xorshift state, not 0                          */
-    uint64_t storm_since;           /* time ...                                       */
-    uint32_t storm;                 /* ... and the interrupts for samples since then  */
+    uint8_t armed;        /* bit c: counter c is                           */
+    uint32_t random;      /* xorshift state, not 0                         */
+    uint32_t storm;       /* interrupts for samples ...                    */
+    uint64_t storm_since; /* ... since then                                */
+    struct profiler_counter {
+        struct profiler_slot *slot; /* which it is armed for */
+        uint64_t due;               /* by its count          */
+    } counter[HPM_COUNTERS_MAX];
     struct profiler_slot {
+        const struct profile_slot *of;
         struct sample_ring *ring;
         uint64_t left;           /* to the next sample; of time the clock's ns then, while the CPU is busy */
-        uint32_t distance;       /* that it ends                                                */
-        uint32_t throttled;      /* in this window, not before the next; 0: not                 */
-        uint64_t lost, lost_for; /* samples, and what they stood for                      */
+        uint32_t distance;       /* that it ends                                   */
+        uint32_t throttled;      /* in this window, not before the next; 0: not    */
+        uint64_t lost, lost_for; /* samples, and what they stood for               */
         uint64_t throttles;
+        struct hpm_sample template; /* what all samples of it on this CPU have in common */
     } of[PROFILE_SLOTS];
     uint64_t ticks, interrupts; /* spent on it */
 };
 
 /* All for this CPU, interrupts off. */
 /* Before a slot's criterion begins, from anywhere. */
-void profiler_slot_begin(struct hpm_cpu *hpm, unsigned slot, struct sample_ring *ring);
+void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, struct sample_ring *ring);
 /* A reading that ends the turn of the armed counters; then the next group's, which has begun at it. */
 void profile_disarm(struct hpm_cpu *hpm, const struct pmu_latch *now);
 void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms, const uint8_t *slot);

@@ -51,6 +51,7 @@ typedef uint64_t cycles_t; /* processor cycles; model cycles when simulated */
 
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define NORETURN          __attribute__((noreturn))
+#define ALWAYS_INLINE     inline __attribute__((always_inline))
 #define PACKED            __attribute__((packed))
 #define ALIGNED(n)        __attribute__((aligned(n)))
 #define UNUSED            __attribute__((unused))
