@@ -12,41 +12,21 @@
  * a counter, two instructions of the driver, are the only ones nobody gets.
  */
 #include "hpm/pmu/due.h"
+#include "hpm/pmu/intel_ability.h"
 #include "hpm/pmu/intel_pebs.h"
-#include "hpm/pmu/intel_regs.h"
 #include "hpm/pmu/pmu.h"
 #include "hpm/pmu/rate.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
 
 #define FIRST_WRAP ((uint64_t)1 << 25) /* counters start this long before they wrap: no rarity */
-#define WIDTH_MIN  32
-#define FIXED_MAX  16
 #define EXTRAS     EVENT_LATENCY
-
-/* "Pre-defined Architectural Performance Events": bit n of leaf 0AH's EBX is about event n. */
-static const uint16_t architectural[] = {
-    0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4, 0x00c5, 0x01a4, 0x02a4, 0x0173, 0x019c, 0x02c2, 0x01e4,
-};
-enum { ARCH_CYCLES, ARCH_INSTRUCTIONS };
 
 /* The register of each exclusion class that is counted. */
 static const uint32_t extra_msr[EXTRAS] = {
     [EVENT_OFFCORE_0] = MSR_OFFCORE_RSP_0,
     [EVENT_OFFCORE_1] = MSR_OFFCORE_RSP_1,
     [EVENT_FRONTEND] = MSR_PEBS_FRONTEND,
-};
-
-/* What a CPU says it has. */
-struct ability {
-    struct event_identity who;
-    unsigned version, counters, width, fixed_width;
-    uint32_t fixed;        /* bit f: fixed counter f                                       */
-    uint32_t present;      /* bit n: architectural event n, if it is below `enumerated`    */
-    unsigned enumerated;   /* so many of them does it speak of                             */
-    uint64_t select;       /* bits that a selector may have: event, unit mask and the like */
-    uint64_t capabilities; /* IA32_PERF_CAPABILITIES, 0 without                            */
-    bool hypervisor, pdcm, force_abort;
 };
 
 /* How a counter is reached. */
@@ -57,7 +37,7 @@ struct place {
 
 /* What is used of it, on all CPUs.  Written by probe. */
 static struct {
-    struct ability has;
+    struct intel_ability has;
     unsigned programmable; /* hpm's are below, if they are in `usable` */
     uint32_t usable;
     struct place cycles, instructions; /* instructions.mask 0: not counted                */
@@ -85,61 +65,6 @@ static struct intel_cpu *intel_here(void)
 
 /* ---- Finding out ---- */
 
-/* Without IA32_PERF_GLOBAL_CTRL and _STATUS version 1 has a bit in each selector only, and no word of overflows. */
-static bool is_global(const struct ability *has)
-{
-    return has->version >= 2;
-}
-
-/* "Fixed-Function Performance Counters": the first so many; from version 5 on a mask says which there are besides. */
-static uint32_t fixed_of(unsigned version, const struct x86_leaf *leaf)
-{
-    if (version < 2)
-        return 0;
-    uint32_t fixed = (uint32_t)(INTEL_BIT(PMU_FIXED(leaf->edx)) - 1);
-    return (version >= 5 ? fixed | leaf->ecx : fixed) & ((1u << FIXED_MAX) - 1);
-}
-
-static uint64_t select_of(unsigned version, const struct x86_leaf *leaf, bool rtm)
-{
-    bool any = version >= 3 && !(version >= 5 && (leaf->edx & PMU_NO_ANY_THREAD));
-
-    return EVTSEL_EVENT | EVTSEL_EDGE | EVTSEL_INV | EVTSEL_CMASK | (any ? EVTSEL_ANY : 0) |
-           (rtm ? EVTSEL_TX : 0);
-}
-
-static bool ask(struct ability *out)
-{
-    struct x86_leaf vendor = x86_leaf(0, 0);
-
-    if (vendor.ebx != VENDOR_INTEL || vendor.eax < LEAF_PMU)
-        return false;
-    struct x86_leaf features = x86_leaf(LEAF_FEATURES, 0), leaf = x86_leaf(LEAF_PMU, 0);
-    struct x86_leaf extended = x86_leaf(LEAF_EXTENDED, 0);
-    unsigned version = PMU_VERSION(leaf.eax);
-    if (!version || !PMU_COUNTERS(leaf.eax) || PMU_WIDTH(leaf.eax) < WIDTH_MIN || PMU_WIDTH(leaf.eax) > 64)
-        return false;
-    *out = (struct ability){
-        .who = event_identity_x86(vendor.ebx, features.eax),
-        .version = version,
-        .counters = MIN(PMU_COUNTERS(leaf.eax), 32u),
-        .width = PMU_WIDTH(leaf.eax),
-        .fixed = fixed_of(version, &leaf),
-        .fixed_width = PMU_FIXED_WIDTH(leaf.edx),
-        .present = ~leaf.ebx,
-        .enumerated = MIN(PMU_EVENTS(leaf.eax), (unsigned)ARRAY_SIZE(architectural)),
-        .select = select_of(version, &leaf, extended.ebx & EBX_RTM),
-        .hypervisor = features.ecx & ECX_HYPERVISOR,
-        .pdcm = features.ecx & ECX_PDCM,
-        .force_abort = extended.edx & EDX_TSX_FORCE_ABORT,
-    };
-    if (out->fixed_width < WIDTH_MIN || out->fixed_width > 64)
-        out->fixed = 0;
-    if (out->pdcm)
-        out->capabilities = x86_read(MSR_PERF_CAPABILITIES);
-    return true;
-}
-
 /* Only what is up is cleared: bits that a version does not have are never up, and reserved. */
 static uint64_t take_status(void)
 {
@@ -156,9 +81,9 @@ static uint64_t take_status(void)
  * on. */
 static void reset(void)
 {
-    const struct ability *has = &pmu.has;
+    const struct intel_ability *has = &pmu.has;
 
-    if (is_global(has))
+    if (intel_is_global(has))
         x86_write(MSR_GLOBAL_CTRL, 0);
     for (unsigned c = 0; c < has->counters; c++)
         x86_write(MSR_PERFEVTSEL0 + c, 0);
@@ -166,7 +91,7 @@ static void reset(void)
         x86_write(MSR_FIXED_CTR_CTRL, 0);
     if (pmu.pebs.sources)
         x86_write(MSR_PEBS_ENABLE, 0);
-    if (!is_global(has))
+    if (!intel_is_global(has))
         return;
     if (has->pdcm) {
         uint64_t debug = x86_read(MSR_DEBUGCTL);
@@ -191,25 +116,20 @@ static struct place fixed_place(unsigned f)
     return (struct place){RDPMC_FIXED | f, MSR_FIXED_CTR0 + f, GLOBAL_FIXED(f), ones(pmu.has.fixed_width)};
 }
 
-static bool is_present(const struct ability *has, unsigned event)
-{
-    return event < has->enumerated && (has->present >> event & 1);
-}
-
 /* A counter for cycles and one for instructions; what is left is hpm's.  False: cycles cannot be counted. */
 static bool divide_counters(void)
 {
-    const struct ability *has = &pmu.has;
+    const struct intel_ability *has = &pmu.has;
     unsigned left = has->counters;
 
     pmu.fixed_cycles = has->fixed >> FIXED_CYCLES & 1;
     pmu.fixed_instructions = has->fixed >> FIXED_INSTRUCTIONS & 1;
-    if (!pmu.fixed_cycles && !is_present(has, ARCH_CYCLES))
+    if (!pmu.fixed_cycles && !intel_has_event(has, ARCH_CYCLES))
         return false;
     pmu.cycles = pmu.fixed_cycles ? fixed_place(FIXED_CYCLES) : programmable_place(--left);
     if (pmu.fixed_instructions) {
         pmu.instructions = fixed_place(FIXED_INSTRUCTIONS);
-    } else if (left && is_present(has, ARCH_INSTRUCTIONS)) {
+    } else if (left && intel_has_event(has, ARCH_INSTRUCTIONS)) {
         pmu.instructions = programmable_place(--left);
     }
     if (left <= PEBS_SAMPLER)
@@ -241,12 +161,12 @@ static void start_own(unsigned modes, bool interrupt)
     if (pmu.fixed_instructions)
         fixed |= FIXED_FIELD(FIXED_INSTRUCTIONS, field);
     else if (pmu.instructions.mask)
-        x86_write(MSR_PERFEVTSEL0 + pmu.instructions.read, select | architectural[ARCH_INSTRUCTIONS]);
+        x86_write(MSR_PERFEVTSEL0 + pmu.instructions.read, select | intel_architectural[ARCH_INSTRUCTIONS]);
     if (pmu.fixed_cycles)
         fixed |= FIXED_FIELD(FIXED_CYCLES, field | (interrupt ? FIXED_PMI : 0));
     else
         x86_write(MSR_PERFEVTSEL0 + pmu.cycles.read,
-                  select | architectural[ARCH_CYCLES] | (interrupt ? EVTSEL_INT : 0));
+                  select | intel_architectural[ARCH_CYCLES] | (interrupt ? EVTSEL_INT : 0));
     if (fixed)
         x86_write(MSR_FIXED_CTR_CTRL, fixed);
 }
@@ -269,36 +189,19 @@ static uint64_t read_cycles(void)
 static uint64_t measure_rate(void)
 {
     start_own(EVENT_USER | EVENT_KERNEL, false);
-    if (is_global(&pmu.has))
+    if (intel_is_global(&pmu.has))
         x86_write(MSR_GLOBAL_CTRL, own_bits());
     uint64_t rate = pmu_cycle_rate(read_cycles, pmu.cycles.mask);
     reset();
     return rate;
 }
 
-/* Load latency counts nothing without records, and the fractions of slots need a counter that is not driven.  A model's own registers
- * need not be there under a hypervisor. */
-static struct event_lacks lacks_of(const struct ability *has, uint32_t usable)
-{
-    uint32_t own = 1u << EVENT_OFFCORE_0 | 1u << EVENT_OFFCORE_1 | 1u << EVENT_FRONTEND;
-    struct event_lacks lacks = {
-        .counters = ~usable,
-        .exclusions = 1u << EVENT_LATENCY | 1u << EVENT_TOPDOWN | (has->hypervisor ? own : 0),
-        .bits = ~has->select,
-    };
-
-    for (unsigned n = 0; n < has->enumerated; n++)
-        if (!is_present(has, n))
-            lacks.config[lacks.configs++] = architectural[n];
-    return lacks;
-}
-
 static int intel_probe(struct pmu_caps *caps)
 {
     memset(&pmu, 0, sizeof pmu);
-    if (!ask(&pmu.has))
+    if (!intel_ask(&pmu.has))
         return -ENODEV;
-    const struct ability *has = &pmu.has;
+    const struct intel_ability *has = &pmu.has;
     pmu.pebs = pebs_find(&has->who, has->version, has->capabilities);
     reset();
     if (!divide_counters()) {
@@ -322,7 +225,7 @@ static int intel_probe(struct pmu_caps *caps)
     };
     caps->events.table = event_table_for(&has->who);
     caps->events.counters = caps->events.table ? pmu.programmable : 0;
-    caps->events.lacks = lacks_of(has, pmu.usable);
+    caps->events.lacks = intel_lacks(has, pmu.usable);
     ksnprintf(caps->about, sizeof caps->about, "version %u, %u bits, ", has->version, has->width);
     return 0;
 }
@@ -335,20 +238,20 @@ static int intel_probe(struct pmu_caps *caps)
 /* Does this CPU have all that is used?  Cores of one machine may differ. */
 static bool suffices(const struct pmu_setup *setup)
 {
-    struct ability here;
-    const struct ability *all = &pmu.has;
+    struct intel_ability here;
+    const struct intel_ability *all = &pmu.has;
 
-    if (!ask(&here) || here.who.family != all->who.family || here.who.model != all->who.model ||
+    if (!intel_ask(&here) || here.who.family != all->who.family || here.who.model != all->who.model ||
         here.version != all->version || here.counters != all->counters || here.width != all->width ||
         here.fixed != all->fixed || here.fixed_width != all->fixed_width ||
         here.capabilities != all->capabilities || here.force_abort != all->force_abort)
         return false;
-    struct event_pmu events = {.lacks = lacks_of(&here, pmu.usable)};
+    struct event_pmu events = {.lacks = intel_lacks(&here, pmu.usable)};
     for (unsigned i = 0; i < setup->event_count; i++)
         if (setup->events[i].counters && !event_counts(&events, setup->events[i].config))
             return false;
-    return (pmu.fixed_cycles || is_present(&here, ARCH_CYCLES)) &&
-           (pmu.fixed_instructions || !pmu.instructions.mask || is_present(&here, ARCH_INSTRUCTIONS));
+    return (pmu.fixed_cycles || intel_has_event(&here, ARCH_CYCLES)) &&
+           (pmu.fixed_instructions || !pmu.instructions.mask || intel_has_event(&here, ARCH_INSTRUCTIONS));
 }
 
 static void set_counter(const struct place *p, struct counter *c, uint64_t v)
@@ -360,7 +263,7 @@ static void set_counter(const struct place *p, struct counter *c, uint64_t v)
 static void set_cycles(struct intel_cpu *a)
 {
     set_counter(&pmu.cycles, &a->cycles, -a->slice_cycles);
-    if (is_global(&pmu.has) && (x86_read(MSR_GLOBAL_STATUS) & pmu.cycles.bit))
+    if (intel_is_global(&pmu.has) && (x86_read(MSR_GLOBAL_STATUS) & pmu.cycles.bit))
         x86_write(MSR_GLOBAL_CLEAR, pmu.cycles.bit);
 }
 
@@ -388,7 +291,7 @@ static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
         a->enabled |= INTEL_BIT(PEBS_SAMPLER);
     }
     start_own(setup->modes, a->slice_cycles);
-    if (is_global(&pmu.has))
+    if (intel_is_global(&pmu.has))
         x86_write(MSR_GLOBAL_CTRL, a->enabled);
     return 0;
 }
@@ -413,7 +316,7 @@ static uint32_t changed(const struct intel_cpu *a, const struct event *const *ne
 
 static void stop(const struct intel_cpu *a, uint32_t set)
 {
-    if (is_global(&pmu.has)) {
+    if (intel_is_global(&pmu.has)) {
         x86_write(MSR_GLOBAL_CTRL, a->enabled & ~(uint64_t)set);
         return;
     }
@@ -454,7 +357,7 @@ static void program(struct intel_cpu *a, const struct event *const *next, uint32
         x86_write(MSR_PERFEVTSEL0 + c,
                   next[c] ? next[c]->config | modes_of(next[c]->modes) | EVTSEL_INT | EVTSEL_EN : 0);
     }
-    if (is_global(&pmu.has))
+    if (intel_is_global(&pmu.has))
         x86_write(MSR_GLOBAL_CTRL, a->enabled);
 }
 
@@ -534,7 +437,7 @@ static unsigned intel_interrupted(void)
 {
     struct intel_cpu *a = intel_here();
 
-    if (!is_global(&pmu.has))
+    if (!intel_is_global(&pmu.has))
         return take_due(a, UINT32_MAX) | (slice_over(a) ? PMU_SLICE : 0);
     uint64_t status = take_status();
     return take_due(a, (uint32_t)status) | (a->slice_cycles && (status & pmu.cycles.bit) ? PMU_SLICE : 0) |
