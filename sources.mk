@@ -23,7 +23,7 @@ FONT_SRC := $(FONT)/font_data.c
 DEVTREE_SRC := $(addprefix kernel/dev/,devtree.c devtree_numa.c devtree_platform.c devtree_read.c platform.c)
 LIBFDT_SRC := $(LIBFDT)/fdt.c $(LIBFDT)/fdt_ro.c
 ARCH_SRC_x86_64 := \
-	$(addprefix hpm/pmu/,amd.c amd_ibs.c intel.c intel_ability.c intel_models.c intel_pebs.c x86_regs.c) \
+	$(addprefix hpm/pmu/,amd.c amd_ibs.c intel.c intel_ability.c intel_fixed.c intel_models.c intel_pebs.c x86_regs.c) \
 	$(addprefix kernel/arch/x86_64/, \
 		boot.S clock.c console.c context.c cpu_init.c cpus.c early.c entry.S fpu.c frame.c identity.c irq.c lapic.c \
 		memory.c pci_ports.c power.c pte.c pvh.c quirks.c reference.c smp.c start.c topology.c trampoline.S trap.c \
@@ -182,11 +182,12 @@ test_hpm_amd_SRC := $(HPM_TESTED_AMD)
 test_hpm_amd_due_SRC := $(HPM_TESTED_AMD) test/host/hpm_due.c
 test_hpm_amd_ibs_SRC := $(HPM_TESTED_AMD)
 HPM_TESTED_INTEL := \
-	$(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) $(addprefix hpm/pmu/,intel.c intel_ability.c intel_models.c intel_pebs.c) \
+	$(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) $(addprefix hpm/pmu/,intel.c intel_ability.c intel_fixed.c intel_models.c intel_pebs.c) \
 	test/host/intel_double.c test/host/intel_kinds.c
 test_hpm_intel_SRC := $(HPM_TESTED_INTEL)
 test_hpm_intel_count_SRC := $(HPM_TESTED_INTEL)
 test_hpm_intel_due_SRC := $(HPM_TESTED_INTEL) test/host/hpm_due.c
+test_hpm_intel_fixed_SRC := $(HPM_TESTED_INTEL)
 test_hpm_intel_records_SRC := $(HPM_TESTED_INTEL)
 SPE_DECODED := hpm/pmu/spe_packets.c hpm/pmu/spe_sources.c
 HPM_TESTED_ARMV8 := \

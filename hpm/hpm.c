@@ -32,6 +32,15 @@ static void set_idle(struct hpm_cpu *hpm, uint64_t ticks, uint64_t since)
     __atomic_store_n(&hpm->idle_sequence, hpm->idle_sequence + 1, __ATOMIC_RELEASE);
 }
 
+/* What was counted there since the last reading. */
+static uint64_t grown(struct pmu_latch *last, const struct pmu_latch *now, unsigned place)
+{
+    uint64_t count = now->count[place] - last->count[place];
+
+    last->count[place] = now->count[place];
+    return count;
+}
+
 /* A reading ends the present stretch, in which the plan's group was counting, and begins the next. */
 static void end_stretch(struct hpm_cpu *hpm, const struct mux_plan *plan, unsigned group,
                         const struct pmu_latch *now)
@@ -39,10 +48,10 @@ static void end_stretch(struct hpm_cpu *hpm, const struct mux_plan *plan, unsign
     struct pmu_latch *last = &hpm->last;
     uint64_t count[PLAN_PLACES], cycles = now->cycles - last->cycles;
 
-    for (unsigned c = 0; c < hpm_state.pmu.counters; c++) {
-        count[c] = now->count[c] - last->count[c];
-        last->count[c] = now->count[c];
-    }
+    for (unsigned c = 0; c < hpm_state.pmu.counters; c++)
+        count[c] = grown(last, now, c);
+    for (unsigned n = 0; n < hpm_state.fixed; n++)
+        count[PLAN_FIXED(n)] = grown(last, now, HPM_COUNTERS_MAX + n);
     count[PLAN_CYCLES] = cycles;
     count[PLAN_INSTRUCTIONS] = now->instructions - last->instructions;
     last->cycles = now->cycles;

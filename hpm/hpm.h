@@ -74,6 +74,9 @@ struct hpm_breakdown {
  * accesses by source, loads and stores, misses. */
 #define HPM_EVENTS       (STALL_COUNT + 2 * SOURCE_COUNT + 2 + MISS_COUNT)
 #define HPM_COUNTERS_MAX 8
+/* Counters that count one event each, but for those of cycles and instructions; all places where something is counted. */
+#define HPM_FIXED_MAX 6
+#define HPM_PLACES    (HPM_COUNTERS_MAX + HPM_FIXED_MAX)
 
 /* Counts of one thread, or of one CPU; see hpm/context.h. */
 struct hpm_context {

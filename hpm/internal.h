@@ -41,6 +41,7 @@ struct hpm_cpu {
 struct hpm_state {
     const struct pmu_ops *ops; /* NULL: there is no PMU */
     struct pmu_caps pmu;
+    unsigned fixed;                 /* how many counters there are of pmu.events.fixed */
     struct event event[HPM_EVENTS]; /* the figures'; no counters: cannot be counted */
     struct event always[2];         /* cycles and instructions; no modes: not counted */
     struct context_figures figures; /* their logical counts                           */

@@ -46,12 +46,29 @@ static bool is_always(const struct plan_request *r, unsigned which, const struct
     return r->always[which].modes && event_same(&r->always[which], e);
 }
 
-/* The hardware's fixed counters have other numbers, and what else they count is not driven; nor can they be armed. */
-static void seat_always(struct packing *p, const struct plan_request *r)
+/* How many there are before bit n. */
+static unsigned rank_of(uint32_t mask, unsigned n)
+{
+    unsigned rank = 0;
+
+    for (mask &= (1u << n) - 1; mask; mask &= mask - 1)
+        rank++;
+    return rank;
+}
+
+static bool is_sampled(const struct packing *p, const struct plan_request *r, unsigned e)
+{
+    return r->sampled >> p->first[e] & 1;
+}
+
+/* The hardware's fixed counters have other numbers; what is not among r's is not driven, and none can be armed. */
+static void seat_fixed(struct packing *p, const struct plan_request *r)
 {
     for (unsigned e = 0; e < p->events; e++) {
-        p->demand[e].fixed = GROUP_NIL;
-        for (unsigned which = 0; which < 2 && !(r->sampled >> p->first[e] & 1); which++)
+        unsigned f = p->event[e].fixed;
+        bool driven = f < 32 && (r->fixed >> f & 1) && !is_sampled(p, r, e);
+        p->demand[e].fixed = driven ? (uint8_t)(2 + rank_of(r->fixed, f)) : GROUP_NIL;
+        for (unsigned which = 0; which < 2 && !is_sampled(p, r, e); which++)
             if (is_always(r, which, &p->event[e]))
                 p->demand[e] = (struct group_event){.fixed = (uint8_t)which};
     }
@@ -83,7 +100,7 @@ static int pack(struct packing *p, const struct plan_request *r, struct plan_wor
     struct group_request request = {
         .events = p->events,
         .counters = r->counters,
-        .fixed = 3,
+        .fixed = (4u << rank_of(r->fixed, 31)) - 1,
         .sets = r->sets,
         .pinned = events_of(p, r->pinned & r->wanted),
         .event = p->demand,
@@ -91,7 +108,7 @@ static int pack(struct packing *p, const struct plan_request *r, struct plan_wor
     };
 
     event_demands(p->event, p->events, r->counters, p->demand);
-    seat_always(p, r);
+    seat_fixed(p, r);
     for (unsigned s = 0; s < r->sets; s++)
         p->set[s] = events_of(p, r->set[s]);
     *cause = (struct group_cause){GROUP_POSSIBLE, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0};
@@ -113,7 +130,7 @@ static void name_places(const struct packing *p, struct group_plan *groups)
 
 static void programme(struct hpm_plan *plan, const struct group_plan *groups, const struct plan_request *r)
 {
-    for (unsigned g = 0; g < groups->groups; g++)
+    for (unsigned g = 0; g < groups->groups; g++) {
         for (unsigned c = 0; c < r->counters; c++) {
             unsigned i = groups->event[g][c];
             if (i == GROUP_NIL)
@@ -124,6 +141,10 @@ static void programme(struct hpm_plan *plan, const struct group_plan *groups, co
             plan->arms[g] |= (uint8_t)(1u << c);
             plan->slot[g][c] = r->slot[i];
         }
+        for (unsigned n = 0; n < HPM_FIXED_MAX; n++)
+            if (groups->event[g][PLAN_FIXED(n)] != GROUP_NIL)
+                plan->programme[g][HPM_COUNTERS_MAX + n] = &plan->event[groups->event[g][PLAN_FIXED(n)]];
+    }
 }
 
 static unsigned passes_of(const struct plan_request *r, unsigned groups)

@@ -10,16 +10,18 @@
 #include "hpm/events/event.h"
 #include "hpm/hpm.h"
 
-/* Places of cycles and of instructions, which have counters of their own. */
+/* Places of cycles and of instructions, which have counters of their own; of other fixed counters. */
 #define PLAN_CYCLES       GROUP_FIXED(0)
 #define PLAN_INSTRUCTIONS GROUP_FIXED(1)
-#define PLAN_PLACES       GROUP_FIXED(2)
+#define PLAN_FIXED(n)     GROUP_FIXED(2 + (n))
+#define PLAN_PLACES       PLAN_FIXED(HPM_FIXED_MAX)
 
 struct plan_request {
-    unsigned counters;      /* programmable ones, at most HPM_COUNTERS_MAX             */
-    uint32_t generation;    /* later than that of the plan before                      */
-    uint64_t slice;         /* cycles a group counts at a time                         */
-    uint64_t round;         /* cycles: a round has as many passes as it takes for that */
+    unsigned counters;   /* programmable ones, at most HPM_COUNTERS_MAX             */
+    uint32_t fixed;      /* bit f: there is fixed counter f, as events number them; at most HPM_FIXED_MAX */
+    uint32_t generation; /* later than that of the plan before                      */
+    uint64_t slice;      /* cycles a group counts at a time                         */
+    uint64_t round;      /* cycles: a round has as many passes as it takes for that */
     struct event always[2]; /* what counts at PLAN_CYCLES, PLAN_INSTRUCTIONS; no modes: nothing      */
     uint64_t wanted;        /* bit i: there is a logical count i; what follows of others does not matter */
     uint64_t pinned;        /* bit i: it is to be counted all the time                 */
@@ -35,9 +37,10 @@ struct plan_request {
 struct hpm_plan {
     struct mux_plan mux;
     struct event event[GROUP_EVENTS_MAX];
-    const struct event *programme[GROUP_MAX][HPM_COUNTERS_MAX]; /* of each group; NULL: nothing */
-    uint8_t arms[GROUP_MAX];                                    /* bit c: counter c is to be armed ... */
-    uint8_t slot[GROUP_MAX][HPM_COUNTERS_MAX];                  /* ... for this criterion              */
+    /* Of each group, by programmable counter and, from HPM_COUNTERS_MAX on, by the rank of the fixed one; NULL: nothing. */
+    const struct event *programme[GROUP_MAX][HPM_PLACES];
+    uint8_t arms[GROUP_MAX];                   /* bit c: counter c is to be armed ... */
+    uint8_t slot[GROUP_MAX][HPM_COUNTERS_MAX]; /* ... for this criterion              */
 };
 
 /* Memory that plan_make works in; nothing in it outlives the call. */

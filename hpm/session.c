@@ -64,6 +64,7 @@ int plans_init(void)
 
     memset(&wanted, 0, sizeof wanted);
     wanted.request = (struct plan_request){.counters = hpm_state.pmu.counters,
+                                           .fixed = hpm_state.pmu.events.fixed,
                                            .generation = 1,
                                            .slice = hpm_slice_cycles,
                                            .round = ROUND_CYCLES,

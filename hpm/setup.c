@@ -160,6 +160,9 @@ void hpm_init(void)
     }
     hpm_state.pmu.counters = MIN(hpm_state.pmu.counters, (unsigned)counters_max);
     hpm_state.pmu.events.counters = MIN(hpm_state.pmu.events.counters, (unsigned)counters_max);
+    for (uint32_t left = hpm_state.pmu.events.fixed; left; left &= left - 1)
+        hpm_state.fixed++;
+    ASSERT(hpm_state.fixed <= HPM_FIXED_MAX);
     find_events();
     int err = plans_init();
     if (err) {

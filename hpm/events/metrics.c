@@ -3,12 +3,14 @@
  *
  * Top-down, level 1: each slot of the pipeline either completed an operation, was wasted on one that did not complete, or stayed
  * empty because of the front or the back end (Yasin, ISPASS 2014).  Rows by what the PMU counts:
- * - Ice Lake and later measure the four shares (PERF_METRICS).
- * - Skylake: Yasin's formulas, for a core whose other thread is idle.
+ * - Ice Lake and later measure the four shares (PERF_METRICS: SDM volume 3, "Performance Metrics").
+ * - Intel's other cores, and those whose hypervisor keeps that back: Yasin's formulas, for a core whose other thread is idle.
  * - Zen 4: slots without an operation, by reason (PPR, "Pipeline Utilization").
  * - Arm with STALL_SLOT: what was not stalled was an operation, completed or not.  So is bad speculation what the other three
  *   leave: 1 - frontend - backend - OP_RETIRED / OP_SPEC * (1 - STALL_SLOT / slots), where STALL_SLOT is both kinds of stall.
  * - Other Arm cores: the same with cycles for slots and instructions for operations.
+ * - The simulated machine: cycles by what completed in them or why nothing did.  It completes what it issues, so all that bad speculation
+ *   costs is the stalls behind mispredictions.
  */
 #include "hpm/events/metric.h"
 #include "hpm/events/nearest.h"
@@ -52,44 +54,49 @@ const struct metric metrics[] = {
     {"stall.backend_pct", "% of cycles", "waiting for the back end", NULL, OF_CYCLES("stall.backend")},
     {"stall.mem_pct", "% of cycles", "waiting for data", NULL, OF_CYCLES("stall.mem")},
 
-    {"td.retiring", "% of slots", "completed", NULL, OF_TOPDOWN("RETIRING")},
-    {"td.retiring", "% of slots", "completed", NULL, OF_SLOTS("UOPS_RETIRED:RETIRE_SLOTS")},
-    {"td.retiring", "% of slots", "completed", "zen4", OF_SLOTS("ops")},
-    {"td.retiring", "% of slots", "completed", "neoverse-n2-r0p2",
+    {"topdown.retiring", "% of slots", "completed", NULL, OF_TOPDOWN("RETIRING")},
+    {"topdown.retiring", "% of slots", "completed", "neoverse-n2-r0p2",
      "100 * OP_RETIRED / OP_SPEC" BUSY("(STALL_SLOT - cycles)")},
-    {"td.retiring", "% of slots", "completed", NULL, "100 * OP_RETIRED / OP_SPEC" BUSY("STALL_SLOT")},
-    {"td.retiring", "% of cycles", "completed", NULL, "100 * instructions / INST_SPEC" BUSY_CYCLES},
+    {"topdown.retiring", "% of slots", "completed", NULL, "100 * OP_RETIRED / OP_SPEC" BUSY("STALL_SLOT")},
+    {"topdown.retiring", "% of cycles", "completed", NULL, "100 * instructions / INST_SPEC" BUSY_CYCLES},
+    {"topdown.retiring", "% of slots", "completed", NULL, OF_SLOTS("ops")},
+    {"topdown.retiring", "% of cycles", "completed", "model", OF_CYCLES("COMPLETION")},
 
-    {"td.bad_speculation", "% of slots", "wasted", NULL, OF_TOPDOWN("BAD_SPECULATION")},
-    {"td.bad_speculation", "% of slots", "wasted", NULL,
-     OF_SLOTS("(UOPS_ISSUED:ANY - UOPS_RETIRED:RETIRE_SLOTS + $slots * INT_MISC:RECOVERY_CYCLES)")},
-    {"td.bad_speculation", "% of slots", "wasted", "zen4", OF_SLOTS("(" DECODED " - ops)")},
-    {"td.bad_speculation", "% of slots", "wasted", "neoverse-n2-r0p2",
+    {"topdown.bad_speculation", "% of slots", "wasted", NULL, OF_TOPDOWN("BAD_SPECULATION")},
+    {"topdown.bad_speculation", "% of slots", "wasted", NULL,
+     OF_SLOTS("(UOPS_ISSUED:ANY - ops + $slots * INT_MISC:RECOVERY_CYCLES)")},
+    {"topdown.bad_speculation", "% of slots", "wasted", "zen4", OF_SLOTS("(" DECODED " - ops)")},
+    {"topdown.bad_speculation", "% of slots", "wasted", "neoverse-n2-r0p2",
      "100 * (1 - OP_RETIRED / OP_SPEC)" BUSY("(STALL_SLOT - cycles)")},
-    {"td.bad_speculation", "% of slots", "wasted", NULL,
+    {"topdown.bad_speculation", "% of slots", "wasted", NULL,
      "100 * (1 - OP_RETIRED / OP_SPEC)" BUSY("STALL_SLOT")},
-    {"td.bad_speculation", "% of cycles", "wasted", NULL, "100 * (1 - instructions / INST_SPEC)" BUSY_CYCLES},
+    {"topdown.bad_speculation", "% of cycles", "wasted", NULL,
+     "100 * (1 - instructions / INST_SPEC)" BUSY_CYCLES},
+    {"topdown.bad_speculation", "% of cycles", "wasted", "model", OF_CYCLES("STALL:BRANCH")},
 
-    {"td.frontend", "% of slots", "empty: no instructions came", NULL, OF_TOPDOWN("FRONTEND_BOUND")},
-    {"td.frontend", "% of slots", "empty: no instructions came", NULL,
+    {"topdown.frontend", "% of slots", "empty: no instructions came", NULL, OF_TOPDOWN("FRONTEND_BOUND")},
+    {"topdown.frontend", "% of slots", "empty: no instructions came", NULL,
      OF_SLOTS("IDQ_UOPS_NOT_DELIVERED:CORE")},
-    {"td.frontend", "% of slots", "empty: no instructions came", NULL,
+    {"topdown.frontend", "% of slots", "empty: no instructions came", NULL,
      OF_SLOTS("DISPATCH_STALLS_1:FE_NO_OPS")},
-    {"td.frontend", "% of slots", "empty: no instructions came", "neoverse-n2-r0p2",
+    {"topdown.frontend", "% of slots", "empty: no instructions came", "neoverse-n2-r0p2",
      OF_SLOTS("(STALL_SLOT_FRONTEND - cycles)")},
-    {"td.frontend", "% of slots", "empty: no instructions came", NULL, OF_SLOTS("STALL_SLOT_FRONTEND")},
-    {"td.frontend", "% of cycles", "empty: no instructions came", NULL, OF_CYCLES("STALL_FRONTEND")},
+    {"topdown.frontend", "% of slots", "empty: no instructions came", NULL, OF_SLOTS("STALL_SLOT_FRONTEND")},
+    {"topdown.frontend", "% of cycles", "empty: no instructions came", NULL, OF_CYCLES("STALL_FRONTEND")},
+    {"topdown.frontend", "% of cycles", "empty: no instructions came", "model", OF_CYCLES("STALL:ICACHE")},
 
-    {"td.backend", "% of slots", "empty: nothing could be taken", NULL, OF_TOPDOWN("BACKEND_BOUND")},
-    {"td.backend", "% of slots", "empty: nothing could be taken", NULL,
+    {"topdown.backend", "% of slots", "empty: nothing could be taken", NULL, OF_TOPDOWN("BACKEND_BOUND")},
+    {"topdown.backend", "% of slots", "empty: nothing could be taken", NULL,
      "100 - " OF_SLOTS(
          "(IDQ_UOPS_NOT_DELIVERED:CORE + UOPS_ISSUED:ANY + $slots * INT_MISC:RECOVERY_CYCLES)")},
-    {"td.backend", "% of slots", "empty: nothing could be taken", NULL,
+    {"topdown.backend", "% of slots", "empty: nothing could be taken", NULL,
      OF_SLOTS("DISPATCH_STALLS_1:BE_STALLS")},
-    {"td.backend", "% of slots", "empty: nothing could be taken", NULL, OF_SLOTS("STALL_SLOT_BACKEND")},
-    {"td.backend", "% of cycles", "empty: nothing could be taken", NULL, OF_CYCLES("STALL_BACKEND")},
+    {"topdown.backend", "% of slots", "empty: nothing could be taken", NULL, OF_SLOTS("STALL_SLOT_BACKEND")},
+    {"topdown.backend", "% of cycles", "empty: nothing could be taken", NULL, OF_CYCLES("STALL_BACKEND")},
+    {"topdown.backend", "% of cycles", "empty: nothing could be taken", "model",
+     OF_CYCLES("(STALL:DCACHE + STALL:TLB + STALL:OTHER)")},
 
-    {"td.other_thread", "% of slots", "given to the core's other thread", NULL,
+    {"topdown.other_thread", "% of slots", "given to the core's other thread", NULL,
      OF_SLOTS("DISPATCH_STALLS_1:SMT_CONTENTION")},
     {NULL, NULL, NULL, NULL, NULL},
 };

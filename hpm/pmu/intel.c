@@ -12,7 +12,7 @@
  * a counter, two instructions of the driver, are the only ones nobody gets.
  */
 #include "hpm/pmu/due.h"
-#include "hpm/pmu/intel_ability.h"
+#include "hpm/pmu/intel_fixed.h"
 #include "hpm/pmu/intel_pebs.h"
 #include "hpm/pmu/pmu.h"
 #include "hpm/pmu/rate.h"
@@ -56,6 +56,8 @@ static struct intel_cpu {
     uint64_t extra[EXTRAS]; /* as written */
     const struct event *programmed[HPM_COUNTERS_MAX];
     struct due due;
+    struct intel_fixed fixed;
+    uint64_t own_control; /* fields of cycles and instructions in IA32_FIXED_CTR_CTRL */
 } ALIGNED(CACHE_LINE) intel_cpus[CPU_MAX];
 
 static struct intel_cpu *intel_here(void)
@@ -69,7 +71,8 @@ static struct intel_cpu *intel_here(void)
 static uint64_t take_status(void)
 {
     uint64_t ours = (INTEL_BIT(pmu.has.counters) - 1) | (uint64_t)pmu.has.fixed << 32 | STATUS_BUFFER |
-                    STATUS_CHANGED | STATUS_FROZEN | STATUS_SGX;
+                    STATUS_CHANGED | STATUS_FROZEN | STATUS_SGX |
+                    (intel_has_metrics(&pmu.has) ? GLOBAL_METRICS : 0);
     uint64_t status = x86_read(MSR_GLOBAL_STATUS) & ours;
 
     if (status)
@@ -152,23 +155,24 @@ static uint64_t modes_of(unsigned modes)
     return (modes & EVENT_KERNEL ? EVTSEL_KERNEL : 0) | (modes & EVENT_USER ? EVTSEL_USER : 0);
 }
 
-/* The counters begin at once in version 1, else when they are enabled. */
-static void start_own(unsigned modes, bool interrupt)
+/* The counters begin at once in version 1, else when they are enabled.  What was written to IA32_FIXED_CTR_CTRL. */
+static uint64_t start_own(unsigned modes, bool interrupt)
 {
-    unsigned field = (modes & EVENT_KERNEL ? FIXED_KERNEL : 0) | (modes & EVENT_USER ? FIXED_USER : 0);
     uint64_t fixed = 0, select = modes_of(modes) | EVTSEL_EN;
 
     if (pmu.fixed_instructions)
-        fixed |= FIXED_FIELD(FIXED_INSTRUCTIONS, field);
+        fixed |= intel_fixed_field(FIXED_INSTRUCTIONS, modes);
     else if (pmu.instructions.mask)
         x86_write(MSR_PERFEVTSEL0 + pmu.instructions.read, select | intel_architectural[ARCH_INSTRUCTIONS]);
     if (pmu.fixed_cycles)
-        fixed |= FIXED_FIELD(FIXED_CYCLES, field | (interrupt ? FIXED_PMI : 0));
+        fixed |=
+            intel_fixed_field(FIXED_CYCLES, modes) | FIXED_FIELD(FIXED_CYCLES, interrupt ? FIXED_PMI : 0);
     else
         x86_write(MSR_PERFEVTSEL0 + pmu.cycles.read,
                   select | intel_architectural[ARCH_CYCLES] | (interrupt ? EVTSEL_INT : 0));
     if (fixed)
         x86_write(MSR_FIXED_CTR_CTRL, fixed);
+    return fixed;
 }
 
 static uint64_t own_bits(void)
@@ -225,8 +229,10 @@ static int intel_probe(struct pmu_caps *caps)
     };
     caps->events.table = event_table_for(&has->who);
     caps->events.counters = caps->events.table ? pmu.programmable : 0;
+    caps->events.fixed = intel_fixed_find(has);
     caps->events.lacks = intel_lacks(has, pmu.usable);
-    ksnprintf(caps->about, sizeof caps->about, "version %u, %u bits, ", has->version, has->width);
+    ksnprintf(caps->about, sizeof caps->about, "version %u, %u bits, %s", has->version, has->width,
+              intel_has_metrics(has) ? "PERF_METRICS, " : "");
     return 0;
 }
 
@@ -286,11 +292,12 @@ static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     if (pmu.instructions.mask)
         set_counter(&pmu.instructions, &a->instructions, -FIRST_WRAP);
     set_cycles(a);
+    intel_fixed_init(&a->fixed);
     if (setup->records) {
         pebs_cpu_init(&pmu.pebs, cpu->index, setup);
         a->enabled |= INTEL_BIT(PEBS_SAMPLER);
     }
-    start_own(setup->modes, a->slice_cycles);
+    a->own_control = start_own(setup->modes, a->slice_cycles);
     if (intel_is_global(&pmu.has))
         x86_write(MSR_GLOBAL_CTRL, a->enabled);
     return 0;
@@ -304,20 +311,20 @@ static void add(const struct place *p, struct counter *c)
     c->raw = now;
 }
 
-/* Counters, as a set, that are to count something else. */
-static uint32_t changed(const struct intel_cpu *a, const struct event *const *next)
+/* Counters, as bits of the global registers, that are to count something else. */
+static uint64_t changed(const struct intel_cpu *a, const struct event *const *next)
 {
-    uint32_t set = 0;
+    uint64_t set = intel_fixed_changed(&a->fixed, next + HPM_COUNTERS_MAX);
 
     for (unsigned c = 0; c < pmu.programmable; c++)
-        set |= (uint32_t)(a->programmed[c] != next[c]) << c;
+        set |= (uint64_t)(a->programmed[c] != next[c]) << c;
     return set;
 }
 
-static void stop(const struct intel_cpu *a, uint32_t set)
+static void stop(const struct intel_cpu *a, uint64_t set)
 {
     if (intel_is_global(&pmu.has)) {
-        x86_write(MSR_GLOBAL_CTRL, a->enabled & ~(uint64_t)set);
+        x86_write(MSR_GLOBAL_CTRL, (a->enabled | a->fixed.bits) & ~set);
         return;
     }
     for (unsigned c = 0; c < pmu.programmable; c++)
@@ -335,10 +342,10 @@ static void write_extra(struct intel_cpu *a, const struct event *e)
 }
 
 /* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what they count next. */
-static void disarm(struct intel_cpu *a, uint32_t set)
+static void disarm(struct intel_cpu *a, uint64_t set)
 {
-    for (uint32_t left = a->due.armed & set; left; left &= left - 1) {
-        unsigned c = (unsigned)__builtin_ctz(left);
+    for (uint64_t left = a->due.armed & set; left; left &= left - 1) {
+        unsigned c = (unsigned)__builtin_ctzll(left);
         struct place p = programmable_place(c);
         set_counter(&p, &a->event[c], 0);
     }
@@ -346,7 +353,7 @@ static void disarm(struct intel_cpu *a, uint32_t set)
 }
 
 /* They stand still.  Each may interrupt, for it does only when it was armed, or, rarely, has wrapped. */
-static void program(struct intel_cpu *a, const struct event *const *next, uint32_t set)
+static void program(struct intel_cpu *a, const struct event *const *next, uint64_t set)
 {
     for (unsigned c = 0; c < pmu.programmable; c++) {
         if (!(set >> c & 1))
@@ -357,14 +364,17 @@ static void program(struct intel_cpu *a, const struct event *const *next, uint32
         x86_write(MSR_PERFEVTSEL0 + c,
                   next[c] ? next[c]->config | modes_of(next[c]->modes) | EVTSEL_INT | EVTSEL_EN : 0);
     }
+    if (set & ~(uint64_t)UINT32_MAX)
+        x86_write(MSR_FIXED_CTR_CTRL,
+                  a->own_control | intel_fixed_program(&a->fixed, next + HPM_COUNTERS_MAX));
     if (intel_is_global(&pmu.has))
-        x86_write(MSR_GLOBAL_CTRL, a->enabled);
+        x86_write(MSR_GLOBAL_CTRL, a->enabled | a->fixed.bits);
 }
 
 static void intel_latch(struct pmu_latch *out, const struct event *const *next)
 {
     struct intel_cpu *a = intel_here();
-    uint32_t set = next ? changed(a, next) : 0;
+    uint64_t set = next ? changed(a, next) : 0;
 
     if (set)
         stop(a, set);
@@ -379,6 +389,7 @@ static void intel_latch(struct pmu_latch *out, const struct event *const *next)
             add(&p, &a->event[c]);
         out->count[c] = a->event[c].sum;
     }
+    intel_fixed_read(&a->fixed, out->count + HPM_COUNTERS_MAX);
     if (next)
         disarm(a, set);
     if (set)

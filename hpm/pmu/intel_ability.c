@@ -62,14 +62,14 @@ bool intel_has_event(const struct intel_ability *has, unsigned event)
     return event < has->enumerated && (has->present >> event & 1);
 }
 
-/* Load latency counts nothing without records, and the fractions of slots need a counter that is not driven.  A model's own registers
- * need not be there under a hypervisor. */
+/* Load latency counts nothing without records.  A model's own registers need not be there under a hypervisor. */
 struct event_lacks intel_lacks(const struct intel_ability *has, uint32_t usable)
 {
     uint32_t own = 1u << EVENT_OFFCORE_0 | 1u << EVENT_OFFCORE_1 | 1u << EVENT_FRONTEND;
     struct event_lacks lacks = {
         .counters = ~usable,
-        .exclusions = 1u << EVENT_LATENCY | 1u << EVENT_TOPDOWN | (has->hypervisor ? own : 0),
+        .exclusions = 1u << EVENT_LATENCY | (intel_has_metrics(has) ? 0 : 1u << EVENT_TOPDOWN) |
+                      (has->hypervisor ? own : 0),
         .bits = ~has->select,
     };
 

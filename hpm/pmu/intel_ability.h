@@ -24,6 +24,12 @@ bool intel_has_event(const struct intel_ability *has, unsigned event);
 /* What events the CPU lacks.  usable: programmable counters. */
 struct event_lacks intel_lacks(const struct intel_ability *has, uint32_t usable);
 
+/* Fixed counter 3, and what became of the slots it counts. */
+static inline bool intel_has_metrics(const struct intel_ability *has)
+{
+    return (has->capabilities & CAPS_PERF_METRICS) && (has->fixed >> FIXED_SLOTS & 1);
+}
+
 /* Without IA32_PERF_GLOBAL_CTRL and _STATUS version 1 has a bit in each selector only, and no word of overflows. */
 static inline bool intel_is_global(const struct intel_ability *has)
 {

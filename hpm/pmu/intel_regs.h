@@ -38,6 +38,7 @@ enum {
     MSR_MISC_ENABLE = 0x1a0,
     MSR_DEBUGCTL = 0x1d9,
     MSR_FIXED_CTR0 = 0x309,
+    MSR_PERF_METRICS = 0x329,
     MSR_PERF_CAPABILITIES = 0x345,
     MSR_FIXED_CTR_CTRL = 0x38d,
     MSR_GLOBAL_STATUS = 0x38e,
@@ -49,7 +50,8 @@ enum {
     MSR_PEBS_FRONTEND = 0x3f7,
     MSR_DS_AREA = 0x600,
 };
-#define RDPMC_FIXED 0x40000000u
+#define RDPMC_FIXED   0x40000000u
+#define RDPMC_METRICS 0x20000000u
 
 /* IA32_PERFEVTSELx.  Bits 0 to 15 are event and unit mask. */
 #define EVTSEL_EVENT  0xffffull
@@ -67,6 +69,8 @@ enum {
 /* IA32_FIXED_CTR_CTRL: four bits for each counter. */
 #define FIXED_INSTRUCTIONS 0
 #define FIXED_CYCLES       1
+#define FIXED_REFERENCE    2
+#define FIXED_SLOTS        3
 #define FIXED_FIELD(f, v)  ((uint64_t)(v) << 4 * (f))
 #define FIXED_KERNEL       1u
 #define FIXED_USER         2u
@@ -74,6 +78,7 @@ enum {
 
 /* IA32_PERF_GLOBAL_STATUS and what clears it.  Bit n: counter n; GLOBAL_FIXED(f): fixed counter f. */
 #define GLOBAL_FIXED(f) INTEL_BIT(32 + (f))
+#define GLOBAL_METRICS  INTEL_BIT(48)
 #define STATUS_FROZEN   (INTEL_BIT(58) | INTEL_BIT(59)) /* LBR_FRZ, CTR_FRZ: version 4 */
 #define STATUS_SGX      INTEL_BIT(60)                   /* ASCI: version 4             */
 #define STATUS_BUFFER   INTEL_BIT(62)                   /* the DS area's threshold was reached */
@@ -92,6 +97,7 @@ enum {
 /* IA32_PERF_CAPABILITIES. */
 #define CAPS_PEBS_FORMAT(v) ((unsigned)((v) >> 8 & 15))
 #define CAPS_PEBS_BASELINE  INTEL_BIT(14)
+#define CAPS_PERF_METRICS   INTEL_BIT(15)
 
 /* IA32_PEBS_ENABLE. */
 #define PEBS_COUNTER(n)  INTEL_BIT(n)

@@ -13,12 +13,13 @@ struct cpu;
 #define PMU_RATE_ONE ((uint64_t)1 << 32)
 
 struct pmu_caps {
-    char about[48];                 /* for the boot line: version, width, ended by ", "; may be empty      */
-    unsigned counters;              /* programmable ones, at most HPM_COUNTERS_MAX                        */
-    bool instructions;              /* are counted                                                        */
-    bool arms;                      /* programmable counters interrupt by themselves: arm may be called   */
-    uint64_t cycles_per_tick;       /* of arch_ticks, while a CPU runs, times PMU_RATE_ONE                */
-    struct event_pmu events;        /* what it can count, but for cycles and instructions                 */
+    char about[48];           /* for the boot line: version, width, ended by ", "; may be empty      */
+    unsigned counters;        /* programmable ones, at most HPM_COUNTERS_MAX                        */
+    bool instructions;        /* are counted                                                        */
+    bool arms;                /* programmable counters interrupt by themselves: arm may be called   */
+    uint64_t cycles_per_tick; /* of arch_ticks, while a CPU runs, times PMU_RATE_ONE                */
+    struct event_pmu
+        events; /* what it can count, but for cycles and instructions; `fixed` are counters besides those */
     uint32_t latency[SOURCE_COUNT]; /* cycles, 0: unknown                                                 */
     unsigned line_bytes;
     uint32_t sample_sources;     /* mask of 1 << enum hpm_source that records can be had of; 0: none    */
@@ -29,10 +30,11 @@ struct pmu_caps {
     unsigned interrupt_cycles;   /* entry and return of an interrupt                                   */
 };
 
-/* Everything counted since the CPU was set up; counts go on growing when a counter gets another event. */
+/* Everything counted since the CPU was set up; counts go on growing when a counter gets another event.  The n-th fixed counter of
+ * caps is counter HPM_COUNTERS_MAX + n. */
 struct pmu_latch {
     uint64_t cycles, instructions;
-    uint64_t count[HPM_COUNTERS_MAX];
+    uint64_t count[HPM_PLACES];
 };
 
 struct pmu_setup {
@@ -57,7 +59,7 @@ struct pmu_ops {
     int (*cpu_init)(const struct cpu *cpu, const struct pmu_setup *setup);
     /* Reads all counters, each at one moment, so that between two readings nothing is lost or counted twice.  next: from
      * that moment on, counter c counts *next[c], an event of caps that stays as it is (NULL: nothing), for all programmable
-     * counters; next NULL: as before. */
+     * and all fixed counters; next NULL: as before. */
     void (*latch)(struct pmu_latch *out, const struct event *const *next);
     /* Programmable counter c, which counts an event, interrupts once when its count, as latch gives it, reaches due; if it has, soon.
      * A later call replaces an earlier one.  A latch with next disarms all counters and forgets what of them is pending.

@@ -13,7 +13,7 @@ enum { LONG_SLICE = 1000000000 }; /* nothing else happens for a while */
 struct due_counter due_counters[2];
 
 static const struct due_machine *machine;
-static const struct event *programme[HPM_COUNTERS_MAX];
+static const struct event *programme[HPM_PLACES];
 static struct pmu_ops listening;
 static const struct pmu_ops *driver;
 static unsigned heard, interrupts;
@@ -280,7 +280,7 @@ static void what_was_pending_when_it_was_disarmed_is_no_news(unsigned kind)
 
 static void a_counter_that_counts_something_else_does_not_interrupt_for_it(unsigned kind)
 {
-    const struct event *other[HPM_COUNTERS_MAX] = {NULL};
+    const struct event *other[HPM_PLACES] = {NULL};
 
     due_start(kind);
     due_arm(0, 1000);

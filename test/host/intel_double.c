@@ -35,6 +35,11 @@ static bool has_fixed(const struct intel_kind *k, unsigned f)
            (f < k->fixed || (k->version >= 5 && (k->fixed_mask >> f & 1)));
 }
 
+static bool has_metrics(const struct intel_kind *k)
+{
+    return k->capabilities >> 15 & 1;
+}
+
 static unsigned format_of(const struct intel_kind *k)
 {
     return k->no_pebs ? 0 : k->capabilities >> 8 & 15;
@@ -157,7 +162,7 @@ static void advance_fixed(struct intel_double *d, unsigned f, uint64_t by)
 static void count(unsigned code, uint64_t n, bool user, const struct intel_load *l)
 {
     struct intel_double *d = here();
-    static const unsigned fixed_code[] = {CODE_INSTRUCTIONS, CODE_CYCLES, 0x0300};
+    static const unsigned fixed_code[] = {CODE_INSTRUCTIONS, CODE_CYCLES, CODE_REFERENCE, CODE_SLOTS};
 
     if (code == CODE_CYCLES && d->kind.stuck)
         return;
@@ -172,6 +177,20 @@ static void count(unsigned code, uint64_t n, bool user, const struct intel_load 
 void intel_count(uint64_t select, uint64_t n, bool user)
 {
     count(select & CODE_MASK, n, user, NULL);
+}
+
+void intel_slots(const uint64_t kind[SLOT_KINDS], bool user)
+{
+    struct intel_double *d = here();
+    uint64_t all = 0;
+    bool counted =
+        fixed_counts(d, 3) && (d->fixed_control >> (12 + user) & 1) && (d->global_control >> 48 & 1);
+
+    for (unsigned i = 0; i < SLOT_KINDS; i++) {
+        all += kind[i];
+        d->slots[i] += counted ? kind[i] : 0;
+    }
+    count(CODE_SLOTS, all, user, NULL);
 }
 
 /* A precise event may be counted by its unit mask's bits together. */
@@ -266,11 +285,28 @@ static uint64_t read_counter(struct intel_double *d, unsigned at)
     return at >= INTEL_COUNTERS ? d->fixed[at - INTEL_COUNTERS] : d->counter[at];
 }
 
+/* Shares of what fixed counter 3 counted, in 255ths; reading them is part of reading the counter. */
+static uint64_t read_metrics(struct intel_double *d)
+{
+    uint64_t all = 0, shares = 0;
+
+    require(has_metrics(&d->kind));
+    access_one();
+    d->read_at[INTEL_FIXED_AT(3)] = d->accesses;
+    for (unsigned i = 0; i < SLOT_KINDS; i++)
+        all += d->slots[i];
+    for (unsigned i = 0; i < SLOT_KINDS && all; i++)
+        shares |= (510 * d->slots[i] / all + 1) / 2 << 8 * i;
+    return shares;
+}
+
 uint64_t x86_read_counter(uint32_t counter)
 {
     struct intel_double *d = here();
     unsigned n = counter & ~RDPMC_FIXED;
 
+    if (counter == RDPMC_METRICS)
+        return read_metrics(d);
     require(counter & RDPMC_FIXED ? has_fixed(&d->kind, n) : n < d->kind.counters);
     access_one();
     return read_counter(d, counter & RDPMC_FIXED ? INTEL_FIXED_AT(n) : n);
@@ -299,7 +335,7 @@ static uint64_t global_bits(const struct intel_double *d)
 
     for (unsigned f = 0; f < INTEL_FIXED; f++)
         bits |= has_fixed(&d->kind, f) ? BIT(32 + f) : 0;
-    return bits;
+    return bits | (has_metrics(&d->kind) ? BIT(48) : 0);
 }
 
 static uint64_t clear_bits(const struct intel_double *d)
@@ -428,6 +464,10 @@ void x86_write(uint32_t msr, uint64_t v)
     } else if (msr - MSR_FIXED_CTR0 < INTEL_FIXED) {
         require(has_fixed(k, msr - MSR_FIXED_CTR0) && v <= ones(k->fixed_width));
         write_counter(d, INTEL_FIXED_AT(msr - MSR_FIXED_CTR0), v);
+        d->metrics_may_at = msr == MSR_FIXED_CTR0 + 3 ? d->accesses + 1 : 0;
+    } else if (msr == MSR_PERF_METRICS) {
+        require(has_metrics(k) && !v && d->accesses == d->metrics_may_at);
+        memset(d->slots, 0, sizeof d->slots);
     } else if (msr - MSR_PERFEVTSEL0 < k->counters) {
         write_select(d, msr - MSR_PERFEVTSEL0, v);
     } else {

@@ -3,7 +3,8 @@
  * 2-2).  CPUs execute nothing: a test says how many of which event happen on which CPU and in which mode, and which loads.
  * Every access to a register is an instruction, too, so the driver's own work is part of what it counts.  It aborts where the
  * processor would raise a general protection exception (a register or a bit that is not there, a value wider than the
- * counter), and where the driver changes a counter that counts.
+ * counter), and where the driver changes a counter that counts.  PERF_METRICS is cleared right behind fixed counter 3 or
+ * not at all.
  */
 #pragma once
 #include "hpm/pmu/intel_regs.h"
@@ -11,6 +12,7 @@
 
 enum { INTEL_COUNTERS = 32, INTEL_FIXED = 16, ACCESS_CYCLES = 2 };
 enum { CODE_CYCLES = 0x003c, CODE_INSTRUCTIONS = 0x00c0, CODE_LLC_MISS = 0x412e, CODE_BRANCH_MISS = 0x00c5 };
+enum { CODE_REFERENCE = 0x0300, CODE_SLOTS = 0x0400 };
 enum { MODEL_SKYLAKE = 0x5e, MODEL_SKYLAKE_SP = 0x55, MODEL_ICELAKE_SP = 0x6a, MODEL_SAPPHIRE = 0x8f };
 
 /* What kind of CPU it is. */
@@ -34,6 +36,9 @@ struct intel_load {
     uint64_t latency, address, pc;
 };
 
+/* What became of slots of the pipeline. */
+enum { SLOTS_RETIRING, SLOTS_BAD_SPECULATION, SLOTS_FRONTEND, SLOTS_BACKEND, SLOT_KINDS };
+
 struct intel_double {
     struct intel_kind kind;
     uint64_t select[INTEL_COUNTERS], counter[INTEL_COUNTERS], fixed[INTEL_FIXED];
@@ -44,6 +49,8 @@ struct intel_double {
      * and writing it while it counted; and the second without the third. */
     uint64_t happened[INTEL_COUNTERS + INTEL_FIXED], seen[INTEL_COUNTERS + INTEL_FIXED];
     uint64_t set_back[INTEL_COUNTERS + INTEL_FIXED], at_read[INTEL_COUNTERS + INTEL_FIXED];
+    uint64_t slots[SLOT_KINDS];                     /* that PERF_METRICS has the shares of */
+    unsigned metrics_may_at;                        /* the access that may clear PERF_METRICS */
     unsigned read_at[INTEL_COUNTERS + INTEL_FIXED]; /* the last reading: how many accesses there had been */
     unsigned accesses, recorded, dropped;
 };
@@ -58,6 +65,8 @@ void intel_machine(const struct intel_kind *kind);
 void intel_count(uint64_t select, uint64_t n, bool user);
 /* Instructions that take so many cycles; interrupts that are due are taken. */
 void intel_execute(uint64_t instructions, uint64_t cycles, bool user);
+/* So many slots of each kind, which take no time. */
+void intel_slots(const uint64_t kind[SLOT_KINDS], bool user);
 /* One load, which takes no time. */
 void intel_load(const struct intel_load *l);
 /* Where fixed counter f is in happened and at_read. */

@@ -21,7 +21,7 @@ const struct intel_kind intel_icelake = {.version = 5,
                                          .fixed_width = 48,
                                          .enumerated = 8,
                                          .model = MODEL_ICELAKE_SP,
-                                         .capabilities = FULL_WRITE | BASELINE | FORMAT(4),
+                                         .capabilities = FULL_WRITE | BASELINE | METRICS | FORMAT(4),
                                          .no_any_thread = true};
 
 const struct intel_kind intel_westmere_ep = {KIND(3, 4, 48, 0x2c, FORMAT(1))};

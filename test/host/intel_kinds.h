@@ -5,6 +5,7 @@
 /* IA32_PERF_CAPABILITIES */
 #define FULL_WRITE ((uint64_t)1 << 13)
 #define BASELINE   ((uint64_t)1 << 14)
+#define METRICS    ((uint64_t)1 << 15)
 #define FORMAT(n)  ((uint64_t)(n) << 8)
 
 enum { ARCH_EVENTS = 7 };

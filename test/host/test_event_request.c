@@ -86,13 +86,13 @@ static void modes_behind_a_metric_are_those_of_its_events(void **state)
 {
     (void)state;
     start("icelake", 8, 0xff000f);
-    want("td.retiring:u");
+    want("topdown.retiring:u");
     assert_int_equal(request.events, 2);
     for (unsigned e = 0; e < 2; e++) {
         assert_int_equal(request.event[e].modes, EVENT_USER);
         assert_int_equal(request.event[e].extra, EVENT_USER);
     }
-    assert_string_equal(request.wish[0].text, "td.retiring:u");
+    assert_string_equal(request.wish[0].text, "topdown.retiring:u");
     assert_int_equal(add("ipc:MISS"), -ENOENT);
 }
 
@@ -146,7 +146,7 @@ static void a_metrics_events_share_a_group(void **state)
     start("skylake-sp", 4, 7);
     want("ipc");
     want("remote_pct");
-    want("td.backend");
+    want("topdown.backend");
     want("l2.miss_pct");
     want("stall.mem_pct");
     assert_packs_into(3);
@@ -241,9 +241,10 @@ static void what_cannot_be_counted_is_said_by_name(void **state)
     assert_string_equal(err, "cycles.ref: no counter of this CPU can count it");
 
     start("skylake", 2, 7);
-    want("td.bad_speculation");
+    want("topdown.bad_speculation");
     assert_int_equal(pack(0), -ENOSPC);
-    assert_string_equal(err, "td.bad_speculation: there are fewer counters than it takes at the same time");
+    assert_string_equal(err,
+                        "topdown.bad_speculation: there are fewer counters than it takes at the same time");
 
     start("skylake", 4, 0);
     want("ipc");
@@ -266,10 +267,10 @@ static void what_cannot_be_counted_is_said_by_name(void **state)
 
     start("skylake", 4, 1);
     want("instructions");
-    want("td.frontend");
+    want("topdown.frontend");
     request.event[2].counters = 0; /* its cycles: there is no fixed counter 1 */
     assert_int_equal(pack(0), -EINVAL);
-    assert_string_equal(err, "cycles of td.frontend: no counter of this CPU can count it");
+    assert_string_equal(err, "cycles of topdown.frontend: no counter of this CPU can count it");
 
     start("skylake", 0, 0);
     want("cycles");

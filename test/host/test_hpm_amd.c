@@ -202,8 +202,8 @@ static void an_event_too_wide_for_a_counter_has_two(void **state)
     for (unsigned k = 0; k < ARRAY_SIZE(kinds); k++) {
         start(kinds[k]);
         struct event flops = event_named("RETIRED_SSE_AVX_FLOPS:ANY"), miss = event_named("branch.miss");
-        const struct event *wide[HPM_COUNTERS_MAX] = {[0] = &miss, [2] = &flops};
-        const struct event *narrow[HPM_COUNTERS_MAX] = {[2] = &miss, [3] = &miss};
+        const struct event *wide[HPM_PLACES] = {[0] = &miss, [2] = &flops};
+        const struct event *narrow[HPM_PLACES] = {[2] = &miss, [3] = &miss};
         assert_true(flops.wide);
         hpm_state.ops->latch(&before, wide);
         for (unsigned i = 1; i <= 3; i++) {

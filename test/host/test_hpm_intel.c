@@ -40,7 +40,8 @@ static void what_was_found_is_one_line(void **state)
                            "instructions, 4 groups of 1000000 cycles, records of accesses by source\n"
                            "hpm: intel: does not count stalls by cause, accesses by source\n"));
     start(&intel_icelake);
-    assert_non_null(strstr(double_output, "hpm: intel: version 5, 48 bits, 8 counters and two for cycles"));
+    assert_non_null(
+        strstr(double_output, "hpm: intel: version 5, 48 bits, PERF_METRICS, 8 counters and two for cycles"));
 }
 
 /* One counter is kept for records, and no event may have it. */

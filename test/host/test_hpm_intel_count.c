@@ -148,7 +148,7 @@ static void each_event_is_counted_in_its_own_modes(void **state)
 {
     struct pmu_latch before, after;
     struct event user, kernel;
-    const struct event *next[HPM_COUNTERS_MAX] = {&user, &kernel};
+    const struct event *next[HPM_PLACES] = {&user, &kernel};
 
     (void)state;
     start(&intel_skylake);
@@ -172,7 +172,7 @@ static void an_event_brings_its_second_register_with_it(void **state)
 {
     struct pmu_latch out;
     struct event offcore, other, frontend;
-    const struct event *next[HPM_COUNTERS_MAX] = {&offcore, &frontend};
+    const struct event *next[HPM_PLACES] = {&offcore, &frontend};
 
     (void)state;
     start(&intel_skylake);

@@ -77,6 +77,20 @@ static bool exclude(const struct event *a, const struct event *b)
            !event_same(a, b);
 }
 
+/* Cycles, instructions, or the fixed counter of that rank. */
+static void check_fixed_place(const struct plan_request *r, unsigned group, unsigned i, unsigned place)
+{
+    const struct event *e = &r->event[i];
+
+    if (place < PLAN_FIXED(0)) {
+        assert_true(event_same(e, &r->always[place - PLAN_CYCLES]));
+        return;
+    }
+    assert_true(r->fixed >> e->fixed & 1);
+    assert_int_equal(place, PLAN_FIXED(__builtin_popcount(r->fixed & ((1u << e->fixed) - 1))));
+    assert_true(event_same(plan.programme[group][HPM_COUNTERS_MAX + place - PLAN_FIXED(0)], e));
+}
+
 static void check_place(const struct plan_request *r, unsigned group, unsigned i)
 {
     const struct event *e = &r->event[i];
@@ -85,8 +99,8 @@ static void check_place(const struct plan_request *r, unsigned group, unsigned i
     if (place == GROUP_NIL)
         return;
     if (place >= r->counters) {
-        assert_true(place == PLAN_CYCLES || place == PLAN_INSTRUCTIONS);
-        assert_true(event_same(e, &r->always[place - PLAN_CYCLES]));
+        assert_in_range(place, PLAN_CYCLES, PLAN_PLACES - 1);
+        check_fixed_place(r, group, i, place);
         return;
     }
     assert_true(e->counters >> place & 1);
@@ -102,14 +116,17 @@ static void check_place(const struct plan_request *r, unsigned group, unsigned i
 
 static void check_group(const struct plan_request *r, unsigned group)
 {
-    bool seated[HPM_COUNTERS_MAX] = {false};
+    bool seated[HPM_PLACES] = {false};
 
     for (unsigned s = 0; s < plan.mux.seats[group]; s++) {
         assert_true(r->wanted >> plan.mux.seat[group][s].event & 1);
-        if (plan.mux.seat[group][s].place < HPM_COUNTERS_MAX)
-            seated[plan.mux.seat[group][s].place] = true;
+        unsigned place = plan.mux.seat[group][s].place;
+        if (place < HPM_COUNTERS_MAX)
+            seated[place] = true;
+        else if (place >= PLAN_FIXED(0))
+            seated[HPM_COUNTERS_MAX + place - PLAN_FIXED(0)] = true;
     }
-    for (unsigned c = 0; c < HPM_COUNTERS_MAX; c++)
+    for (unsigned c = 0; c < HPM_PLACES; c++)
         assert_int_equal(plan.programme[group][c] != NULL, seated[c]);
     for (unsigned i = 0; i < GROUP_EVENTS_MAX; i++)
         check_place(r, group, i);
@@ -277,6 +294,53 @@ static void cycles_and_instructions_take_no_programmable_counter(void **state)
     assert_int_equal(place_of(0, 3), PLAN_CYCLES);
 }
 
+/* Reference cycles, slots and a share of them, as Intel has them. */
+static struct event fixed_event(unsigned fixed)
+{
+    struct event e = on(0, 1000 + fixed);
+
+    e.fixed = (uint8_t)fixed;
+    return e;
+}
+
+static void fixed_counters_count_their_events_beside_the_others(void **state)
+{
+    struct plan_request r = on_counters(1);
+    uint64_t count[PLAN_PLACES] = {0};
+    struct mux_counts counts = {0};
+    struct mux_sum sum;
+
+    (void)state;
+    r.fixed = 1u << 2 | 1u << 3 | 0xfu << 16;
+    want(&r, 0, on(1, 7));
+    want(&r, 1, fixed_event(2));
+    want(&r, 2, fixed_event(3));
+    want(&r, 3, fixed_event(19));
+    r.sets = 1;
+    r.set[0] = 0xf;
+    make(&r);
+    check(&r);
+    assert_int_equal(plan.mux.rounds.groups, 1);
+    assert_int_equal(place_of(0, 1), PLAN_FIXED(0));
+    assert_int_equal(place_of(0, 2), PLAN_FIXED(1));
+    assert_int_equal(place_of(0, 3), PLAN_FIXED(5));
+    count[PLAN_FIXED(5)] = 123;
+    mux_add(&counts, &plan.mux, 0, SLICE, count);
+    mux_read(&counts, &plan.mux, 3, &sum);
+    assert_int_equal(sum.count, 123);
+}
+
+static void a_fixed_counter_that_there_is_not_counts_nothing(void **state)
+{
+    struct plan_request r = on_counters(4);
+
+    (void)state;
+    r.fixed = 1u << 2;
+    want(&r, 5, fixed_event(3));
+    assert_refused(&r, -EINVAL, GROUP_NO_PLACE);
+    assert_int_equal(cause.event, 5);
+}
+
 static void in_other_modes_they_do(void **state)
 {
     struct plan_request r = on_counters(2);
@@ -407,6 +471,8 @@ static void draw_kinds(struct event kinds[KINDS], unsigned counters, uint64_t *s
     }
     kinds[0] = cycles;
     kinds[1] = instructions;
+    kinds[2] = fixed_event(3);
+    kinds[3].fixed = 17;
 }
 
 static uint64_t draw_some(uint64_t of, unsigned most, uint64_t *seed)
@@ -425,6 +491,7 @@ static void draw_request(struct plan_request *r, uint64_t *seed)
 
     draw_kinds(kinds, counters, seed);
     *r = on_counters(counters);
+    r->fixed = 1u << 3 | 1u << 17;
     for (unsigned i = 0; i < 64; i++) {
         r->event[i] = kinds[test_random(seed) % KINDS]; /* those that are not wanted, too */
         r->born[i] = (uint32_t)(test_random(seed) % 4);
@@ -488,6 +555,8 @@ int main(void)
         cmocka_unit_test(a_set_has_a_group_with_all_of_it),
         cmocka_unit_test(cycles_and_instructions_take_no_programmable_counter),
         cmocka_unit_test(in_other_modes_they_do),
+        cmocka_unit_test(fixed_counters_count_their_events_beside_the_others),
+        cmocka_unit_test(a_fixed_counter_that_there_is_not_counts_nothing),
         cmocka_unit_test(nothing_wanted_is_one_empty_group),
         cmocka_unit_test(an_event_without_a_counter_is_named),
         cmocka_unit_test(events_that_exclude_each_other_are_named),

@@ -4,6 +4,7 @@
 #include "hpm/events/metric.h"
 #include "hpm/events/scaled.h"
 #include "hpm/events/table.h"
+#include "test/host/topdown.h"
 
 static struct metric_program program;
 static char err[256];
@@ -222,11 +223,11 @@ static void a_row_that_a_pmu_lacks_events_for_gives_way_to_the_next(void **state
     assert_string_equal(program.event[1], "l1d.access");
     assert_int_equal(find("model", "l1d.miss_pct"), 0);
     assert_string_equal(program.event[1], "load");
-    assert_int_equal(find("icelake", "td.frontend"), 0);
+    assert_int_equal(find("icelake", "topdown.frontend"), 0);
     assert_string_equal(program.event[0], "PERF_METRICS:FRONTEND_BOUND");
-    assert_int_equal(find("skylake", "td.frontend"), 0);
+    assert_int_equal(find("skylake", "topdown.frontend"), 0);
     assert_string_equal(program.event[0], "IDQ_UOPS_NOT_DELIVERED:CORE");
-    assert_int_equal(find("zen4", "td.frontend"), 0);
+    assert_int_equal(find("zen4", "topdown.frontend"), 0);
     assert_string_equal(program.event[0], "DISPATCH_STALLS_1:FE_NO_OPS");
 }
 
@@ -235,27 +236,73 @@ static void what_a_pmu_cannot_measure_is_said_with_what_it_lacks(void **state)
     (void)state;
     assert_int_equal(find("zen2", "llc.mpki"), -ENOTSUP);
     assert_string_equal(err, "llc.mpki is not available on zen2: 'llc.miss' is not available on zen2");
-    assert_int_equal(find("zen2", "td.backend"), -ENOTSUP);
-    assert_string_equal(err, "td.backend is not available on zen2: 'STALL_BACKEND' is no event of zen2");
+    assert_int_equal(find("zen2", "topdown.backend"), -ENOTSUP);
+    assert_string_equal(err, "topdown.backend is not available on zen2: 'STALL_BACKEND' is no event of zen2");
     assert_int_equal(find("zen2", "ipcc"), -ENOENT);
     assert_string_equal(err, "'ipcc' is no metric; nearest: ipc");
 }
 
-/* 1000 cycles of Skylake: 4000 slots, of which 500 got nothing from the front end and 2000 retired; 2300 were issued, and 50
- * cycles went by in recovery. */
-static void the_four_shares_of_skylake_make_up_the_whole(void **state)
+/* ---- Top-down ---- */
+
+/* 1000 cycles: 4, 5 or 6 times as many slots, of which an eighth got nothing from the front end and half retired; what was issued
+ * besides, and 50 cycles of recovery, was an eighth, too. */
+static void intels_cores_without_perf_metrics_have_formulas(void **state)
 {
-    int64_t frontend, bad, retiring, backend;
+    static const struct {
+        const char *pmu;
+        uint64_t slots;
+    } cores[] = {{"skylake", 4000}, {"cascadelake", 4000}, {"icelake", 5000}, {"sapphirerapids", 6000}};
 
     (void)state;
-    frontend = measure("skylake", "td.frontend", (uint64_t[]){500, 1000});
-    retiring = measure("skylake", "td.retiring", (uint64_t[]){2000, 1000});
-    bad = measure("skylake", "td.bad_speculation", (uint64_t[]){2300, 2000, 50, 1000});
-    backend = measure("skylake", "td.backend", (uint64_t[]){500, 2300, 50, 1000});
-    assert_int_equal(frontend, 12.5 * METRIC_ONE);
-    assert_int_equal(retiring, 50 * METRIC_ONE);
-    assert_int_equal(bad, 12.5 * METRIC_ONE);
-    assert_int_equal(backend, 25 * METRIC_ONE);
+    for (unsigned i = 0; i < ARRAY_SIZE(cores); i++) {
+        const struct event_pmu pmu = {.table = event_table_named(cores[i].pmu),
+                                      .lacks = {.exclusions = 1u << EVENT_TOPDOWN}};
+        uint64_t slots = cores[i].slots, recovery = 50 * slots / 1000;
+        const struct counted counted[] = {{"cycles", 1000},
+                                          {"ops", slots / 2},
+                                          {"UOPS_ISSUED:ANY", slots / 2 + slots / 8 - recovery},
+                                          {"INT_MISC:RECOVERY_CYCLES", 50},
+                                          {"IDQ_UOPS_NOT_DELIVERED:CORE", slots / 8},
+                                          {NULL, 0}};
+        assert_shares(&pmu, "% of slots", counted, 50, 12.5, 12.5, 25);
+    }
+}
+
+static void those_with_perf_metrics_measure_the_shares(void **state)
+{
+    static const char *const pmus[] = {"icelake", "icelake-sp", "sapphirerapids"};
+    const struct counted counted[] = {{"TOPDOWN:SLOTS", 8000},
+                                      {"PERF_METRICS:RETIRING", 3000},
+                                      {"PERF_METRICS:BAD_SPECULATION", 1000},
+                                      {"PERF_METRICS:FRONTEND_BOUND", 500},
+                                      {"PERF_METRICS:BACKEND_BOUND", 3500},
+                                      {NULL, 0}};
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(pmus); i++)
+        assert_shares(&(struct event_pmu){.table = event_table_named(pmus[i])}, "% of slots", counted, 37.5,
+                      12.5, 6.25, 43.75);
+}
+
+static void the_simulated_machine_shares_out_cycles(void **state)
+{
+    const struct counted counted[] = {
+        {"cycles", 1000},  {"COMPLETION", 600},  {"STALL:ICACHE", 10},  {"STALL:BRANCH", 50},
+        {"STALL:TLB", 40}, {"STALL:OTHER", 100}, {"STALL:DCACHE", 200}, {NULL, 0}};
+
+    (void)state;
+    assert_shares(&(struct event_pmu){.table = event_table_named("model")}, "% of cycles", counted, 60, 5, 1,
+                  34);
+}
+
+static void zens_know_what_retired_and_zen_4_why_the_rest_did_not(void **state)
+{
+    (void)state;
+    assert_int_equal(measure("zen2", "topdown.retiring", (uint64_t[]){3000, 1000}), 50 * METRIC_ONE);
+    assert_int_equal(measure("zen3", "topdown.retiring", (uint64_t[]){1500, 1000}), 25 * METRIC_ONE);
+    assert_int_equal(measure("zen4", "topdown.retiring", (uint64_t[]){1500, 1000}), 25 * METRIC_ONE);
+    assert_int_equal(measure("zen4", "topdown.bad_speculation", (uint64_t[]){2100, 1500, 1000}),
+                     10 * METRIC_ONE);
 }
 
 static void metrics_are_named_and_described(void **state)
@@ -284,7 +331,10 @@ int main(void)
         cmocka_unit_test(metrics_are_found_with_their_events),
         cmocka_unit_test(a_row_that_a_pmu_lacks_events_for_gives_way_to_the_next),
         cmocka_unit_test(what_a_pmu_cannot_measure_is_said_with_what_it_lacks),
-        cmocka_unit_test(the_four_shares_of_skylake_make_up_the_whole),
+        cmocka_unit_test(intels_cores_without_perf_metrics_have_formulas),
+        cmocka_unit_test(those_with_perf_metrics_measure_the_shares),
+        cmocka_unit_test(the_simulated_machine_shares_out_cycles),
+        cmocka_unit_test(zens_know_what_retired_and_zen_4_why_the_rest_did_not),
         cmocka_unit_test(metrics_are_named_and_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,6 +100,13 @@ r=0
 [ "$(grep -c '^hpmstat: machine, at [0-9.]* ms, since the last$' "$console")" -ge 2 ] || r=1
 result $r "... and 50 ms are several intervals"
 
+boot machine=openpower720 timeout=300 -- hpm.breakdown=0 -- \
+	hpmstat per=machine events=topdown.retiring,topdown.bad_speculation,topdown.frontend,topdown.backend -- scoreboard ms=40
+status_is 0 "where the cycles went"
+r=0
+awk '/topdown\.[a-z_]+ +% of cycles/ { n++; sum += $1 } END { exit !(n == 4 && sum > 95 && sum < 105) }' "$console" || r=1
+result $r "... is four shares that make up the whole"
+
 refusals() {
 	while IFS='|' read -r _ said; do
 		says "^hpmstat: $said" "refused: $said"
@@ -112,6 +119,7 @@ cat >"$work/refused" <<'END'
 events=l1d.mis -- hello|events=l1d\.mis: 'l1d\.mis' is no event of model; nearest: l1d\.miss$
 events=llc.miss -- hello|events=llc\.miss: 'llc\.miss' is not available on model$
 events=remote_pct -- hello|events=remote_pct: remote_pct: there are fewer counters than it takes at the same time$
+events=topdown.backend -- hello|events=topdown\.backend: topdown\.backend: there are fewer counters than it takes at the same time$
 events=cycles:z -- hello|events=cycles:z: .*z
 events=, -- hello|events=,: no event or metric is named$
 events=cycles|no program behind '--'; without one only per=machine can be counted$
@@ -140,6 +148,10 @@ if [ "$arch" = aarch64 ]; then
 	for model in cpu=cortex-a72 cpu=max; do
 		loops_differ "$model" smp=1 icount=0 $model
 	done
+	boot smp=1 cpu=cortex-a72 -- -- hpmstat events=topdown.frontend -- hello ';' hpmstat events=topdown.retiring -- hello
+	status_is 2 "what a PMU cannot measure"
+	says "^hpmstat: events=topdown.frontend: topdown.frontend is not available on cortex-a72: 'STALL_FRONTEND' is no event" \
+		"... is refused with what it lacks"
 	boot smp=8 thread=multi timeout=300 -- -- sessions 24 20 '&' stress 24 5 8
 	status_is 0 "8 CPUs at once: sessions come and go under stress"
 	guest_tap

@@ -142,7 +142,7 @@ static void wait_for_a_turn(void)
 /* Counter 0 counts instructions; the count it is armed for. */
 static uint64_t arm_for(const struct event *event, uint64_t instructions)
 {
-    const struct event *next[HPM_COUNTERS_MAX] = {event};
+    const struct event *next[HPM_PLACES] = {event};
     struct pmu_latch now;
     bool irq = arch_irq_save();
 
