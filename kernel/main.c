@@ -71,7 +71,8 @@ static void handle_ipi(enum arch_ipi kind)
         call_ipi();
         break;
     case IPI_STOP:
-        panic_stopped();
+        panic_stop_asked();
+        break;
     default:
         panic("unexpected inter-processor interrupt %d", (int)kind);
     }

@@ -131,6 +131,28 @@ static void print_others(const struct cpu *self)
     }
 }
 
+/* Where a CPU stops that is not the panic's owner. */
+static NORETURN void panic_stopped(void)
+{
+    unsigned me = this_cpu()->index + 1;
+
+    arch_irq_save();
+    while (has_stopped(this_cpu())) /* and again: it panics where it prints */
+        arch_cpu_relax();
+    __atomic_store_n(&stopped[me - 1], true, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != me)
+        arch_cpu_relax();
+    panic_backtrace(NULL);
+    __atomic_store_n(&turn, 0, __ATOMIC_RELEASE);
+    arch_stop();
+}
+
+void panic_stop_asked(void)
+{
+    if (!has_stopped(this_cpu()))
+        panic_stopped();
+}
+
 /* On a CPU that takes a lock or prints. */
 static void stop_unless_asked(void)
 {
@@ -206,19 +228,4 @@ void panic_frame(const struct arch_frame *frame, const char *fmt, ...)
 
     va_start(args, fmt);
     panic_all(frame, fmt, args);
-}
-
-void panic_stopped(void)
-{
-    unsigned me = this_cpu()->index + 1;
-
-    arch_irq_save();
-    while (has_stopped(this_cpu())) /* and again: it panics where it prints */
-        arch_cpu_relax();
-    __atomic_store_n(&stopped[me - 1], true, __ATOMIC_RELEASE);
-    while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != me)
-        arch_cpu_relax();
-    panic_backtrace(NULL);
-    __atomic_store_n(&turn, 0, __ATOMIC_RELEASE);
-    arch_stop();
 }

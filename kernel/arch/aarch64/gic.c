@@ -108,8 +108,10 @@ void gic_interrupt(struct arch_frame *frame)
 
 void gic_fast_interrupt(const struct arch_frame *frame)
 {
-    if (gic->fiq_is_stop())
+    if (gic->fiq_is_stop()) {
         arch_handlers->ipi(IPI_STOP);
+        return; /* it was stopping already */
+    }
     panic_frame(frame, "FIQ that nobody sends");
 }
 

@@ -9,8 +9,8 @@ struct cpu;
 
 /* The entry code's: an IRQ was taken.  Interrupts off, on the interrupted thread's stack.  Serves all that are pending. */
 void gic_interrupt(struct arch_frame *frame);
-/* The same for an FIQ, all masked; panics if it is not IPI_STOP, which does not return. */
-NORETURN void gic_fast_interrupt(const struct arch_frame *frame);
+/* The same for an FIQ, all masked; panics if it is not IPI_STOP. */
+void gic_fast_interrupt(const struct arch_frame *frame);
 
 /* Boot CPU, after arch_init_memory: finds the controller and maps it; 0, or -ENODEV with a line that says why. */
 int gic_init(const struct platform_gic *gic);

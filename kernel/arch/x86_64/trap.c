@@ -144,8 +144,10 @@ void trap_paranoid_enter(struct arch_frame *frame);
 void trap_paranoid_enter(struct arch_frame *frame)
 {
     arch_user_access_end();
-    if (frame->vector == VEC_NMI && this_cpu()->arch.stop)
+    if (frame->vector == VEC_NMI && this_cpu()->arch.stop) {
         arch_handlers->ipi(IPI_STOP);
+        return; /* it was stopping already */
+    }
     if (frame->vector == VEC_DF) {
         struct fault fault = fault_of(frame);
         panic_frame(frame, "double fault: %s, last page fault at %#llx", fault_explain(frame, &fault),
