@@ -86,15 +86,17 @@ warehouse_SRC := $(addprefix apps/warehouse/,btree.c check.c load.c order_book.c
 COMMON_SRC := $(addprefix apps/common/,arena.c args.c histogram.c plan.c team.c)
 LIBC_SRC_aarch64 := apps/libc/aarch64/auxv.c
 LIBC_SRC := \
-	$(addprefix apps/libc/,cond.c futex.c hpm.c malloc.c mutex.c newlib_locks.c place.c start.c stubs.c thread.c time.c) \
+	$(addprefix apps/libc/, \
+		cond.c futex.c hpm.c hpm_region.c malloc.c mutex.c newlib_locks.c place.c start.c stubs.c thread.c time.c) \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS := badcalls counts faults known libctest oom places sessions stress
+TEST_APPS := badcalls counts faults known libctest oom places regions sessions stress
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S
 known_SRC += test/qemu/apps/$(ARCH)/known_loop.S
+regions_SRC += test/qemu/apps/$(ARCH)/known_loop.S
 # What must be refused: a program cut short, and none at all.
 BROKEN_APPS := cut-short no-program
 

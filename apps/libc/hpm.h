@@ -46,6 +46,31 @@ int samples_take(int session, struct sys_sample *out, size_t room);
 int samples_account(int session, unsigned criterion, struct sys_sample_account *out);
 void samples_close(int session);
 
+/*
+ * Regions: parts of a program, by name.  What a session counts for the calling thread between a region's begin and its end is summed
+ * by name, for all threads of the process: inclusive of the regions begun inside it, and exclusive of them.  A region inside
+ * itself counts once.  What begin and end cost, a system call each, is the surrounding region's but for its edges.
+ */
+enum { HPM_REGIONS = 64, HPM_REGION_DEPTH = 16, HPM_REGION_COUNTS = 8, HPM_REGION_NAME = 32 };
+struct hpm_region {
+    char name[HPM_REGION_NAME]; /* cut off if it is longer */
+    uint64_t calls;
+    uint64_t inclusive[HPM_REGION_COUNTS],
+        exclusive[HPM_REGION_COUNTS]; /* in the order of the events' names */
+};
+/*
+ * Counts these events, no metrics, up to 8, from now on; at_exit: 1 prints the table when the program ends.  0; an error of hpm_open;
+ * -EINVAL: a metric, -ENOSPC: more than 8, -EBUSY: regions are counted already; with what is wrong in why.
+ */
+int hpm_regions_start(const char *names, int at_exit, char *why, size_t size);
+/* 0; -ENODEV: not started; -ENOSPC: more than 64 names, or 16 inside one another; -EINVAL: not the one this thread entered last.  What
+ * was refused is counted, and said in the table. */
+int hpm_region_begin(const char *name);
+int hpm_region_end(const char *name);
+/* How many there are, the first room of them in out.  What has ended is in it. */
+size_t hpm_regions_read(struct hpm_region *out, size_t room);
+void hpm_regions_print(void);
+
 /* Starts an application of the bundle; it ends with its parent.  Its pid, or -Exxx, with a line on the console. */
 int application_start(char *const *argv, int argc);
 /* Sleeps until it has ended.  Its exit status; its counts can still be read. */

@@ -1,0 +1,217 @@
+/* Regions (hpm.h): a stack for each thread of what it has entered, a table for the process of what they come to. */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "apps/libc/hpm.h"
+
+#define NONE HPM_REGIONS
+
+static struct {
+    pthread_mutex_t lock;
+    int session; /* 0: not started */
+    unsigned counts;
+    struct {
+        char name[160];
+        int exact;
+    } count[HPM_REGION_COUNTS];
+    struct hpm_region region[HPM_REGIONS]; /* lock */
+    unsigned regions;                      /* lock */
+    unsigned refused;                      /* lock */
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A region that the thread is in. */
+struct frame {
+    unsigned region;
+    uint64_t began[HPM_REGION_COUNTS];  /* what the thread had then              */
+    uint64_t inside[HPM_REGION_COUNTS]; /* what regions that ended inside it had */
+};
+static _Thread_local struct {
+    struct frame frame[HPM_REGION_DEPTH];
+    unsigned depth;
+} stack;
+
+/* ---- Counting ---- */
+
+/* The caller's counts: how many, or -Exxx. */
+static int read_values(int session, struct sys_hpm_value v[HPM_REGION_COUNTS])
+{
+    const struct sys_hpm_read own = {.session = (uint32_t)session, .scope = SYS_SCOPE_THREAD};
+
+    return hpm_values(&own, v, HPM_REGION_COUNTS);
+}
+
+static int read_counts(uint64_t out[HPM_REGION_COUNTS])
+{
+    struct sys_hpm_value v[HPM_REGION_COUNTS];
+    int n = read_values(table.session, v);
+
+    for (int i = 0; i < n; i++)
+        out[i] = v[i].count;
+    return n < 0 ? n : 0;
+}
+
+/* Estimates may fall a little. */
+static uint64_t since(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+static int check(const struct sys_hpm_value *v, int n, char *why, size_t size)
+{
+    if (n > HPM_REGION_COUNTS) {
+        snprintf(why, size, "regions have %d counts at most", HPM_REGION_COUNTS);
+        return -ENOSPC;
+    }
+    for (int i = 0; i < n; i++) {
+        if (v[i].kind == SYS_VALUE_COUNT)
+            continue;
+        snprintf(why, size, "'%s' is a metric: regions sum up counts", v[i].name);
+        return -EINVAL;
+    }
+    return n < 0 ? n : 0;
+}
+
+int hpm_regions_start(const char *names, int at_exit, char *why, size_t size)
+{
+    struct sys_hpm_value v[HPM_REGION_COUNTS];
+
+    if (table.session) {
+        snprintf(why, size, "regions are counted already");
+        return -EBUSY;
+    }
+    int session = hpm_open(names, why, size);
+    if (session < 0)
+        return session;
+    int n = read_values(session, v), err = check(v, n, why, size);
+    if (err) {
+        hpm_close(session);
+        return err;
+    }
+    for (int i = 0; i < n; i++) {
+        memcpy(table.count[i].name, v[i].name, sizeof v[i].name);
+        table.count[i].exact = v[i].sure == SYS_SURE_EXACT;
+    }
+    table.counts = (unsigned)n;
+    __atomic_store_n(&table.session, session, __ATOMIC_RELEASE);
+    if (at_exit)
+        atexit(hpm_regions_print);
+    return 0;
+}
+
+/* ---- Regions ---- */
+
+/* Lock held: the region's place in the table, or NONE. */
+static unsigned find_locked(const char *name)
+{
+    unsigned i = 0;
+
+    while (i < table.regions && strncmp(table.region[i].name, name, HPM_REGION_NAME - 1))
+        i++;
+    if (i < table.regions || i == HPM_REGIONS)
+        return i;
+    snprintf(table.region[i].name, HPM_REGION_NAME, "%s", name);
+    return table.regions++;
+}
+
+static int refuse(int err)
+{
+    pthread_mutex_lock(&table.lock);
+    table.refused++;
+    pthread_mutex_unlock(&table.lock);
+    return err;
+}
+
+int hpm_region_begin(const char *name)
+{
+    if (!__atomic_load_n(&table.session, __ATOMIC_ACQUIRE))
+        return -ENODEV;
+    if (stack.depth == HPM_REGION_DEPTH)
+        return refuse(-ENOSPC);
+    struct frame *f = &stack.frame[stack.depth];
+    *f = (struct frame){0};
+    pthread_mutex_lock(&table.lock);
+    f->region = find_locked(name);
+    pthread_mutex_unlock(&table.lock);
+    if (f->region == NONE)
+        return refuse(-ENOSPC);
+    stack.depth++;
+    int err = read_counts(f->began); /* last, so that what it took to come here is not the region's */
+    if (!err)
+        return 0;
+    stack.depth--;
+    return refuse(err);
+}
+
+/* Is the region of the uppermost frame in a lower one as well, which will count it? */
+static int is_inside_itself(void)
+{
+    for (unsigned d = 0; d + 1 < stack.depth; d++)
+        if (stack.frame[d].region == stack.frame[stack.depth - 1].region)
+            return 1;
+    return 0;
+}
+
+static void add(const struct frame *f, const uint64_t *now, int counts_inclusive)
+{
+    struct hpm_region *r = &table.region[f->region];
+
+    pthread_mutex_lock(&table.lock);
+    r->calls++;
+    for (unsigned i = 0; i < table.counts; i++) {
+        uint64_t inclusive = since(now[i], f->began[i]);
+        r->inclusive[i] += counts_inclusive ? inclusive : 0;
+        r->exclusive[i] += since(inclusive, f->inside[i]);
+    }
+    pthread_mutex_unlock(&table.lock);
+}
+
+int hpm_region_end(const char *name)
+{
+    uint64_t now[HPM_REGION_COUNTS];
+
+    if (!__atomic_load_n(&table.session, __ATOMIC_ACQUIRE))
+        return -ENODEV;
+    int err = read_counts(now); /* first, for the same reason */
+    struct frame *f = stack.depth ? &stack.frame[stack.depth - 1] : NULL;
+    if (err || !f || strncmp(table.region[f->region].name, name, HPM_REGION_NAME - 1))
+        return refuse(err ? err : -EINVAL);
+    add(f, now, !is_inside_itself());
+    stack.depth--;
+    for (unsigned i = 0; stack.depth && i < table.counts; i++)
+        f[-1].inside[i] += since(now[i], f->began[i]);
+    return 0;
+}
+
+/* ---- What they come to ---- */
+
+size_t hpm_regions_read(struct hpm_region *out, size_t room)
+{
+    pthread_mutex_lock(&table.lock);
+    size_t n = table.regions;
+    memcpy(out, table.region, (n < room ? n : room) * sizeof *out);
+    pthread_mutex_unlock(&table.lock);
+    return n;
+}
+
+/* Each region's counts, with the regions inside it and alone; ~: estimates, of events that took turns. */
+void hpm_regions_print(void)
+{
+    pthread_mutex_lock(&table.lock);
+    printf("regions: %-31s %10s", "name", "calls");
+    for (unsigned i = 0; i < table.counts; i++)
+        printf(" %15s%s %16s", table.count[i].name, table.count[i].exact ? " " : "~", "alone");
+    printf("\n");
+    for (unsigned r = 0; r < table.regions; r++) {
+        const struct hpm_region *at = &table.region[r];
+        printf("regions: %-31s %10" PRIu64, at->name, at->calls);
+        for (unsigned i = 0; i < table.counts; i++)
+            printf(" %16" PRIu64 " %16" PRIu64, at->inclusive[i], at->exclusive[i]);
+        printf("\n");
+    }
+    if (table.refused)
+        printf("regions: %u begins or ends were refused\n", table.refused);
+    pthread_mutex_unlock(&table.lock);
+}
