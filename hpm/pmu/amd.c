@@ -353,8 +353,9 @@ static bool slice_is_over(const struct amd_cpu *a)
 static unsigned amd_interrupted(void)
 {
     struct amd_cpu *a = amd_here();
-    uint64_t flags = pmu.has.global ? x86_read(MSR_GLOBAL_STATUS) : 0;
 
+    x86_unmask_counters();
+    uint64_t flags = pmu.has.global ? x86_read(MSR_GLOBAL_STATUS) : 0;
     flags &= all(pmu.has.counters) | GLOBAL_FROZEN;
     if (flags)
         x86_write(MSR_GLOBAL_CLEAR, flags);

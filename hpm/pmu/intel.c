@@ -448,6 +448,7 @@ static unsigned intel_interrupted(void)
 {
     struct intel_cpu *a = intel_here();
 
+    x86_unmask_counters();
     if (!intel_is_global(&pmu.has))
         return take_due(a, UINT32_MAX) | (slice_over(a) ? PMU_SLICE : 0);
     uint64_t status = take_status();

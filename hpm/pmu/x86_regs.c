@@ -28,6 +28,11 @@ uint64_t x86_read_counter(uint32_t counter)
     return lo | (uint64_t)hi << 32;
 }
 
+void x86_unmask_counters(void)
+{
+    lapic_pmu_unmask();
+}
+
 bool x86_route_extended(unsigned n)
 {
     return lapic_route_extended(n);

@@ -20,3 +20,6 @@ uint64_t x86_read_counter(uint32_t counter);
 /* Makes entry n of the extended local vector table raise the PMU interrupt (AMD APM volume 2, 16.4).  The entry for performance counters
  * always does.  False: the local APIC has no such entry. */
 bool x86_route_extended(unsigned n);
+/* In the counters' interrupt, before their status is looked at: the entry for performance counters has masked itself when it raised it
+ * (SDM volume 3A, 10.5.1), and what overflows from now on comes behind this one. */
+void x86_unmask_counters(void);

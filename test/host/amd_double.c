@@ -102,9 +102,10 @@ void double_deliver(void)
 {
     struct amd_double *d = here();
 
-    while (double_interruptible() && d->pending) {
+    while (double_interruptible() && d->pending && !d->masked) {
         host_irqs_on = false;
         d->pending = false;
+        d->masked = true;
         d->interrupts++;
         hpm_interrupt(NULL);
         host_irqs_on = true;
@@ -187,6 +188,11 @@ struct x86_leaf x86_leaf(uint32_t leaf, uint32_t sub)
         return (struct x86_leaf){.eax = k->v2 ? EAX_PERFMON_V2 : 0, .ebx = 0x01040 << 4 | k->v2};
     }
     abort();
+}
+
+void x86_unmask_counters(void)
+{
+    here()->masked = false;
 }
 
 bool x86_route_extended(unsigned n)

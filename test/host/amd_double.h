@@ -36,7 +36,7 @@ struct amd_double {
     struct amd_kind kind;
     uint64_t select[AMD_COUNTERS_MAX], counter[AMD_COUNTERS_MAX];
     uint64_t global, status;
-    bool pending;                        /* interrupt, in the local APIC */
+    bool pending, masked;                /* interrupt, in the local APIC; its entry has masked itself */
     bool routed[ENTRIES];                /* extended entries             */
     uint64_t fetch, op;                  /* control registers, the latter without its current count */
     uint64_t current;                    /* of the interval              */

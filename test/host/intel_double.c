@@ -229,9 +229,10 @@ void double_deliver(void)
 {
     struct intel_double *d = here();
 
-    for (unsigned i = 0; double_interruptible() && d->interrupt; i++) {
+    for (unsigned i = 0; double_interruptible() && d->interrupt && !d->masked; i++) {
         require(i < INTERRUPTS_AT_ONE);
         d->interrupt = false;
+        d->masked = true;
         host_irqs_on = false;
         hpm_interrupt(NULL);
         host_irqs_on = true;
@@ -239,6 +240,11 @@ void double_deliver(void)
 }
 
 /* ---- Registers ---- */
+
+void x86_unmask_counters(void)
+{
+    here()->masked = false;
+}
 
 static void access_one(void)
 {

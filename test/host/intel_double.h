@@ -44,7 +44,7 @@ struct intel_double {
     uint64_t select[INTEL_COUNTERS], counter[INTEL_COUNTERS], fixed[INTEL_FIXED];
     uint64_t fixed_control, global_control, status, debug, ds_area;
     uint64_t pebs_enable, data_config, load_latency, offcore[2], frontend, force_abort;
-    bool interrupt; /* the local APIC has one for this CPU */
+    bool interrupt, masked; /* the local APIC has one for this CPU; its entry has masked itself */
     /* By counter, fixed ones behind the others: increments since it was set up; the same when it was read; those between reading
      * and writing it while it counted; and the second without the third. */
     uint64_t happened[INTEL_COUNTERS + INTEL_FIXED], seen[INTEL_COUNTERS + INTEL_FIXED];

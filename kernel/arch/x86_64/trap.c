@@ -136,7 +136,6 @@ void trap_pmu_enter(struct arch_frame *frame)
 {
     arch_user_access_end();
     lapic_eoi();
-    lapic_pmu_unmask(); /* first: what overflows meanwhile comes behind this one */
     arch_handlers->pmu(frame);
 }
 
