@@ -14,10 +14,11 @@ static void write_end(struct hpm_context *c)
     __atomic_store_n(&c->sequence, c->sequence + 1, __ATOMIC_RELEASE);
 }
 
-void context_gather(struct hpm_context *c, const struct mux_plan *plan, const struct mux_pieces *pieces)
+void context_add(struct hpm_context *c, const struct mux_plan *plan, unsigned group, uint64_t cycles,
+                 const uint64_t *count)
 {
     write_begin(c);
-    mux_gather(&c->counts, plan, pieces);
+    mux_add(&c->counts, plan, group, cycles, count);
     write_end(c);
 }
 

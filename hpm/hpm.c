@@ -11,9 +11,6 @@
 #include "kernel/cpu.h"
 #include "kernel/lock.h"
 
-/* At the ends of slices, counts are handed out, and units closed, this often only. */
-enum { CHECK_CYCLES = 2000000 };
-
 static struct spinlock mark_lock = SPINLOCK(LOCK_HPM, "hpm mark");
 
 /* ---- Counting; all with interrupts off ---- */
@@ -41,23 +38,23 @@ static uint64_t grown(struct pmu_latch *last, const struct pmu_latch *now, unsig
     return count;
 }
 
-/* A reading ends the present stretch, in which the plan's group was counting, and begins the next. */
-static void end_stretch(struct hpm_cpu *hpm, const struct mux_plan *plan, unsigned group,
-                        const struct pmu_latch *now)
+/* A reading ends the present stretch, in which the group was counting, and begins the next. */
+static void end_stretch(struct hpm_cpu *hpm, unsigned group, const struct pmu_latch *now)
 {
     struct pmu_latch *last = &hpm->last;
-    uint64_t count[PLAN_PLACES], cycles = now->cycles - last->cycles;
+    struct piece *piece = &hpm->piece[group];
+    uint64_t cycles = now->cycles - last->cycles;
 
     for (unsigned c = 0; c < hpm_state.pmu.counters; c++)
-        count[c] = grown(last, now, c);
-    for (unsigned n = 0; n < hpm_state.fixed; n++)
-        count[PLAN_FIXED(n)] = grown(last, now, HPM_COUNTERS_MAX + n);
-    count[PLAN_CYCLES] = cycles;
-    count[PLAN_INSTRUCTIONS] = now->instructions - last->instructions;
-    last->cycles = now->cycles;
+        piece->count[c] += grown(last, now, c);
+    for (unsigned n = HPM_COUNTERS_MAX; n < HPM_COUNTERS_MAX + hpm_state.fixed; n++)
+        piece->count[n] += grown(last, now, n);
+    piece->instructions += now->instructions - last->instructions;
+    piece->cycles += cycles;
     last->instructions = now->instructions;
+    last->cycles = now->cycles;
     hpm->since_check += cycles;
-    mux_note(&hpm->pieces, plan, group, cycles, count);
+    hpm->pieces |= 1ull << group;
     if (!hpm->current)
         set_idle(hpm, hpm->idle_ticks + (hpm->read_at - hpm->idle_since), hpm->read_at);
 }
@@ -65,15 +62,29 @@ static void end_stretch(struct hpm_cpu *hpm, const struct mux_plan *plan, unsign
 /* To those whose they are. */
 static void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan)
 {
-    if (hpm->current)
-        context_gather(&hpm->current->counts, plan, &hpm->pieces);
-    context_gather(hpm->current ? &hpm->busy : &hpm->idle, plan, &hpm->pieces);
-    mux_forget(&hpm->pieces, plan);
+    struct hpm_context *of_cpu = hpm->current ? &hpm->busy : &hpm->idle;
+    uint64_t count[PLAN_PLACES];
+
+    for (; hpm->pieces; hpm->pieces &= hpm->pieces - 1) {
+        unsigned group = (unsigned)__builtin_ctzll(hpm->pieces);
+        struct piece *piece = &hpm->piece[group];
+        for (unsigned c = 0; c < hpm_state.pmu.counters; c++)
+            count[c] = piece->count[c];
+        for (unsigned n = 0; n < hpm_state.fixed; n++)
+            count[PLAN_FIXED(n)] = piece->count[HPM_COUNTERS_MAX + n];
+        count[PLAN_CYCLES] = piece->cycles;
+        count[PLAN_INSTRUCTIONS] = piece->instructions;
+        if (hpm->current)
+            context_add(&hpm->current->counts, plan, group, piece->cycles, count);
+        context_add(of_cpu, plan, group, piece->cycles, count);
+        *piece = (struct piece){0};
+    }
 }
 
+/* Most slices end in the middle of a round. */
 static void end_slice(struct hpm_cpu *hpm, const struct mux_plan *plan)
 {
-    if (hpm->since_check < CHECK_CYCLES)
+    if (hpm->since_check < plan->rounds.round - plan->rounds.pass / 2)
         return;
     hpm->since_check = 0;
     hand_out(hpm, plan);
@@ -103,7 +114,7 @@ static void account(struct hpm_cpu *hpm, bool slice_over, int64_t tid)
     if (tid != SAME_THREAD)
         hpm_state.ops->tag((uint32_t)tid);
     hpm_state.ops->latch(&now, next);
-    end_stretch(hpm, &old->mux, group, &now);
+    end_stretch(hpm, group, &now);
     if (turn)
         hpm->turn_began = now.cycles;
     if (plan == old && slice_over)
@@ -137,7 +148,7 @@ void counting_follow(UNUSED void *unused)
 /* A sample that is found to be due while interrupts are off is of the kernel's doings there. */
 static void here(struct hpm_cpu *hpm, const void *pc)
 {
-    hpm->profiler.time = arch_ticks();
+    hpm->profiler.time = arch_ticks_near();
     hpm->profiler.pc = (vaddr_t)pc;
     hpm->profiler.user = false;
 }
@@ -158,7 +169,7 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
         set_idle(hpm, hpm->idle_ticks, in ? 0 : hpm->read_at);
         profile_idle(hpm, !in);
     }
-    hpm->own_ticks += arch_ticks() - hpm->profiler.time;
+    hpm->own_ticks += arch_ticks_near() - hpm->profiler.time;
 }
 
 void hpm_tick(void)
@@ -170,7 +181,7 @@ void hpm_tick(void)
     here(hpm, __builtin_return_address(0));
     sampler_poll(hpm);
     account(hpm, hpm->last.cycles - hpm->turn_began >= hpm_slice_cycles, SAME_THREAD);
-    hpm->own_ticks += arch_ticks() - hpm->profiler.time;
+    hpm->own_ticks += arch_ticks_near() - hpm->profiler.time;
 }
 
 void hpm_interrupt(struct arch_frame *frame)
@@ -180,7 +191,7 @@ void hpm_interrupt(struct arch_frame *frame)
     if (!hpm)
         return;
     struct profiler *p = &hpm->profiler;
-    p->time = arch_ticks();
+    p->time = arch_ticks_near();
     unsigned why = hpm_state.ops->interrupted();
     hpm->interrupts++;
     p->pc = arch_frame_pc(frame);
@@ -191,7 +202,7 @@ void hpm_interrupt(struct arch_frame *frame)
         sampler_poll(hpm);
     if (why & PMU_SLICE)
         account(hpm, true, SAME_THREAD);
-    uint64_t ticks = arch_ticks() - p->time;
+    uint64_t ticks = arch_ticks_near() - p->time;
     hpm->own_ticks += ticks;
     if (why >= PMU_COUNTER) {
         p->ticks += ticks;

@@ -7,15 +7,22 @@
 
 /* A CPU's part in sampling.  Written by the CPU itself, interrupts off, but for the ring's tail and delivered. */
 struct sampler {
-    uint32_t applied; /* generation of the request that the hardware was last told */
-    uint32_t period;  /* of it                                                      */
-    bool on;
     struct sample_ring ring;
     uint64_t taken, lost_hardware, lost_buffer;
     uint64_t delivered, forgotten; /* the consumer's; forgotten: left over when sampling started again */
     uint64_t cycles;               /* spent on it     */
+    uint32_t period;               /* of the request that the hardware was last told ... */
+    uint32_t applied;              /* ... and its generation                             */
+    bool on;
 };
 
+/* What a group counted. */
+struct piece {
+    uint64_t cycles, instructions;
+    uint64_t count[HPM_PLACES]; /* as in struct pmu_latch */
+} ALIGNED(CACHE_LINE);
+
+/* What every turn needs is in front, in few cache lines. */
 struct hpm_cpu {
     struct hpm_thread *current;  /* NULL: idle */
     const struct hpm_plan *plan; /* whose groups are counting                             */
@@ -23,30 +30,31 @@ struct hpm_cpu {
     uint64_t since_check;        /* cycles counted since units were looked at             */
     uint64_t own_ticks;          /* of monitoring, and ...                                */
     uint64_t interrupts;         /* ... by the PMU, and ...                               */
-    uint64_t records;            /* ... recorded by it                                    */
-    uint64_t read_at;            /* ticks, at the latest reading at which nothing ran before or afterwards */
-    uint32_t current_pid;        /* atomic: its process, 0: none or idle                  */
+    uint64_t pieces;             /* bit g: there is something in piece[g]                 */
     struct pmu_latch last;
+    struct sampler sampler;
+    struct profiler profiler;
     struct mux_turns turns;
-    struct mux_pieces pieces;      /* of current, not yet added to its counts and the CPU's */
+    struct piece piece[GROUP_MAX]; /* of current, by group, not yet added to its counts and the CPU's */
     struct hpm_context busy, idle; /* of all threads together, and of interrupts while there is none to run */
+    uint64_t records;              /* of monitoring: recorded by the PMU                              */
+    uint32_t current_pid;          /* atomic: its process, 0: none or idle                  */
     uint32_t idle_sequence;        /* odd while the next two are written */
     uint64_t idle_ticks;           /* of finished idle stretches */
     uint64_t idle_since;           /* ticks; 0: not idle         */
-    struct sampler sampler;
-    struct profiler profiler;
+    uint64_t read_at; /* ticks, at the latest reading at which nothing ran before or afterwards */
 };
 
 /* Chosen at boot, then fixed, but for the plan. */
 struct hpm_state {
-    const struct pmu_ops *ops; /* NULL: there is no PMU */
+    const struct pmu_ops *ops;   /* NULL: there is no PMU */
+    const struct hpm_plan *plan; /* atomic: what every CPU is to count; see session.c */
+    unsigned fixed;              /* how many counters there are of pmu.events.fixed */
     struct pmu_caps pmu;
-    unsigned fixed;                 /* how many counters there are of pmu.events.fixed */
     struct event event[HPM_EVENTS]; /* the figures'; no counters: cannot be counted */
     struct event always[2];         /* cycles and instructions; no modes: not counted */
     struct context_figures figures; /* their logical counts                           */
-    const struct hpm_plan *plan;    /* atomic: what every CPU is to count; see session.c */
-};
+} ALIGNED(CACHE_LINE);
 extern struct hpm_state hpm_state;
 extern uint64_t hpm_slice_cycles;         /* boot argument: what a group counts at a time */
 extern uint64_t hpm_records, hpm_samples; /* boot arguments: sizes of a CPU's two rings */

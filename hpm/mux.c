@@ -59,64 +59,19 @@ static void adopt(struct mux_counts *c, const struct mux_plan *p)
     c->generation = p->generation;
 }
 
-static void lengthen(struct mux_counts *c, const struct mux_plan *p, uint64_t length)
-{
-    if (c->generation != p->generation)
-        adopt(c, p);
-    c->length += length;
-    c->open_length += length;
-}
-
 void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
              const uint64_t *count)
 {
     ASSERT(group < p->rounds.groups);
-    lengthen(c, p, length);
-    const struct mux_seat *seat = p->seat[group];
-    for (unsigned n = p->seats[group]; n; n--, seat++) {
+    if (c->generation != p->generation)
+        adopt(c, p);
+    c->length += length;
+    c->open_length += length;
+    const struct mux_seat *seat = p->group[group].seat;
+    for (unsigned n = p->group[group].seats; n; n--, seat++) {
         c->open[seat->event].count += count[seat->place];
         c->open[seat->event].seen += length;
     }
-}
-
-/* ---- Pieces ---- */
-
-void mux_note(struct mux_pieces *pieces, const struct mux_plan *p, unsigned group, uint64_t length,
-              const uint64_t *count)
-{
-    ASSERT(group < p->rounds.groups);
-    pieces->length += length;
-    pieces->groups |= bit(group);
-    pieces->seen[group] += length;
-    const struct mux_seat *seat = p->seat[group];
-    for (unsigned n = p->seats[group]; n; n--, seat++)
-        pieces->count[seat->event] += count[seat->place];
-}
-
-void mux_gather(struct mux_counts *c, const struct mux_plan *p, const struct mux_pieces *pieces)
-{
-    uint64_t events = 0;
-
-    lengthen(c, p, pieces->length);
-    for (uint64_t groups = pieces->groups; groups; groups &= groups - 1) {
-        unsigned g = first_of(groups);
-        events |= p->events_in[g];
-        for (uint64_t left = p->events_in[g]; left; left &= left - 1)
-            c->open[first_of(left)].seen += pieces->seen[g];
-    }
-    for (; events; events &= events - 1)
-        c->open[first_of(events)].count += pieces->count[first_of(events)];
-}
-
-void mux_forget(struct mux_pieces *pieces, const struct mux_plan *p)
-{
-    for (; pieces->groups; pieces->groups &= pieces->groups - 1) {
-        unsigned g = first_of(pieces->groups);
-        pieces->seen[g] = 0;
-        for (uint64_t left = p->events_in[g]; left; left &= left - 1)
-            pieces->count[first_of(left)] = 0;
-    }
-    pieces->length = 0;
 }
 
 /* ---- Closing ---- */
@@ -164,7 +119,6 @@ struct closing {
     uint64_t all;         /* length / pass, in 2^-WEIGHT_BITS                            */
     uint64_t seen;        /* for such a length:                                          */
     uint64_t scale, rate; /* ... length / seen and pass / seen, in 2^-RATIO_BITS         */
-    uint64_t weight;      /* ... all (length - seen) / pass, in 2^-WEIGHT_BITS           */
 };
 
 static uint64_t parts_of(uint64_t length, uint64_t pass)
@@ -178,7 +132,6 @@ static void set_seen(struct closing *unit, uint64_t seen)
     /* Rounded up: what comes to a whole number shall not fall short of it. */
     unit->scale = fixed_muldiv(unit->length, 1ull << RATIO_BITS, seen) + (unit->length % seen != 0);
     unit->rate = fixed_muldiv(unit->pass, 1ull << RATIO_BITS, seen);
-    unit->weight = unit->all * parts_of(unit->length - seen, unit->pass) >> WEIGHT_BITS;
 }
 
 /* Adds the count, scaled, with its fraction. */
@@ -200,7 +153,8 @@ static void add_variance(struct mux_count *e, const struct closing *unit, uint64
     if (rate == RATE_MAX || unit->length >> 14 > unit->pass) {
         e->variance = WIDE_MAX;
     } else if (difference && e->units && e->rate != RATE_NONE) {
-        wide_t product = fixed_mul_wide((wide_t)difference * difference / 2, unit->weight);
+        uint64_t weight = unit->all * parts_of(unit->length - unit->seen, unit->pass) >> WEIGHT_BITS;
+        wide_t product = fixed_mul_wide((wide_t)difference * difference / 2, weight);
         e->variance = fixed_add_wide(e->variance, product == WIDE_MAX ? WIDE_MAX : product >> WEIGHT_BITS);
     }
 }

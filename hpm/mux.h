@@ -77,7 +77,10 @@ struct mux_turns {
 /* A round begins.  Turns that are to differ need different seeds. */
 void mux_turns_init(struct mux_turns *t, const struct mux_rounds *r, uint64_t seed);
 /* The group that counts now. */
-unsigned mux_turns_group(const struct mux_turns *t);
+static inline unsigned mux_turns_group(const struct mux_turns *t)
+{
+    return t->order[t->position];
+}
 /* length of the present slice has passed since the last call; what is left of it is t->left, for the timer when the
  * thread runs again.  A slice ends when nothing is left; running over shortens no other. */
 enum mux_step mux_turns_spend(struct mux_turns *t, const struct mux_rounds *r, uint64_t length);
@@ -98,14 +101,16 @@ struct mux_plan {
     uint32_t generation, born[GROUP_EVENTS_MAX];
     uint64_t events;                 /* bit e: event e is counted               */
     uint64_t rough;                  /* of them: no variance is kept, and no interval given, the caller's */
-    uint64_t events_in[GROUP_MAX];   /* of them: those in each group            */
     unsigned counted;                /* how many they are                       */
     uint8_t order[GROUP_EVENTS_MAX]; /* all of them, those of the same groups in a row */
     uint16_t slots_with[GROUP_EVENTS_MAX]; /* slices of a pass that it is counted in  */
-    uint8_t seats[GROUP_MAX];              /* of each group ...                       */
-    struct mux_seat {
-        uint8_t place, event;
-    } seat[GROUP_MAX][GROUP_EVENTS_MAX]; /* ... what sits where */
+    struct mux_group {
+        uint64_t events; /* bit e: event e is in the group */
+        uint8_t seats;   /* how many they are              */
+        struct mux_seat {
+            uint8_t place, event;
+        } seat[GROUP_EVENTS_MAX]; /* what sits where */
+    } group[GROUP_MAX];
 };
 /* As mux_rounds_init.  groups is a valid plan. */
 int mux_plan_init(struct mux_plan *p, const struct mux_config *config, const struct group_plan *groups);
@@ -138,21 +143,6 @@ struct mux_counts {
         wide_t variance;   /* of total but for the first unit's part, counts squared, in 2^-16    */
     } event[GROUP_EVENTS_MAX];
 };
-
-/* What several groups counted one after the other under one plan, not yet added to anybody's counts; zeroed at first. */
-struct mux_pieces {
-    uint64_t length;
-    uint64_t groups;                  /* bit g: group g was on */
-    uint64_t seen[GROUP_MAX];         /* length, by group      */
-    uint64_t count[GROUP_EVENTS_MAX]; /* by event              */
-};
-/* As mux_add, into pieces. */
-void mux_note(struct mux_pieces *pieces, const struct mux_plan *p, unsigned group, uint64_t length,
-              const uint64_t *count);
-/* Adds the pieces, as so many calls of mux_add would. */
-void mux_gather(struct mux_counts *c, const struct mux_plan *p, const struct mux_pieces *pieces);
-/* They have been gathered by all who want them. */
-void mux_forget(struct mux_pieces *pieces, const struct mux_plan *p);
 
 /* For a length the group counted; count is by place, as in the plan's groups.  The plan is no earlier than that of the call
  * before. */

@@ -79,16 +79,18 @@ int mux_rounds_init(struct mux_rounds *r, const struct mux_config *config, unsig
 
 static void seat(struct mux_plan *p, unsigned group, unsigned place, unsigned event)
 {
-    p->seat[group][p->seats[group]++] = (struct mux_seat){(uint8_t)place, (uint8_t)event};
+    struct mux_group *g = &p->group[group];
+
+    g->seat[g->seats++] = (struct mux_seat){(uint8_t)place, (uint8_t)event};
+    g->events |= bit(event);
     p->events |= bit(event);
-    p->events_in[group] |= bit(event);
     p->slots_with[event] += p->rounds.share[group];
 }
 
 static bool seen_alike(const struct mux_plan *p, unsigned a, unsigned b)
 {
     for (unsigned g = 0; g < p->rounds.groups; g++)
-        if ((p->events_in[g] >> a & 1) != (p->events_in[g] >> b & 1))
+        if ((p->group[g].events >> a & 1) != (p->group[g].events >> b & 1))
             return false;
     return true;
 }
@@ -128,9 +130,9 @@ void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias)
 {
     ASSERT(!(p->events >> alias & 1));
     for (unsigned g = 0; g < p->rounds.groups; g++)
-        for (unsigned i = 0, n = p->seats[g]; i < n; i++)
-            if (p->seat[g][i].event == event)
-                seat(p, g, p->seat[g][i].place, alias);
+        for (unsigned i = 0, n = p->group[g].seats; i < n; i++)
+            if (p->group[g].seat[i].event == event)
+                seat(p, g, p->group[g].seat[i].place, alias);
     put_in_order(p);
 }
 
@@ -173,11 +175,6 @@ void mux_turns_init(struct mux_turns *t, const struct mux_rounds *r, uint64_t se
         for (unsigned i = 0; i < r->share[g]; i++)
             t->order[slot++] = (uint8_t)g;
     begin_pass(t, r, 0);
-}
-
-unsigned mux_turns_group(const struct mux_turns *t)
-{
-    return t->order[t->position];
 }
 
 enum mux_step mux_turns_next(struct mux_turns *t, const struct mux_rounds *r)

@@ -115,12 +115,12 @@ void sampler_poll(struct hpm_cpu *hpm)
 
     if (!s->on && !changed)
         return;
-    uint64_t began = arch_ticks();
+    uint64_t began = arch_ticks_near();
     if (s->on && hpm_state.ops->waiting())
         drain(hpm);
     if (changed)
         follow_request(s);
-    s->cycles += hpm_cycles_of(arch_ticks() - began);
+    s->cycles += hpm_cycles_of(arch_ticks_near() - began);
 }
 
 /* ---- Anyone ---- */

@@ -16,18 +16,19 @@ struct thread;
 
 struct cpu {
     struct arch_cpu arch; /* first: arch/ finds struct cpu from its register      */
-    unsigned index;       /* 0..cpu_count()-1                                       */
-    uint64_t hwid;        /* APIC id, MPIDR affinity                                */
-    struct cpu_place place;
-    void *boot_stack_top;
+    /* What interrupts and switches need is together. */
     struct thread *current;   /* running thread; written by the scheduler, irqs off  */
-    struct thread *idle;      /* its idle thread                                     */
-    struct runqueue *rq;      /* sched/runqueue.c                                    */
     struct hpm_cpu *hpm;      /* hpm/hpm.c                                           */
+    struct runqueue *rq;      /* sched/runqueue.c                                    */
     struct arch_space *space; /* loaded address space, NULL = kernel only            */
-    unsigned spin_depth;      /* spinlocks held: must be 0 when sleeping             */
+    struct thread *idle;      /* its idle thread                                     */
+    unsigned index;           /* 0..cpu_count()-1                                    */
+    uint16_t spin_depth;      /* spinlocks held: must be 0 when sleeping             */
     bool online;              /* has reached its idle loop                           */
     bool resched;             /* run sched_point() before the next return to user    */
+    uint64_t hwid;            /* APIC id, MPIDR affinity                             */
+    struct cpu_place place;
+    void *boot_stack_top;
 } ALIGNED(CACHE_LINE);
 
 extern struct cpu cpus[CPU_MAX];

@@ -1,8 +1,8 @@
 /*
  * PMU of the simulated multiprocessor: registers of kernel/dev/machine.h, one page per CPU.
  *
- * Every access to a register costs cycles, so what was written is remembered here, and one READ serves all counters.
- * Changed events are stored first and take effect by TURN, at the very moment of its reading.
+ * Every access to a register costs cycles, so a store and three loads do all that is done often: the turn, which reads all counters
+ * and gives them other events at one moment.
  */
 #include "hpm/pmu/pmu.h"
 #include "kernel/cpu.h"
@@ -23,9 +23,8 @@ static struct model_cpu {
     const struct machine_record *records;
     uint32_t record_count;
     uint64_t tail, lost;
-    const struct event *event[PROGRAMMABLE]; /* as programmed ... */
-    uint8_t modes[PROGRAMMABLE];             /* ... and in which modes */
-    bool armed;                              /* some counter was, since they were configured */
+    uint64_t value[MACHINE_COUNTERS]; /* at the latest reading */
+    bool sampling, armed; /* may interrupt for another reason than a slice: armed until the next turn */
 } ALIGNED(CACHE_LINE) model_cpus[CPU_MAX];
 
 static struct model_cpu *model_here(void)
@@ -84,7 +83,6 @@ static int model_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     struct arch_msi msi;
 
     *m = (struct model_cpu){.regs = regs, .records = setup->records, .record_count = setup->record_count};
-    memset(m->modes, setup->modes, sizeof m->modes);
     arch_pmu_msi((struct cpu *)cpu, &msi);
     arch_io_write64(&regs->irq_address, msi.address);
     arch_io_write32(&regs->irq_data, msi.data);
@@ -95,41 +93,46 @@ static int model_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
                 flags | (setup->slice_cycles ? MACHINE_COUNT_IRQ : 0), setup->slice_cycles);
     if (command(regs, MACHINE_CMD_CONFIGURE) || command(regs, MACHINE_CMD_START))
         return -EIO;
+    command(regs, MACHINE_CMD_READ);
+    for (unsigned c = 0; c < MACHINE_COUNTERS; c++)
+        m->value[c] = arch_io_read64(&regs->counter[c].value);
     return 0;
 }
 
-/* Stores what differs from what is programmed; true if anything does. */
-static bool store_events(struct model_cpu *m, const struct event *const *next)
+static uint64_t select_of(const struct event *const *next)
 {
-    bool changed = false;
+    uint64_t select = MACHINE_TURN_SELECT;
 
-    for (unsigned c = 0; c < PROGRAMMABLE; c++) {
-        if (m->event[c] == next[c])
-            continue;
-        m->event[c] = next[c];
-        arch_io_write32(&m->regs->counter[c].event, next[c] ? (uint32_t)next[c]->config : MACHINE_EVENT_NONE);
-        changed = true;
-        if (!next[c] || next[c]->modes == m->modes[c])
-            continue;
-        m->modes[c] = next[c]->modes;
-        arch_io_write32(&m->regs->counter[c].flags, flags_of(m->modes[c]));
-    }
-    return changed;
+    for (unsigned c = 0; c < PROGRAMMABLE; c++)
+        if (next[c])
+            select |= MACHINE_TURN_EVENT(c, next[c]->config, flags_of(next[c]->modes));
+    return select;
+}
+
+/* Between two readings no counter grows by 2^32: the cycles between them are limited by ticks and slices. */
+static uint64_t widen(uint64_t *value, uint32_t now)
+{
+    *value += (uint32_t)(now - (uint32_t)*value);
+    return *value;
 }
 
 static void model_latch(struct pmu_latch *out, const struct event *const *next)
 {
     struct model_cpu *m = model_here();
     volatile struct machine_cpu *regs = m->regs;
-    bool configure = next && (store_events(m, next) || m->armed);
+    uint64_t pair;
 
-    if (configure)
+    if (next)
         m->armed = false;
-    arch_io_write32(&regs->command, configure ? MACHINE_CMD_TURN : MACHINE_CMD_READ);
-    out->cycles = arch_io_read64(&regs->counter[MACHINE_COUNTER_CYCLES].value);
-    out->instructions = arch_io_read64(&regs->counter[MACHINE_COUNTER_INSTRUCTIONS].value);
-    for (unsigned c = 0; c < PROGRAMMABLE; c++)
-        out->count[c] = arch_io_read64(&regs->counter[c].value);
+    arch_io_write64(&regs->turn, next ? select_of(next) : 0);
+    for (unsigned c = 0; c < PROGRAMMABLE; c += 2) {
+        pair = arch_io_read64(&regs->pair[c / 2]);
+        out->count[c] = widen(&m->value[c], (uint32_t)pair);
+        out->count[c + 1] = widen(&m->value[c + 1], (uint32_t)(pair >> 32));
+    }
+    pair = arch_io_read64(&regs->pair[MACHINE_COUNTER_INSTRUCTIONS / 2]);
+    out->instructions = widen(&m->value[MACHINE_COUNTER_INSTRUCTIONS], (uint32_t)pair);
+    out->cycles = widen(&m->value[MACHINE_COUNTER_CYCLES], (uint32_t)(pair >> 32));
 }
 
 static void model_arm(unsigned c, uint64_t due)
@@ -160,6 +163,7 @@ static void model_sample(const struct hpm_sampling *c)
     volatile struct machine_cpu *regs = m->regs;
 
     m->tail = m->lost = 0;
+    m->sampling = c != NULL;
     arch_io_write32(&regs->sample_sources, c ? c->sources : 0);
     if (c) {
         arch_io_write32(&regs->sample_flags,
@@ -209,13 +213,16 @@ static size_t model_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
     return n;
 }
 
+/* The end of a slice is acknowledged by the latch that follows. */
 static unsigned model_interrupted(void)
 {
-    volatile struct machine_cpu *regs = model_here()->regs;
-    uint32_t overflow = arch_io_read32(&regs->overflow);
+    struct model_cpu *m = model_here();
 
-    arch_io_write32(&regs->ack, overflow);
-    arch_io_write32(&regs->command, MACHINE_CMD_ACK);
+    if (!m->sampling && !m->armed)
+        return PMU_SLICE;
+    uint32_t overflow = arch_io_read32(&m->regs->overflow);
+    arch_io_write32(&m->regs->ack, overflow);
+    arch_io_write32(&m->regs->command, MACHINE_CMD_ACK);
     return (overflow >> MACHINE_COUNTER_CYCLES & 1 ? PMU_SLICE : 0) |
            (overflow & MACHINE_STATUS_RING ? PMU_RECORDS : 0) |
            (overflow & ((1u << PROGRAMMABLE) - 1)) * PMU_COUNTER;

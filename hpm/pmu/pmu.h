@@ -12,12 +12,14 @@ struct cpu;
 
 #define PMU_RATE_ONE ((uint64_t)1 << 32)
 
+/* What every turn needs is in front. */
 struct pmu_caps {
-    char about[48];           /* for the boot line: version, width, ended by ", "; may be empty      */
-    unsigned counters;        /* programmable ones, at most HPM_COUNTERS_MAX                        */
-    bool instructions;        /* are counted                                                        */
-    bool arms;                /* programmable counters interrupt by themselves: arm may be called   */
-    uint64_t cycles_per_tick; /* of arch_ticks, while a CPU runs, times PMU_RATE_ONE                */
+    unsigned counters;         /* programmable ones, at most HPM_COUNTERS_MAX                        */
+    bool instructions;         /* are counted                                                        */
+    bool arms;                 /* programmable counters interrupt by themselves: arm may be called   */
+    uint64_t cycles_per_tick;  /* of arch_ticks, while a CPU runs, times PMU_RATE_ONE                */
+    unsigned interrupt_cycles; /* entry and return of an interrupt                                   */
+    char about[48];            /* for the boot line: version, width, ended by ", "; may be empty      */
     struct event_pmu
         events; /* what it can count, but for cycles and instructions; `fixed` are counters besides those */
     uint32_t latency[SOURCE_COUNT]; /* cycles, 0: unknown                                                 */
@@ -27,7 +29,6 @@ struct pmu_caps {
     uint32_t sample_records_max; /* the memory for records may hold so many, per CPU                   */
     unsigned record_bytes;       /* 0: it needs no memory                                               */
     unsigned record_cycles;      /* the hardware's own cost of a record                                */
-    unsigned interrupt_cycles;   /* entry and return of an interrupt                                   */
 };
 
 /* Everything counted since the CPU was set up; counts go on growing when a counter gets another event.  The n-th fixed counter of

@@ -17,6 +17,7 @@
  *   void  arch_halt(void)                called with interrupts off: enables them and waits for one, atomically; returns with them off
  *   struct cpu *arch_this_cpu(void)      per-CPU data of the calling CPU (GS base, TPIDR_EL1); stable only while not preemptible
  *   uint64_t arch_ticks(void)            the free-running clock behind arch_clock_ns, monotonic across CPUs, ordered
+ *   uint64_t arch_ticks_near(void)       the same, but not ordered: what is around may be before or after it; costs next to nothing
  *   uint8_t arch_io_read8(const volatile void *reg), uint16_t arch_io_read16(...), uint32_t arch_io_read32(...),
  *   uint64_t arch_io_read64(...): one load of a device register, done before what follows; arch_io_write8, arch_io_write16,
  *                                arch_io_write32, arch_io_write64(reg, v): one store, after what precedes

@@ -24,7 +24,7 @@
 #define MACHINE_PCI_BAR    2
 
 #define MACHINE_MAGIC   0x3168634d6c676956ull /* "ViglMch1" in memory */
-#define MACHINE_VERSION 3
+#define MACHINE_VERSION 4
 
 #define MACHINE_CPUS        64
 #define MACHINE_CPU_OFFSET  0x10000
@@ -189,14 +189,23 @@ enum machine_command {
     /* Takes the sample_* and ring_* fields that the guest writes; head, tail and lost restart at 0.
      * -22: a source that cannot be sampled, a ring that is not a power of two or not aligned. */
     MACHINE_CMD_SAMPLE,
-    /* READ and CONFIGURE at one moment, so that nothing is counted for the wrong event; neither if refused. */
-    MACHINE_CMD_TURN,
     /* Counter c = command >> 8, which has an event, overflows and interrupts once when its value reaches due; at once if it has.  Until
-     * then, or the next CONFIGURE or TURN, its period and flag do not matter.  -22: no such counter, or it has no event. */
+     * then, or the next CONFIGURE or turn, its period and flag do not matter.  -22: no such counter, or it has no event. */
     MACHINE_CMD_ARM,
     MACHINE_COMMANDS
 };
 #define MACHINE_COMMAND_ARM(c) (MACHINE_CMD_ARM | (c) << 8)
+
+/*
+ * Counters 0 to 3 read and told what to count at one moment, so that nothing is counted for the wrong event, by one store to
+ * machine_cpu.turn: a byte each, as in POWER5's MMCR1, of event and mode.
+ * With MACHINE_TURN_SELECT they count these from then on, without period and flags; counters 4 and 5 begin a whole period;
+ * overflows that are pending are forgotten, and the next interrupt is let through, as by ACK; but MACHINE_STATUS_RING stays.
+ * Without it nothing changes.  machine_cpu.result as of a command; refused, nothing has changed and pair is as before.
+ */
+#define MACHINE_TURN_EVENT(c, event, modes) \
+    ((uint64_t)((event) | (modes) << 6) << 8 * (c)) /* MACHINE_COUNT_USER, KERNEL */
+#define MACHINE_TURN_SELECT (1ull << 32)
 
 #define MACHINE_STATUS_RING (1u << 31) /* in overflow: ring_irq_at records are waiting */
 
@@ -259,6 +268,10 @@ struct machine_cpu {
     uint32_t reserved1;
 
     uint64_t due; /* guest writes, taken by ARM */
+
+    uint64_t turn; /* guest writes: MACHINE_TURN_*, acts at once */
+    /* machine writes at a turn: the low 32 bits of two counters' values each, the even one's in the low half */
+    uint64_t pair[MACHINE_COUNTERS / 2];
 };
 
 _Static_assert(sizeof(struct machine_id) <= 4096, "page 0");
@@ -266,5 +279,5 @@ _Static_assert(sizeof(struct machine_cpu) <= 4096, "a CPU's page");
 _Static_assert(sizeof(struct machine_record) == MACHINE_RECORD_BYTES, "a record");
 _Static_assert(sizeof(struct machine_counter) == 32, "no padding");
 _Static_assert(offsetof(struct machine_cpu, counter) % 8 == 0, "aligned");
-_Static_assert(MACHINE_EVENTS <= 64, "counter_mask");
+_Static_assert(MACHINE_EVENTS <= 64, "counter_mask, MACHINE_TURN_EVENT");
 _Static_assert(MACHINE_CPU_OFFSET + MACHINE_CPUS * 4096 <= MACHINE_PATH_OFFSET, "pages");

@@ -214,11 +214,6 @@ static int32_t obey(struct double_cpu *cpu, struct machine_cpu *page)
     case MACHINE_CMD_READ:
         read_counters(cpu, page);
         return 0;
-    case MACHINE_CMD_TURN:
-        if (configure(cpu, page))
-            return -EINVAL;
-        read_counters(cpu, page);
-        return 0;
     case MACHINE_CMD_ACK:
         page->overflow &= ~page->ack;
         return 0;
@@ -227,6 +222,29 @@ static int32_t obey(struct double_cpu *cpu, struct machine_cpu *page)
     default:
         return -ENOSYS;
     }
+}
+
+static int32_t turn(struct double_cpu *cpu, struct machine_cpu *page)
+{
+    bool select = page->turn & MACHINE_TURN_SELECT;
+
+    for (unsigned c = 0; select && c < MACHINE_COUNTER_INSTRUCTIONS; c++) {
+        unsigned byte = page->turn >> 8 * c & 0xff;
+        if (byte & 0x3f && !(machine_id()->counter_mask[byte & 0x3f] >> c & 1))
+            return page->bad_counter = c, -EINVAL;
+        cpu->taken[c].event = byte & 0x3f;
+        cpu->taken[c].flags = byte >> 6;
+        cpu->taken[c].period = 0;
+    }
+    for (unsigned c = 0; select && c < MACHINE_COUNTERS; c++)
+        cpu->taken[c].left = cpu->taken[c].period;
+    if (select)
+        page->overflow &= MACHINE_STATUS_RING;
+    for (unsigned c = 0; c < MACHINE_COUNTERS; c += 2)
+        page->pair[c / 2] = (uint32_t)cpu->taken[c].value | cpu->taken[c + 1].value << 32;
+    cpu->time_at_read = cpu->time;
+    memcpy(cpu->at_read, cpu->truth, sizeof cpu->truth);
+    return 0;
 }
 
 static void charge(const volatile void *reg)
@@ -255,6 +273,8 @@ void host_io_written(volatile void *reg)
     charge(reg);
     if (reg == &page->command)
         page->result = obey(here(), page);
+    if (reg == &page->turn)
+        page->result = turn(here(), page);
 }
 
 /* ---- Set-up ---- */

@@ -11,7 +11,7 @@ enum { REGISTER_CYCLES = 50 };
 
 struct double_cpu {
     uint64_t truth[MACHINE_EVENTS];   /* everything that ever happened            */
-    uint64_t at_read[MACHINE_EVENTS]; /* the same when READ was last given        */
+    uint64_t at_read[MACHINE_EVENTS]; /* the same at the latest READ or turn        */
     uint64_t time, time_at_read;
     struct machine_counter taken[MACHINE_COUNTERS]; /* as CONFIGUREd; value and left are the live ones */
     uint64_t until_sample;

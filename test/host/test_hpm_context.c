@@ -56,16 +56,13 @@ static uint32_t next_random(uint32_t *seed)
 static void add(struct hpm_context *c, const struct hpm_plan *plan, unsigned group, uint64_t cycles,
                 const uint64_t *rate)
 {
-    static struct mux_pieces pieces;
     uint64_t count[PLAN_PLACES] = {0};
 
-    for (unsigned i = 0; i < plan->mux.seats[group]; i++) {
-        struct mux_seat seat = plan->mux.seat[group][i];
+    for (unsigned i = 0; i < plan->mux.group[group].seats; i++) {
+        struct mux_seat seat = plan->mux.group[group].seat[i];
         count[seat.place] = cycles * rate[seat.event] / 1000;
     }
-    mux_note(&pieces, &plan->mux, group, cycles, count);
-    context_gather(c, &plan->mux, &pieces);
-    mux_forget(&pieces, &plan->mux);
+    context_add(c, &plan->mux, group, cycles, count);
     context_end_slice(c, &plan->mux);
 }
 

@@ -50,10 +50,10 @@ static unsigned place_of(unsigned group, unsigned i)
 {
     unsigned place = GROUP_NIL;
 
-    for (unsigned s = 0; s < plan.mux.seats[group]; s++)
-        if (plan.mux.seat[group][s].event == i) {
+    for (unsigned s = 0; s < plan.mux.group[group].seats; s++)
+        if (plan.mux.group[group].seat[s].event == i) {
             assert_int_equal(place, GROUP_NIL);
-            place = plan.mux.seat[group][s].place;
+            place = plan.mux.group[group].seat[s].place;
         }
     return place;
 }
@@ -118,9 +118,9 @@ static void check_group(const struct plan_request *r, unsigned group)
 {
     bool seated[HPM_PLACES] = {false};
 
-    for (unsigned s = 0; s < plan.mux.seats[group]; s++) {
-        assert_true(r->wanted >> plan.mux.seat[group][s].event & 1);
-        unsigned place = plan.mux.seat[group][s].place;
+    for (unsigned s = 0; s < plan.mux.group[group].seats; s++) {
+        assert_true(r->wanted >> plan.mux.group[group].seat[s].event & 1);
+        unsigned place = plan.mux.group[group].seat[s].place;
         if (place < HPM_COUNTERS_MAX)
             seated[place] = true;
         else if (place >= PLAN_FIXED(0))
@@ -373,7 +373,7 @@ static void nothing_wanted_is_one_empty_group(void **state)
     make(&r);
     check(&r);
     assert_int_equal(plan.mux.rounds.groups, 1);
-    assert_int_equal(plan.mux.seats[0], 0);
+    assert_int_equal(plan.mux.group[0].seats, 0);
 }
 
 /* ---- What is not ---- */

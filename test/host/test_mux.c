@@ -171,36 +171,6 @@ static void add_slice(struct mux_counts *c, const struct mux_plan *p, unsigned g
     mux_add(c, p, group, length, count);
 }
 
-/* Gathered now and then they come to what each would have by itself. */
-static void pieces_add_up_as_if_each_had_been_added(void **state)
-{
-    static struct mux_counts each, gathered;
-    static struct mux_pieces pieces, none;
-    struct mux_plan p = plan_of(2, (const uint8_t[GROUPS]){1, 2, 3, 1});
-
-    (void)state;
-    memset(&each, 0, sizeof each);
-    memset(&gathered, 0, sizeof gathered);
-    mux_plan_alias(&p, 4, 40);
-    for (unsigned step = 0; step < 5000; step++) {
-        unsigned group = (unsigned)below(GROUPS);
-        uint64_t length = below(p.rounds.slice * 2), by_event[EVENTS], count[GROUP_PLACES];
-        for (unsigned e = 0; e < EVENTS; e++)
-            by_event[e] = below(1000);
-        count_by_place(group, by_event, count);
-        mux_add(&each, &p, group, length, count);
-        mux_note(&pieces, &p, group, length, count);
-        if (below(10))
-            continue;
-        mux_gather(&gathered, &p, &pieces);
-        mux_forget(&pieces, &p);
-        assert_memory_equal(&pieces, &none, sizeof pieces);
-        assert_memory_equal(&gathered, &each, sizeof each);
-        assert_int_equal(mux_close(&gathered, &p), mux_close(&each, &p));
-    }
-    assert_true(each.event[0].units > 100);
-}
-
 /* Events 0 to 3 are in a group each, 4 in two, PINNED in all; what was asked for twice is seen alike. */
 static void events_of_the_same_groups_are_in_a_row(void **state)
 {
@@ -221,7 +191,7 @@ static void events_of_the_same_groups_are_in_a_row(void **state)
             assert_int_equal(p.order[i + 1], 7);
     }
     for (unsigned g = 0; g < GROUPS; g++)
-        assert_int_equal(p.events_in[g],
+        assert_int_equal(p.group[g].events,
                          1ull << g | (g % 2 ? 0 : 1 << 4) | 1 << PINNED | 1 << 7 | (g == 1 ? 1ull << 60 : 0));
 }
 
@@ -663,7 +633,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(an_event_has_as_many_slices_as_its_weight, mux_set_up),
         cmocka_unit_test_setup(random_work_is_summed_up_as_by_an_oracle, mux_set_up),
-        cmocka_unit_test_setup(pieces_add_up_as_if_each_had_been_added, mux_set_up),
         cmocka_unit_test_setup(events_of_the_same_groups_are_in_a_row, mux_set_up),
         cmocka_unit_test_setup(an_event_nobody_wants_an_interval_of_has_none, mux_set_up),
         cmocka_unit_test_setup(a_unit_stays_open_until_each_event_had_a_quarter_of_its_share, mux_set_up),

@@ -250,6 +250,7 @@ void regs_access(struct vcpu *v, paddr_t pa, bool store);
 #define PMU_RECORD_CYCLES  50
 void pmu_init(struct vcpu *v);
 int pmu_command(struct vcpu *v, uint32_t command); /* 0 or a negative errno, for the guest */
+int pmu_turn(struct vcpu *v, uint64_t turn);       /* likewise */
 void pmu_poll(struct vcpu *v);                     /* overflows until now */
 void pmu_mode_changed(struct vcpu *v);
 void pmu_miss(struct vcpu *v, const struct access *a);

@@ -268,14 +268,6 @@ static int read_counters(struct vcpu *v)
     return 0;
 }
 
-/* Reading changes nothing, so it may come second. */
-static int turn(struct vcpu *v)
-{
-    int err = configure(v);
-
-    return err ? err : read_counters(v);
-}
-
 static int start(struct vcpu *v)
 {
     catch_up_all(v);
@@ -374,7 +366,6 @@ static int (*const commands[MACHINE_COMMANDS])(struct vcpu *) = {
     [MACHINE_CMD_WRITE] = write_counters,
     [MACHINE_CMD_ACK] = acknowledge,
     [MACHINE_CMD_SAMPLE] = sample,
-    [MACHINE_CMD_TURN] = turn,
 };
 
 int pmu_command(struct vcpu *v, uint32_t command)
@@ -387,4 +378,55 @@ int pmu_command(struct vcpu *v, uint32_t command)
     int error = which == MACHINE_CMD_ARM ? arm(v, command >> 8) : commands[which](v);
     plan(v);
     return error;
+}
+
+/* ---- Turns ------------------------------------------------------------------------------------------------ */
+
+static bool can_turn(volatile struct machine_cpu *page, uint64_t selects)
+{
+    for (unsigned i = 0; i < MACHINE_COUNTER_INSTRUCTIONS; i++) {
+        if (can_count(i, selects >> 8 * i & 0x3f, 0))
+            continue;
+        page->bad_counter = i;
+        return false;
+    }
+    return true;
+}
+
+/* What overflows at this moment is forgotten like what did before. */
+static void select_events(struct vcpu *v, uint64_t selects)
+{
+    struct pmu *p = &v->pmu;
+
+    for (unsigned i = 0; i < MACHINE_COUNTERS; i++) {
+        struct pmu_counter *c = &p->counter[i];
+        catch_up(v, c);
+        if (i < MACHINE_COUNTER_INSTRUCTIONS) {
+            c->event = selects >> 8 * i & 0x3f;
+            c->flags = selects >> (8 * i + 6) & COUNT_MODES;
+            c->period = 0;
+            c->snapshot = true_count(v, c);
+        }
+        c->left = c->period;
+    }
+    p->page->overflow &= MACHINE_STATUS_RING;
+    p->unacknowledged = false;
+    interrupt_if_due(p);
+}
+
+int pmu_turn(struct vcpu *v, uint64_t turn)
+{
+    volatile struct machine_cpu *page = v->pmu.page;
+
+    if (turn & ~(MACHINE_TURN_SELECT | (MACHINE_TURN_SELECT - 1)) ||
+        (turn & MACHINE_TURN_SELECT && !can_turn(page, turn)))
+        return -EINVAL;
+    if (turn & MACHINE_TURN_SELECT)
+        select_events(v, turn);
+    else
+        catch_up_all(v);
+    for (unsigned i = 0; i < MACHINE_COUNTERS / 2; i++)
+        page->pair[i] = (uint32_t)v->pmu.counter[2 * i].value | v->pmu.counter[2 * i + 1].value << 32;
+    plan(v);
+    return 0;
 }

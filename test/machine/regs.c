@@ -141,8 +141,9 @@ void regs_access(struct vcpu *v, paddr_t pa, bool store)
     if (store && instrument_store(v, offset, cpu_page))
         return;
     execute_charge(v, machine.topology->register_cycles);
-    if (store && offset == cpu_page + offsetof(struct machine_cpu, command)) {
-        volatile struct machine_cpu *page = v->pmu.page;
+    volatile struct machine_cpu *page = v->pmu.page;
+    if (store && offset == cpu_page + offsetof(struct machine_cpu, command))
         page->result = pmu_command(v, page->command);
-    }
+    if (store && offset == cpu_page + offsetof(struct machine_cpu, turn))
+        page->result = pmu_turn(v, page->turn);
 }

@@ -72,6 +72,13 @@ static inline uint64_t arch_ticks(void)
     return v;
 }
 
+static inline uint64_t arch_ticks_near(void)
+{
+    uint64_t v;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
+    return v;
+}
+
 /* Device memory keeps its own order; the barriers are against other memory (B2.3.12).  Loads and stores without
  * write-back, which is what a hypervisor can emulate. */
 static inline uint8_t arch_io_read8(const volatile void *reg)

@@ -19,10 +19,11 @@ enum { GIC_IPRIORITYR = 0x400, GIC_ICFGR = 0xc00 };
 static const struct gic_ops *const gic_versions[] = {&gic_v3, &gic_v2, NULL};
 static const struct gic_ops *gic;
 
-static struct {
+static struct range {
     uint32_t first, count;
+    bool quiet;
     void (*handler)(uint32_t irq, struct arch_frame *frame);
-} ranges[RANGES_MAX];
+} ranges[RANGES_MAX] ALIGNED(CACHE_LINE);
 static unsigned range_count;
 
 /* ---- Banks of registers: one bit, byte or pair of bits for each interrupt ---- */
@@ -76,34 +77,44 @@ void gic_bank_set_edge(char *bank, uint32_t irq)
 
 /* ---- Handlers ---- */
 
-void gic_attach(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, struct arch_frame *frame))
+static void attach(const struct range *r)
 {
     ASSERT(range_count < RANGES_MAX);
-    ranges[range_count].first = first;
-    ranges[range_count].count = count;
-    ranges[range_count++].handler = handler;
+    ranges[range_count++] = *r;
 }
 
-static void serve(uint32_t irq, struct arch_frame *frame)
+void gic_attach(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, struct arch_frame *frame))
 {
-    for (unsigned i = 0; i < range_count; i++) {
-        if (irq - ranges[i].first < ranges[i].count) {
-            ranges[i].handler(irq, frame);
-            return;
+    attach(&(struct range){.first = first, .count = count, .handler = handler});
+}
+
+void gic_attach_quiet(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, struct arch_frame *frame))
+{
+    attach(&(struct range){.first = first, .count = count, .quiet = true, .handler = handler});
+}
+
+static bool serve(uint32_t irq, struct arch_frame *frame)
+{
+    for (const struct range *r = ranges; r < ranges + range_count; r++) {
+        if (irq - r->first < r->count) {
+            r->handler(irq, frame);
+            return !r->quiet;
         }
     }
     kprintf("irq: interrupt %u, which nobody waits for\n", irq);
+    return true;
 }
 
-void gic_interrupt(struct arch_frame *frame)
+/* To ask whether there is another one costs more than most exceptions have use for. */
+bool gic_interrupt(struct arch_frame *frame)
 {
-    for (;;) {
-        uint32_t token = gic->acknowledge(), irq = INTID(token);
-        if (irq >= SPECIAL_FIRST && irq <= SPECIAL_LAST)
-            return;
-        serve(irq, frame);
-        gic->end(token);
-    }
+    uint32_t token = gic->acknowledge(), irq = INTID(token);
+
+    if (irq >= SPECIAL_FIRST && irq <= SPECIAL_LAST)
+        return true;
+    bool matters = serve(irq, frame);
+    gic->end(token);
+    return matters;
 }
 
 void gic_fast_interrupt(const struct arch_frame *frame)

@@ -7,8 +7,9 @@
 struct arch_frame;
 struct cpu;
 
-/* The entry code's: an IRQ was taken.  Interrupts off, on the interrupted thread's stack.  Serves all that are pending. */
-void gic_interrupt(struct arch_frame *frame);
+/* The entry code's: an IRQ was taken.  Interrupts off, on the interrupted thread's stack.  Serves one.  false: it was one after which
+ * nothing has to be seen to before what was interrupted goes on. */
+bool gic_interrupt(struct arch_frame *frame);
 /* The same for an FIQ, all masked; panics if it is not IPI_STOP. */
 void gic_fast_interrupt(const struct arch_frame *frame);
 
@@ -23,6 +24,9 @@ enum { GIC_SGIS = 16, GIC_PRIVATE = 32, GIC_SHARED_MAX = 1020 };
 
 /* Before the interrupt is enabled, boot CPU: count interrupts from first on call the handler, interrupts off. */
 void gic_attach(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, struct arch_frame *frame));
+/* The same for those that are frequent, wake nobody and end nothing. */
+void gic_attach_quiet(uint32_t first, uint32_t count,
+                      void (*handler)(uint32_t irq, struct arch_frame *frame));
 /* Lets an interrupt through, a private one to this CPU, a shared one, which is a message, to the CPU given. */
 void gic_enable_private(uint32_t irq);
 void gic_enable_message(uint32_t irq, const struct cpu *target);

@@ -163,10 +163,10 @@ static uint32_t acknowledge(void)
     return irq;
 }
 
+/* The next acknowledgement, which is to see the priority dropped, is in another exception: entering that synchronises. */
 static void end(uint32_t token)
 {
     sysreg_write(ICC_EOIR1_EL1, token);
-    isb(); /* the next acknowledgement sees the priority dropped */
 }
 
 static void send(const struct cpu *target, unsigned sgi)

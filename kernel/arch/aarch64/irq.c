@@ -34,7 +34,7 @@ static void init_pmu(uint32_t described)
     pmu_irq = is_private(described) ? described : PMU_IRQ;
     if (described && !is_private(described))
         kprintf("irq: the counters interrupt by shared interrupt %u, which is not driven\n", described);
-    gic_attach(pmu_irq, 1, handle_pmu);
+    gic_attach_quiet(pmu_irq, 1, handle_pmu);
 }
 
 /* Firmware that says nothing is believed only as far as that the processor has it: the number may be another device's. */
@@ -45,7 +45,7 @@ static void init_spe(uint32_t described)
     if (!cpu_has_spe())
         return;
     spe_irq = is_private(described) ? described : SPE_IRQ;
-    gic_attach(spe_irq, 1, handle_pmu);
+    gic_attach_quiet(spe_irq, 1, handle_pmu);
 }
 
 /* How devices' messages get here, in the order of preference. */
@@ -80,7 +80,7 @@ int arch_init_irq(const struct boot_info *info, arch_alloc_fn *alloc)
     init_spe(p->spe_irq);
     init_messages(p, alloc);
     if (v2m_pmu_count())
-        gic_attach(v2m_pmu_first(), v2m_pmu_count(), handle_pmu);
+        gic_attach_quiet(v2m_pmu_first(), v2m_pmu_count(), handle_pmu);
     err = clock_init();
     if (err)
         return err;

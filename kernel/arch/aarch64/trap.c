@@ -158,8 +158,8 @@ void trap_user(struct arch_frame *frame)
 void trap_irq(struct arch_frame *frame);
 void trap_irq(struct arch_frame *frame)
 {
-    gic_interrupt(frame);
-    leave(frame);
+    if (gic_interrupt(frame))
+        leave(frame);
 }
 
 void trap_fiq(struct arch_frame *frame);

@@ -62,6 +62,13 @@ static inline uint64_t arch_ticks(void)
     return lo | (uint64_t)hi << 32;
 }
 
+static inline uint64_t arch_ticks_near(void)
+{
+    uint32_t lo, hi;
+    __asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
+    return lo | (uint64_t)hi << 32;
+}
+
 /* Uncached loads and stores are not reordered with others (SDM vol. 3A, 11.3 "Methods of Caching Available"). */
 static inline uint8_t arch_io_read8(const volatile void *reg)
 {

@@ -41,6 +41,10 @@ static inline uint64_t arch_ticks(void)
 {
     return host_ticks;
 }
+static inline uint64_t arch_ticks_near(void)
+{
+    return host_ticks;
+}
 static inline uint8_t arch_io_read8(const volatile void *reg)
 {
     host_io_read(reg);

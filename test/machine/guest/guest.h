@@ -87,4 +87,5 @@ extern void (*const platform_tests[])(
 
 /* settings.c */
 void a_turn_counts_nothing_for_the_wrong_event(void);
+void a_turn_acknowledges_and_begins_a_whole_period(void);
 void bad_settings_are_refused(void);

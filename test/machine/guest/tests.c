@@ -461,7 +461,7 @@ static void an_armed_counter_interrupts_once_when_it_is_due(void)
     command(MACHINE_CMD_ACK);
     r->due = due + 1000000;
     command(MACHINE_COMMAND_ARM(cycles));
-    command(MACHINE_CMD_TURN);
+    r->turn = MACHINE_TURN_SELECT | MACHINE_TURN_EVENT(cycles, MACHINE_EVENT_CYCLES, KERNEL);
     r->due = 0;
     spin(1000000);
     check("a turn disarms", i->count - before, 2, 2);
@@ -593,6 +593,7 @@ void tests(void)
     records_are_precise();
     records_tell_modified_lines();
     a_turn_counts_nothing_for_the_wrong_event();
+    a_turn_acknowledges_and_begins_a_whole_period();
     bad_settings_are_refused();
     mark("end");
 }
