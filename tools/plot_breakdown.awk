@@ -143,7 +143,7 @@ function put_common() {
 function put_one(   has_data) {
 	has_data = estimates > 0
 	put("set multiplot\nset lmargin 9\nset rmargin 27\nset tmargin 3\nset bmargin " (has_data ? 2 : 4))
-	put("set title \"" title[1] ": " unit ", by cause (of the cycles, up to a twentieth may be above the scale)\"\nset ylabel \"" unit "\"")
+	put("set title \"" title[1] ": " unit ", by cause" cut "\"\nset ylabel \"" unit "\"")
 	put("set origin 0," (has_data ? 0.3 : 0) "\nset size 1," (has_data ? 0.7 : 1) (has_data ? "" : "\nset xlabel \"ms\""))
 	put_areas(1, 1)
 	if (has_data) {
@@ -172,7 +172,7 @@ function put_threads(   n, most, panels, list, columns, lines) {
 			list[++panels] = n
 	columns = panels > 4 ? 2 : 1
 	lines = int((panels + columns) / columns) # one for the key
-	put("set multiplot layout " lines "," columns " title \"" unit ", by cause: " panels " of " series " threads, over ms\"")
+	put("set multiplot layout " lines "," columns " title \"" unit ", by cause: " panels " of " series " threads, over ms" cut "\"")
 	put("set lmargin 6\nset rmargin 2\nset tmargin 2\nset bmargin 2\nunset key\nset ytics " step_of(scale_of(high)))
 	for (n = 1; n <= panels; n++) {
 		put("set title \"" title[list[n]] "\" offset 0,-0.6")
@@ -186,6 +186,7 @@ END {
 	if (failed || !series)
 		exit 1
 	panels_max = 20
+	cut = " (of the cycles, up to a twentieth may be above the scale)"
 	unit = by_instructions ? "cycles per instruction" : "share of the cycles"
 	put_common()
 	if (series == 1)
