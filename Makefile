@@ -309,6 +309,7 @@ bench-sharing: $(KERNEL) machine | deps-run
 bench-hpm: $(KERNEL) machine | deps-run
 	@ARCH=$(ARCH) test/bench/hpm.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
 		$(if $(SEEDS),seeds=$(SEEDS))
+	@ARCH=$(ARCH) test/bench/sampling.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK)
 
 # Where cycles went over time, out of a console on which hpmstat has printed it.
 FILE ?= $(OUT)/console.txt

@@ -74,13 +74,14 @@ EVENTS_TOOL_WITHOUT := tools/events/without.c
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
 # To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS.
-ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec
+ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec stores
 hello_SRC := apps/hello/hello.c
 hpmrec_SRC := apps/hpmrec/hpmrec.c
 hpmstat_SRC := $(addprefix apps/hpmstat/,breakdown.c hpmstat.c)
 phases_SRC := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c lz.c matrix.c phases.c sort.c vm.c)
 private_SRC := apps/private/private.c
 scoreboard_SRC := apps/scoreboard/scoreboard.c
+stores_SRC := apps/stores/stores.c apps/stores/$(ARCH)/loop.S
 warehouse_SRC := $(addprefix apps/warehouse/,btree.c check.c load.c order_book.c transactions.c warehouse.c)
 # What each is linked with.
 COMMON_SRC := $(addprefix apps/common/,arena.c args.c histogram.c plan.c team.c)

@@ -218,7 +218,8 @@ void hpm_sampling_stop(void);
 /* Takes up to max attributed samples of all CPUs, each CPU's in order of time.  Thread context. */
 size_t hpm_sampling_take(struct hpm_sample *out, size_t max);
 void hpm_sampling_account(struct hpm_sample_account *out);
-/* Another period and jitter from now on, while it is on; what was recorded before keeps the period it was recorded with. */
+/* Another period and jitter from now on, while it is on; what was recorded before keeps the period it was recorded with.  The same
+ * ones change nothing; others begin a distance anew. */
 int hpm_sampling_adjust(uint32_t period, uint32_t jitter);
 
 /*

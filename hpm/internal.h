@@ -58,6 +58,7 @@ struct hpm_state {
 extern struct hpm_state hpm_state;
 extern uint64_t hpm_slice_cycles;         /* boot argument: what a group counts at a time */
 extern uint64_t hpm_records, hpm_samples; /* boot arguments: sizes of a CPU's two rings */
+extern uint64_t hpm_primes;               /* boot argument: distances of samples are random primes */
 
 /* What the PMU does not count of the figures a breakdown has, in words; empty: nothing is missing. */
 void report_missing(char *buf, size_t size);

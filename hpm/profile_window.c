@@ -8,6 +8,8 @@
 
 #define IDLE_PART 20 /* less than this part of a CPU is busy */
 
+uint64_t hpm_primes = 1;
+
 /* ---- Sums over CPUs ---- */
 
 static void sum_slot(unsigned slot, struct hpm_profile_account *sum)
@@ -67,7 +69,9 @@ void hpm_profile_account(const struct hpm_profile *p, unsigned i, struct hpm_pro
 
 static uint32_t draw(struct hpm_profile *p, const struct profile_criterion *c)
 {
-    return (uint32_t)MIN(period_draw(c->mean, &p->random), (uint64_t)UINT32_MAX);
+    uint64_t period = hpm_primes ? period_draw(c->mean, &p->random) : c->mean;
+
+    return (uint32_t)MIN(period, (uint64_t)UINT32_MAX);
 }
 
 void profile_draw(struct hpm_profile *p, unsigned i)
@@ -83,11 +87,11 @@ void profile_draw(struct hpm_profile *p, unsigned i)
         c->drawn_for = c->mean;
 }
 
-static void draw_access(struct hpm_profile *p, const struct profile_criterion *c)
+uint32_t profile_draw_access(struct hpm_profile *p, unsigned i)
 {
-    uint32_t period = MAX(draw(p, c), hpm_caps()->sample_period_min);
+    uint32_t period = MAX(draw(p, &p->of[i]), hpm_caps()->sample_period_min);
 
-    hpm_sampling_adjust(MIN(period, (uint32_t)HPM_SAMPLING_PERIOD_MAX), 0);
+    return MIN(period, (uint32_t)HPM_SAMPLING_PERIOD_MAX);
 }
 
 void profile_set_mean(struct hpm_profile *p, unsigned i)
@@ -134,7 +138,7 @@ static void adapt(struct hpm_profile *p, unsigned i, uint64_t length)
         period_update(&c->period, &w);
     profile_set_mean(p, i);
     if (profile_is_access(p, i)) {
-        draw_access(p, c);
+        hpm_sampling_adjust(profile_draw_access(p, i), 0);
         return;
     }
     profile_draw(p, i);

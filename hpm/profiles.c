@@ -135,7 +135,7 @@ static int begin_access(struct hpm_profile *p, char *err, size_t err_size)
         if (!profile_is_access(p, i))
             continue;
         struct hpm_sampling config = {.sources = c->sources,
-                                      .period = (uint32_t)p->of[i].mean,
+                                      .period = profile_draw_access(p, i),
                                       .user = c->modes & EVENT_USER,
                                       .kernel = c->modes & EVENT_KERNEL};
         int error = hpm_sampling_start(&config);

@@ -43,3 +43,5 @@ void profile_windows_begin(struct hpm_profile *p);
 void profile_set_mean(struct hpm_profile *p, unsigned i);
 /* Its distances, which no hardware records, anew where the mean is another one, else one of them: a prime takes thousands of instructions. */
 void profile_draw(struct hpm_profile *p, unsigned i);
+/* The distance of the next records. */
+uint32_t profile_draw_access(struct hpm_profile *p, unsigned i);

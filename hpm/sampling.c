@@ -223,7 +223,8 @@ int hpm_sampling_adjust(uint32_t period, uint32_t jitter)
     struct hpm_sampling config = request.config;
     config.period = period;
     config.jitter = jitter;
-    if (request.on && !(err = validate(&config))) {
+    bool same = period == request.config.period && jitter == request.config.jitter;
+    if (request.on && !(err = validate(&config)) && !same) {
         request.config = config;
         publish_locked(true);
     }

@@ -61,6 +61,10 @@ const struct arg hpm_args[] = {
      .min = 16,
      .max = 65536,
      .help = "sampled accesses each CPU can keep for who asked for them"},
+    {.name = "hpm.primes",
+     .type = ARG_BOOL,
+     .value = &hpm_primes,
+     .help = "samples are random primes apart, around the period; off: the period, in step with loops"},
     {.name = NULL},
 };
 

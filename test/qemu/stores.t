@@ -1,0 +1,28 @@
+#!/bin/sh
+# Samples of a loop whose eight stores all miss the first-level cache: as many of each, unless their period is in step with the loop.
+. "${0%/*}/lib.sh"
+
+# WHAT MOST: no store has more than MOST samples for 10 of the least sampled one's.
+even() {
+	says "^RESULT app=stores criterion=.* elsewhere=0 lost=0 throttled=0 .* check=ok$" "$1: nothing is lost, all are stores"
+	r=0; [ "$(sed -n 's/^RESULT app=stores .* samples=\([0-9]*\) .* most=\([0-9]*\) least=\([0-9]*\) .*/\1 \2 \3/p' "$console" |
+		awk -v most="$2" '{ print ($1 > 1500 && $1 < 1700 && $2 * 10 <= $3 * most) }')" = 1 ] || r=1
+	result $r "$1: each store has its share"
+}
+for criterion in l1d.miss:u access.any:u; do
+	boot machine=openpower720 smp=1 timeout=120 -- hpm.breakdown=off -- stores criteria=$criterion@2000 passes=400
+	status_is 0 "$criterion, random primes"
+	even "$criterion" 16
+	boot machine=openpower720 smp=1 timeout=120 -- hpm.breakdown=off hpm.primes=off -- stores criteria=$criterion@2000 passes=400
+	says "^RESULT app=stores .* by_store=(0,)*[0-9]+(,0)* most=[0-9]+ least=0 check=ok$" "$criterion, always 2,000: one store has all samples"
+	boot machine=openpower720 smp=1 timeout=120 -- hpm.breakdown=off hpm.primes=off -- stores criteria=$criterion@2001 passes=400
+	even "$criterion, always 2,001" 11
+done
+
+boot smp=1 timeout=60 ${no_pmu:+$no_pmu} -- -- stores
+status_is 2 "without counters stores refuses"
+says "^stores: criteria=l1d\.miss:u@2000: this machine has no performance counters" "... and says why"
+boot machine=openpower720 smp=1 timeout=60 -- -- stores criteria=l1d.mist:u
+status_is 2 "a criterion that there is not is refused"
+says "^stores: criteria=l1d\.mist:u: 'l1d\.mist:u': 'l1d\.mist' is no event of model; nearest: l1d\.miss" "... by name"
+done_testing
