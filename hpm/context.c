@@ -15,10 +15,11 @@ static void write_end(struct hpm_context *c)
 }
 
 void context_add(struct hpm_context *c, const struct mux_plan *plan, unsigned group, uint64_t cycles,
-                 const uint64_t *count)
+                 uint64_t length, const uint64_t *count)
 {
     write_begin(c);
-    mux_add(&c->counts, plan, group, cycles, count);
+    c->cycles += cycles;
+    mux_add(&c->counts, plan, group, length, count);
     write_end(c);
 }
 
@@ -53,7 +54,7 @@ static void read_remote(const struct hpm_context *c, const struct mux_plan *plan
     static const enum hpm_source sources[] = {SOURCE_REMOTE_L2, SOURCE_REMOTE_L3};
     struct mux_sum sum;
 
-    *out = (struct hpm_remote){.cycles = c->counts.length};
+    *out = (struct hpm_remote){.cycles = c->cycles};
     for (unsigned i = 0; i < ARRAY_SIZE(sources); i++) {
         unsigned stall = figures->event[EVENT_DCACHE(sources[i])];
         unsigned served = figures->event[EVENT_SERVED(sources[i])];
@@ -109,8 +110,11 @@ static void set_figures(struct hpm_breakdown *out, const struct context_figures 
 /* One figure more; sum is its logical count. */
 static void take(uint64_t *figure, const struct mux_sum *sum, struct hpm_breakdown *out)
 {
+    uint64_t seen = MIN(sum->seen, sum->length);
+
     *figure = sum->count;
-    out->seen_cycles = MIN(out->seen_cycles, sum->seen);
+    if (seen < sum->length)
+        out->seen_cycles = MIN(out->seen_cycles, fixed_muldiv(seen, out->cycles, sum->length));
 }
 
 void context_read(const struct hpm_context *c, const struct mux_plan *plan,
@@ -123,7 +127,7 @@ void context_read(const struct hpm_context *c, const struct mux_plan *plan,
     do {
         begin = read_begin(c);
         memset(event, 0, sizeof event);
-        *out = (struct hpm_breakdown){.cycles = c->counts.length, .seen_cycles = c->counts.length};
+        *out = (struct hpm_breakdown){.cycles = c->cycles, .seen_cycles = c->cycles};
         if (figures->instructions != GROUP_NIL) {
             mux_read(&c->counts, plan, figures->instructions, &sum);
             out->instructions = sum.count;
@@ -158,7 +162,7 @@ void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint6
     follow(sum, plan);
     do {
         begin = read_begin(c);
-        cycles = c->counts.length;
+        cycles = c->cycles;
         for (uint64_t left = counts; left; left &= left - 1) {
             unsigned i = (unsigned)__builtin_ctzll(left);
             mux_read(&c->counts, plan, i, &part[i]);

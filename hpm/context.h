@@ -24,7 +24,7 @@ struct context_figures {
 
 /* What the hardware counted while the group was on: by place, PLAN_PLACES of them. */
 void context_add(struct hpm_context *c, const struct mux_plan *plan, unsigned group, uint64_t cycles,
-                 const uint64_t *count);
+                 uint64_t length, const uint64_t *count);
 /* A slice is over, which may be the end of a unit: units are rounds, or longer where the turns are not the thread's own. */
 void context_end_slice(struct hpm_context *c, const struct mux_plan *plan);
 

@@ -29,6 +29,12 @@ static void set_idle(struct hpm_cpu *hpm, uint64_t ticks, uint64_t since)
     __atomic_store_n(&hpm->idle_sequence, hpm->idle_sequence + 1, __ATOMIC_RELEASE);
 }
 
+/* In what slices are measured in. */
+static uint64_t in_slices(uint64_t cycles, uint64_t instructions)
+{
+    return hpm_state.by_instructions ? instructions : cycles;
+}
+
 /* What was counted there since the last reading. */
 static uint64_t grown(struct pmu_latch *last, const struct pmu_latch *now, unsigned place)
 {
@@ -43,17 +49,17 @@ static void end_stretch(struct hpm_cpu *hpm, unsigned group, const struct pmu_la
 {
     struct pmu_latch *last = &hpm->last;
     struct piece *piece = &hpm->piece[group];
-    uint64_t cycles = now->cycles - last->cycles;
+    uint64_t cycles = now->cycles - last->cycles, instructions = now->instructions - last->instructions;
 
     for (unsigned c = 0; c < hpm_state.pmu.counters; c++)
         piece->count[c] += grown(last, now, c);
     for (unsigned n = HPM_COUNTERS_MAX; n < HPM_COUNTERS_MAX + hpm_state.fixed; n++)
         piece->count[n] += grown(last, now, n);
-    piece->instructions += now->instructions - last->instructions;
+    piece->instructions += instructions;
     piece->cycles += cycles;
     last->instructions = now->instructions;
     last->cycles = now->cycles;
-    hpm->since_check += cycles;
+    hpm->since_check += in_slices(cycles, instructions);
     hpm->pieces |= 1ull << group;
     if (!hpm->current)
         set_idle(hpm, hpm->idle_ticks + (hpm->read_at - hpm->idle_since), hpm->read_at);
@@ -74,9 +80,10 @@ static void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan)
             count[PLAN_FIXED(n)] = piece->count[HPM_COUNTERS_MAX + n];
         count[PLAN_CYCLES] = piece->cycles;
         count[PLAN_INSTRUCTIONS] = piece->instructions;
+        uint64_t length = in_slices(piece->cycles, piece->instructions);
         if (hpm->current)
-            context_add(&hpm->current->counts, plan, group, piece->cycles, count);
-        context_add(of_cpu, plan, group, piece->cycles, count);
+            context_add(&hpm->current->counts, plan, group, piece->cycles, length, count);
+        context_add(of_cpu, plan, group, piece->cycles, length, count);
         *piece = (struct piece){0};
     }
 }
@@ -116,7 +123,7 @@ static void account(struct hpm_cpu *hpm, bool slice_over, int64_t tid)
     hpm_state.ops->latch(&now, next);
     end_stretch(hpm, group, &now);
     if (turn)
-        hpm->turn_began = now.cycles;
+        hpm->turn_began = in_slices(now.cycles, now.instructions);
     if (plan == old && slice_over)
         end_slice(hpm, &plan->mux);
     else
@@ -136,13 +143,7 @@ void counting_start(struct hpm_cpu *hpm, unsigned seed)
     mux_turns_init(&hpm->turns, &hpm->plan->mux.rounds, seed);
     hpm->idle_since = arch_ticks();
     hpm_state.ops->latch(&hpm->last, hpm->plan->programme[mux_turns_group(&hpm->turns)]);
-    hpm->turn_began = hpm->last.cycles;
-}
-
-void counting_follow(UNUSED void *unused)
-{
-    if (this_cpu()->hpm)
-        account(this_cpu()->hpm, false, SAME_THREAD);
+    hpm->turn_began = in_slices(hpm->last.cycles, hpm->last.instructions);
 }
 
 /* A sample that is found to be due while interrupts are off is of the kernel's doings there. */
@@ -151,6 +152,16 @@ static void here(struct hpm_cpu *hpm, const void *pc)
     hpm->profiler.time = arch_ticks_near();
     hpm->profiler.pc = (vaddr_t)pc;
     hpm->profiler.user = false;
+}
+
+void counting_follow(UNUSED void *unused)
+{
+    struct hpm_cpu *hpm = this_cpu()->hpm;
+
+    if (!hpm)
+        return;
+    here(hpm, __builtin_return_address(0));
+    account(hpm, false, SAME_THREAD);
 }
 
 void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
@@ -180,7 +191,8 @@ void hpm_tick(void)
         return;
     here(hpm, __builtin_return_address(0));
     sampler_poll(hpm);
-    account(hpm, hpm->last.cycles - hpm->turn_began >= hpm_slice_cycles, SAME_THREAD);
+    uint64_t now = in_slices(hpm->last.cycles, hpm->last.instructions);
+    account(hpm, now - hpm->turn_began >= hpm_slice_cycles, SAME_THREAD);
     hpm->own_ticks += arch_ticks_near() - hpm->profiler.time;
 }
 

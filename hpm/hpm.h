@@ -81,6 +81,7 @@ struct hpm_breakdown {
 /* Counts of one thread, or of one CPU; see hpm/context.h. */
 struct hpm_context {
     uint32_t sequence; /* odd while it is being written */
+    uint64_t cycles;
     struct mux_counts counts;
 };
 

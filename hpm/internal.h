@@ -26,8 +26,8 @@ struct piece {
 struct hpm_cpu {
     struct hpm_thread *current;  /* NULL: idle */
     const struct hpm_plan *plan; /* whose groups are counting                             */
-    uint64_t turn_began;         /* cycles counted when the present group's turn began    */
-    uint64_t since_check;        /* cycles counted since units were looked at             */
+    uint64_t turn_began;         /* cycles or instructions counted when the present group's turn began */
+    uint64_t since_check;        /* the same since units were looked at                   */
     uint64_t own_ticks;          /* of monitoring, and ...                                */
     uint64_t interrupts;         /* ... by the PMU, and ...                               */
     uint64_t pieces;             /* bit g: there is something in piece[g]                 */
@@ -49,6 +49,7 @@ struct hpm_cpu {
 struct hpm_state {
     const struct pmu_ops *ops;   /* NULL: there is no PMU */
     const struct hpm_plan *plan; /* atomic: what every CPU is to count; see session.c */
+    bool by_instructions;        /* slices are measured in, not by cycles */
     unsigned fixed;              /* how many counters there are of pmu.events.fixed */
     struct pmu_caps pmu;
     struct event event[HPM_EVENTS]; /* the figures'; no counters: cannot be counted */

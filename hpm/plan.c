@@ -158,7 +158,7 @@ int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_wo
               struct group_cause *cause)
 {
     struct packing p = {0};
-    struct mux_config config = {0};
+    struct mux_config config = {.unit = r->unit};
 
     find_events(&p, r);
     int err = pack(&p, r, work, cause);

@@ -20,8 +20,9 @@ struct plan_request {
     unsigned counters;   /* programmable ones, at most HPM_COUNTERS_MAX             */
     uint32_t fixed;      /* bit f: there is fixed counter f, as events number them; at most HPM_FIXED_MAX */
     uint32_t generation; /* later than that of the plan before                      */
-    uint64_t slice;      /* cycles a group counts at a time                         */
-    uint64_t round;      /* cycles: a round has as many passes as it takes for that */
+    enum mux_unit unit;  /* cycles or instructions, of the next two                 */
+    uint64_t slice;      /* that a group counts at a time                           */
+    uint64_t round;      /* a round has as many passes as it takes for that         */
     struct event always[2]; /* what counts at PLAN_CYCLES, PLAN_INSTRUCTIONS; no modes: nothing      */
     uint64_t wanted;        /* bit i: there is a logical count i; what follows of others does not matter */
     uint64_t pinned;        /* bit i: it is to be counted all the time                 */

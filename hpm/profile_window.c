@@ -30,7 +30,7 @@ static uint64_t busy_cycles(void)
 
     cpu_for_each (cpu)
         if (cpu->hpm)
-            sum += __atomic_load_n(&cpu->hpm->busy.counts.length, __ATOMIC_RELAXED);
+            sum += __atomic_load_n(&cpu->hpm->busy.cycles, __ATOMIC_RELAXED);
     return sum;
 }
 

@@ -68,6 +68,7 @@ int plans_init(void)
     wanted.request = (struct plan_request){.counters = hpm_state.pmu.counters,
                                            .fixed = hpm_state.pmu.events.fixed,
                                            .generation = 1,
+                                           .unit = hpm_state.by_instructions ? MUX_INSTRUCTIONS : MUX_CYCLES,
                                            .slice = hpm_slice_cycles,
                                            .round = ROUGH_ROUND_CYCLES,
                                            .always = {hpm_state.always[0], hpm_state.always[1]}};

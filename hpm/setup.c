@@ -17,6 +17,8 @@ static const char *const pmu_choices[] = {"none", "auto", NULL};
 enum { MODES_BOTH, MODES_USER, MODES_KERNEL };
 static const char *const mode_choices[] = {"both", "user", "kernel", NULL};
 static const uint8_t modes_of[] = {EVENT_USER | EVENT_KERNEL, EVENT_USER, EVENT_KERNEL};
+static uint64_t slices;
+static const char *const slice_choices[] = {"cycles", "instructions", NULL};
 const struct arg hpm_args[] = {
     {.name = "hpm.pmu",
      .type = ARG_CHOICE,
@@ -33,7 +35,12 @@ const struct arg hpm_args[] = {
      .value = &hpm_slice_cycles,
      .min = 10000,
      .max = 1000000000,
-     .help = "cycles each group of events is counted at a time"},
+     .help = "cycles, or instructions, each group of events is counted at a time"},
+    {.name = "hpm.slices",
+     .type = ARG_CHOICE,
+     .value = &slices,
+     .choices = slice_choices,
+     .help = "what a group's slice is measured in, and its counts are scaled by"},
     {.name = "hpm.breakdown",
      .type = ARG_BOOL,
      .value = &breakdown,
@@ -136,10 +143,10 @@ static void print_found(void)
 
     unsigned groups = hpm_state.plan->mux.rounds.groups;
 
-    kprintf("hpm: %s: %s%u counters and %s, %u group%s of %llu cycles%s, %s\n", caps.name,
-            hpm_state.pmu.about, caps.counters,
-            caps.instructions ? "two for cycles and instructions" : "one for cycles", groups,
-            groups == 1 ? "" : "s", (unsigned long long)hpm_slice_cycles, about[modes],
+    kprintf("hpm: %s: %s%u counters and %s, %u group%s of %llu %s%s, %s\n", caps.name, hpm_state.pmu.about,
+            caps.counters, caps.instructions ? "two for cycles and instructions" : "one for cycles", groups,
+            groups == 1 ? "" : "s", (unsigned long long)hpm_slice_cycles,
+            slice_choices[hpm_state.by_instructions], about[modes],
             caps.can_sample ? "records of accesses by source" : "no records of accesses");
     report_missing(missing, sizeof missing);
     if (missing[0])
@@ -167,6 +174,9 @@ void hpm_init(void)
     for (uint32_t left = hpm_state.pmu.events.fixed; left; left &= left - 1)
         hpm_state.fixed++;
     ASSERT(hpm_state.fixed <= HPM_FIXED_MAX);
+    hpm_state.by_instructions = slices && hpm_state.pmu.slices_by_instructions;
+    if (slices && !hpm_state.by_instructions)
+        kprintf("hpm: %s: slices cannot end by instructions here: they end by cycles\n", ops->name);
     find_events();
     int err = plans_init();
     if (err) {
@@ -181,7 +191,8 @@ void hpm_init(void)
 
 void hpm_cpu_init(struct cpu *cpu)
 {
-    struct pmu_setup setup = {.slice_cycles = hpm_slice_cycles,
+    struct pmu_setup setup = {.slice = hpm_slice_cycles,
+                              .by_instructions = hpm_state.by_instructions,
                               .modes = modes_of[modes],
                               .events = hpm_state.event,
                               .event_count = HPM_EVENTS};

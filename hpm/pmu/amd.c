@@ -195,7 +195,7 @@ static int amd_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
 
     if (!suffices())
         return pmu.has.ibs.usable ? -EIO : -ENODEV;
-    *a = (struct amd_cpu){.slice_cycles = setup->slice_cycles};
+    *a = (struct amd_cpu){.slice_cycles = setup->slice};
     for (unsigned c = 0; c < pmu.used; c++)
         set_counter(a, c, -AMD_FIRST_WRAP);
     set_cycles(a);

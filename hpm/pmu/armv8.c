@@ -211,7 +211,7 @@ static int armv8_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
 
     if (!suffices(setup, cpu))
         return pmu.has.spe.usable ? -EIO : -ENODEV;
-    *a = (struct armv8_cpu){.slice_cycles = setup->slice_cycles};
+    *a = (struct armv8_cpu){.slice_cycles = setup->slice};
     for (unsigned c = 0; c < pmu.used; c++)
         set_counter(a, c, -ARMV8_FIRST_WRAP);
     if (pmu.used > pmu.programmable)

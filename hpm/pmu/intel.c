@@ -277,13 +277,13 @@ static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
 {
     struct intel_cpu *a = &intel_cpus[cpu->index];
 
-    ASSERT(setup->slice_cycles <= DISTANCE_MAX);
+    ASSERT(setup->slice <= DISTANCE_MAX);
     if (!suffices(setup))
         return -ENODEV;
     reset();
     if (pmu.has.force_abort)
         x86_write(MSR_TSX_FORCE_ABORT, TSX_FORCE_ABORT);
-    *a = (struct intel_cpu){.slice_cycles = setup->slice_cycles, .enabled = own_bits() | pmu.usable};
+    *a = (struct intel_cpu){.slice_cycles = setup->slice, .enabled = own_bits() | pmu.usable};
     for (unsigned c = 0; c < pmu.programmable; c++) {
         struct place p = programmable_place(c);
         if (pmu.usable >> c & 1)

@@ -24,6 +24,7 @@ static struct model_cpu {
     uint32_t record_count;
     uint64_t tail, lost;
     uint64_t value[MACHINE_COUNTERS]; /* at the latest reading */
+    unsigned timer;                   /* the counter whose overflow ends a slice */
     bool sampling, armed; /* may interrupt for another reason than a slice: armed until the next turn */
 } ALIGNED(CACHE_LINE) model_cpus[CPU_MAX];
 
@@ -48,6 +49,7 @@ static int model_probe(struct pmu_caps *caps)
         .counters = PROGRAMMABLE,
         .instructions = true,
         .arms = true,
+        .slices_by_instructions = true,
         .cycles_per_tick = PMU_RATE_ONE,
         .events = {.table = event_table_named("model"), .counters = PROGRAMMABLE},
         .line_bytes = id->line_bytes,
@@ -82,15 +84,22 @@ static int model_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     unsigned flags = flags_of(setup->modes);
     struct arch_msi msi;
 
-    *m = (struct model_cpu){.regs = regs, .records = setup->records, .record_count = setup->record_count};
+    *m = (struct model_cpu){.regs = regs,
+                            .records = setup->records,
+                            .record_count = setup->record_count,
+                            .timer = setup->by_instructions ? MACHINE_COUNTER_INSTRUCTIONS
+                                                            : MACHINE_COUNTER_CYCLES};
     arch_pmu_msi((struct cpu *)cpu, &msi);
     arch_io_write64(&regs->irq_address, msi.address);
     arch_io_write32(&regs->irq_data, msi.data);
     for (unsigned c = 0; c < PROGRAMMABLE; c++)
         set_counter(&regs->counter[c], MACHINE_EVENT_NONE, flags, 0);
-    set_counter(&regs->counter[MACHINE_COUNTER_INSTRUCTIONS], MACHINE_EVENT_INSTRUCTIONS, flags, 0);
-    set_counter(&regs->counter[MACHINE_COUNTER_CYCLES], MACHINE_EVENT_CYCLES,
-                flags | (setup->slice_cycles ? MACHINE_COUNT_IRQ : 0), setup->slice_cycles);
+    for (unsigned c = MACHINE_COUNTER_INSTRUCTIONS; c <= MACHINE_COUNTER_CYCLES; c++) {
+        bool timer = c == m->timer && setup->slice;
+        set_counter(&regs->counter[c],
+                    c == MACHINE_COUNTER_CYCLES ? MACHINE_EVENT_CYCLES : MACHINE_EVENT_INSTRUCTIONS,
+                    flags | (timer ? MACHINE_COUNT_IRQ : 0), timer ? setup->slice : 0);
+    }
     if (command(regs, MACHINE_CMD_CONFIGURE) || command(regs, MACHINE_CMD_START))
         return -EIO;
     command(regs, MACHINE_CMD_READ);
@@ -223,8 +232,7 @@ static unsigned model_interrupted(void)
     uint32_t overflow = arch_io_read32(&m->regs->overflow);
     arch_io_write32(&m->regs->ack, overflow);
     arch_io_write32(&m->regs->command, MACHINE_CMD_ACK);
-    return (overflow >> MACHINE_COUNTER_CYCLES & 1 ? PMU_SLICE : 0) |
-           (overflow & MACHINE_STATUS_RING ? PMU_RECORDS : 0) |
+    return (overflow >> m->timer & 1 ? PMU_SLICE : 0) | (overflow & MACHINE_STATUS_RING ? PMU_RECORDS : 0) |
            (overflow & ((1u << PROGRAMMABLE) - 1)) * PMU_COUNTER;
 }
 

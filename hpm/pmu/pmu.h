@@ -14,12 +14,13 @@ struct cpu;
 
 /* What every turn needs is in front. */
 struct pmu_caps {
-    unsigned counters;         /* programmable ones, at most HPM_COUNTERS_MAX                        */
-    bool instructions;         /* are counted                                                        */
-    bool arms;                 /* programmable counters interrupt by themselves: arm may be called   */
-    uint64_t cycles_per_tick;  /* of arch_ticks, while a CPU runs, times PMU_RATE_ONE                */
-    unsigned interrupt_cycles; /* entry and return of an interrupt                                   */
-    char about[48];            /* for the boot line: version, width, ended by ", "; may be empty      */
+    unsigned counters;           /* programmable ones, at most HPM_COUNTERS_MAX                        */
+    bool instructions;           /* are counted                                                        */
+    bool slices_by_instructions; /* can be had, not only by cycles                                     */
+    bool arms;                   /* programmable counters interrupt by themselves: arm may be called   */
+    uint64_t cycles_per_tick;    /* of arch_ticks, while a CPU runs, times PMU_RATE_ONE                */
+    unsigned interrupt_cycles;   /* entry and return of an interrupt                                   */
+    char about[48];              /* for the boot line: version, width, ended by ", "; may be empty      */
     struct event_pmu
         events; /* what it can count, but for cycles and instructions; `fixed` are counters besides those */
     uint32_t latency[SOURCE_COUNT]; /* cycles, 0: unknown                                                 */
@@ -39,8 +40,9 @@ struct pmu_latch {
 };
 
 struct pmu_setup {
-    uint64_t slice_cycles; /* interrupt this long after the latest change of events; 0: never */
-    uint8_t modes;         /* of cycles and instructions: enum event_modes                    */
+    uint64_t slice;       /* interrupt so many cycles after the latest change of events; 0: never */
+    bool by_instructions; /* no cycles: instructions, where caps say that this can be            */
+    uint8_t modes;        /* of cycles and instructions: enum event_modes                    */
     const struct event
         *events; /* [event_count] that will be programmed; those without counters do not matter */
     unsigned event_count;

@@ -62,7 +62,7 @@ static void add(struct hpm_context *c, const struct hpm_plan *plan, unsigned gro
         struct mux_seat seat = plan->mux.group[group].seat[i];
         count[seat.place] = cycles * rate[seat.event] / 1000;
     }
-    context_add(c, &plan->mux, group, cycles, count);
+    context_add(c, &plan->mux, group, cycles, cycles, count);
     context_end_slice(c, &plan->mux);
 }
 

@@ -186,6 +186,37 @@ static void groups_take_turns_by_interrupt_without_any_tick(void **state)
     assert_int_equal(seen, (1u << hpm_state.plan->mux.rounds.groups) - 1);
 }
 
+/* What happens once in so many instructions is right after slices of instructions, however fast they are executed. */
+static void slices_can_be_of_instructions(void **state)
+{
+    struct hpm_breakdown b;
+    uint64_t loads = 0, instructions = 0, before;
+
+    (void)state;
+    with_argument("hpm.slices", 1);
+    double_boot();
+    threads_begin(3);
+    with_argument("hpm.slices", 0);
+    assert_non_null(strstr(double_output, "instructions, records"));
+    switch_to(0, 0);
+    before = cpus[0].hpm->interrupts;
+    for (unsigned phase = 0; phase < 400; phase++)
+        for (unsigned i = 0; i < 100; i++) {
+            double_count(MACHINE_EVENT_LOADS, 2500);
+            double_execute(10000, phase % 2 ? 200000 : 5000);
+            loads += 2500;
+            instructions += 10000;
+        }
+    uint64_t turns = cpus[0].hpm->interrupts - before;
+    switch_to(0, -1);
+    b = counted(0);
+    assert_int_equal(b.instructions, instructions);
+    assert_in_range(b.cycles, 200 * 100 * 205000ull, 200 * 100 * 205000ull * 101ull / 100);
+    assert_in_range(turns, instructions / SLICE * 9 / 10, instructions / SLICE);
+    assert_near(b.served[SOURCE_L1], loads, 10);
+    assert_true(b.seen_permille > 50 && b.seen_permille < 300);
+}
+
 static void the_present_stretch_is_included_when_a_thread_reads_itself(void **state)
 {
     struct hpm_breakdown b;
@@ -307,6 +338,7 @@ int main(void)
         TEST(a_steady_program_is_estimated_within_three_percent),
         TEST(a_switch_costs_a_handful_of_register_accesses),
         TEST(groups_take_turns_by_interrupt_without_any_tick),
+        TEST(slices_can_be_of_instructions),
         TEST(the_present_stretch_is_included_when_a_thread_reads_itself),
         TEST(idle_time_goes_on_while_a_cpu_sleeps),
         TEST(the_tag_follows_the_running_thread),
