@@ -6,7 +6,8 @@
 #include "kernel/fixed.h"
 #include "kernel/printf.h"
 
-#define IDLE_PART 20 /* less than this part of a CPU is busy */
+#define IDLE_PART     20 /* less than this part of a CPU is busy     */
+#define RECORDS_DRAWN 32 /* of each CPU, as far apart as each other */
 
 uint64_t hpm_primes = 1;
 
@@ -59,6 +60,7 @@ void hpm_profile_account(const struct hpm_profile *p, unsigned i, struct hpm_pro
         struct hpm_sample_account a;
         hpm_sampling_account(&a);
         out->lost = a.lost_hardware + a.lost_buffer - c->lost_before;
+        out->stood_for += c->lost_for;
     } else {
         sum_slot(c->slot, out);
     }
@@ -74,12 +76,18 @@ static uint32_t draw(struct hpm_profile *p, const struct profile_criterion *c)
     return (uint32_t)MIN(period, (uint64_t)UINT32_MAX);
 }
 
+static bool has_moved(const struct profile_criterion *c)
+{
+    uint64_t change = c->mean > c->drawn_for ? c->mean - c->drawn_for : c->drawn_for - c->mean;
+
+    return change > c->drawn_for / 8;
+}
+
 void profile_draw(struct hpm_profile *p, unsigned i)
 {
     struct profile_criterion *c = &p->of[i];
     uint32_t *distance = profile_slot(p, i)->distance;
-    uint64_t change = c->mean > c->drawn_for ? c->mean - c->drawn_for : c->drawn_for - c->mean;
-    bool all = change > c->drawn_for / 8;
+    bool all = has_moved(c);
 
     for (unsigned n = all ? PROFILE_DISTANCES : 1; n; n--)
         __atomic_store_n(&distance[p->drawing++ % PROFILE_DISTANCES], draw(p, c), __ATOMIC_RELAXED);
@@ -91,7 +99,19 @@ uint32_t profile_draw_access(struct hpm_profile *p, unsigned i)
 {
     uint32_t period = MAX(draw(p, &p->of[i]), hpm_caps()->sample_period_min);
 
+    p->of[i].drawn_for = p->of[i].mean;
     return MIN(period, (uint32_t)HPM_SAMPLING_PERIOD_MAX);
+}
+
+/* The hardware begins a distance anew with each period, and half of one is lost on average: only after many. */
+static void draw_records(struct hpm_profile *p, unsigned i, uint64_t taken)
+{
+    struct profile_criterion *c = &p->of[i];
+
+    if (!has_moved(c) && taken - c->drawn_at < (uint64_t)RECORDS_DRAWN * cpu_count())
+        return;
+    c->drawn_at = taken;
+    hpm_sampling_adjust(profile_draw_access(p, i), 0);
 }
 
 void profile_set_mean(struct hpm_profile *p, unsigned i)
@@ -121,6 +141,16 @@ static void count_events(struct hpm_profile *p, unsigned i, struct period_window
     w->samples = MAX(w->samples, (uint64_t)PERIOD_KNOWN);
 }
 
+/* What lost records stood for nobody has noted. */
+static void count_lost(struct profile_criterion *c, struct hpm_profile_account *a)
+{
+    uint64_t events = (a->lost - c->window_lost) * c->mean;
+
+    c->window_lost = a->lost;
+    c->lost_for += events;
+    a->stood_for += events;
+}
+
 /* What the window brought. */
 static void adapt(struct hpm_profile *p, unsigned i, uint64_t length)
 {
@@ -128,6 +158,8 @@ static void adapt(struct hpm_profile *p, unsigned i, uint64_t length)
     struct hpm_profile_account a;
 
     hpm_profile_account(p, i, &a);
+    if (profile_is_access(p, i))
+        count_lost(c, &a);
     struct period_window w = {
         .samples = a.taken - c->window_taken, .events = a.stood_for - c->window_stood_for, .length = length};
     c->window_taken = a.taken;
@@ -138,7 +170,7 @@ static void adapt(struct hpm_profile *p, unsigned i, uint64_t length)
         period_update(&c->period, &w);
     profile_set_mean(p, i);
     if (profile_is_access(p, i)) {
-        hpm_sampling_adjust(profile_draw_access(p, i), 0);
+        draw_records(p, i, a.taken);
         return;
     }
     profile_draw(p, i);

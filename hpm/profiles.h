@@ -15,8 +15,8 @@ struct hpm_profile {
         uint8_t event;        /* its number in the session                         */
         struct period period; /* of an adapted one    */
         uint64_t mean, drawn_for;
-        uint64_t delivered, stood_for;                           /* taken out, and what they stood for */
-        uint64_t lost_before;                                    /* of accesses */
+        uint64_t delivered, stood_for;                         /* taken out, and what they stood for */
+        uint64_t lost_before, lost_for, window_lost, drawn_at; /* of accesses; drawn_at: so many were taken */
         uint64_t window_taken, window_stood_for, window_counted; /* when the present window began */
     } of[CRITERIA_MAX];
     struct governor governor;

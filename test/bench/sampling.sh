@@ -4,7 +4,7 @@
 #
 #   test/bench/sampling.sh kernel=FILE [machine=NAME] [quick=1] [out=DIR] [results=FILE]
 #
-# criterion: l1d.miss, a counter interrupts; access.any, records of the hardware, a new prime every 100 ms.  Means from 1,996 to 2,004
+# criterion: l1d.miss, a counter interrupts; access.any, records of the hardware, another prime up to ten times a second.  Means from 1,996 to 2,004
 # events, 6,550 samples each.  ratio: samples of the most sampled store to those of the least, half a sample added to both; missed: of
 # the eight stores, how many have no sample.
 set -eu

@@ -318,6 +318,64 @@ static void accesses_are_recorded_by_the_hardware_with_random_periods(void **sta
     }
 }
 
+/* Windows end three times in a distance. */
+static void rare_accesses_are_recorded_across_windows(void **state)
+{
+    (void)state;
+    open_profile("access.remote@1000", 0);
+    switch_to(0, 1);
+    for (unsigned window = 0; window < 100; window++) {
+        for (unsigned i = 0; i < 300; i++)
+            double_access(MACHINE_REMOTE_L2, i, true);
+        hpm_profile_window(profile);
+        tick(0);
+    }
+    switch_to(0, -1);
+    assert_in_range(take_all(), 27, 33);
+}
+
+static void records_get_another_prime_after_a_while(void **state)
+{
+    uint32_t last = 0;
+    unsigned changes = 0;
+
+    (void)state;
+    open_profile("access.remote@1000", 0);
+    switch_to(0, 1);
+    for (unsigned window = 0; window < 40; window++) {
+        for (unsigned i = 0; i < 50000; i++)
+            double_access(MACHINE_REMOTE_L2, i, true);
+        hpm_profile_window(profile);
+        tick(0);
+        for (size_t n = take_all(); n; n--) {
+            changes += taken[n - 1].period != last;
+            last = taken[n - 1].period;
+            assert_true(period_is_prime(last));
+        }
+    }
+    assert_in_range(changes, 3, 1 + 40 * 50 / 32);
+}
+
+/* Nobody can take records over while interrupts are off, and the hardware's memory is full. */
+static void lost_records_count_as_what_they_stood_for(void **state)
+{
+    struct hpm_profile_account a;
+
+    (void)state;
+    open_profile("access.remote", 0);
+    switch_to(0, 1);
+    host_irqs_on = false;
+    for (unsigned i = 0; i < 2000000; i++)
+        double_access(MACHINE_REMOTE_L2, i, true);
+    host_irqs_on = true;
+    switch_to(0, -1);
+    take_all();
+    hpm_profile_window(profile);
+    hpm_profile_account(profile, 0, &a);
+    assert_true(a.lost > 500);
+    assert_in_range(a.stood_for, 1900000, 2100000);
+}
+
 /* ---- Refusals ---- */
 
 static void what_cannot_be_is_refused_with_its_cause(void **state)
@@ -468,6 +526,9 @@ int main(void)
         TEST(time_is_sampled_while_a_cpu_is_busy),
         TEST(every_so_many_entries_are_sampled),
         TEST(accesses_are_recorded_by_the_hardware_with_random_periods),
+        TEST(rare_accesses_are_recorded_across_windows),
+        TEST(records_get_another_prime_after_a_while),
+        TEST(lost_records_count_as_what_they_stood_for),
         TEST(what_cannot_be_is_refused_with_its_cause),
         TEST(what_is_in_use_is_refused),
         TEST(counters_that_cannot_interrupt_sample_no_events),
