@@ -53,13 +53,19 @@ static ALWAYS_INLINE void take(const struct hpm_cpu *hpm, struct profiler_slot *
         add(&s->lost, 1);
         return;
     }
-    *at = s->template;
+    /* Field by field: a structure of this size is copied by a call. */
     at->time = hpm->profiler.time;
     at->pc = hpm->profiler.pc;
-    at->user = hpm->profiler.user;
-    at->period = stands_for;
-    at->pid = pid;
+    at->data = at->data_phys = 0;
     at->tid = t ? t->tid : 0;
+    at->pid = pid;
+    at->period = stands_for;
+    at->cpu = s->cpu;
+    at->latency = 0;
+    at->source = SOURCE_COUNT;
+    at->criterion = s->criterion;
+    at->user = hpm->profiler.user;
+    at->store = false;
     TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, at->time, at->pc, 0, 0, at->tid, at->pid, 0, at->source,
                   at->user, 0);
     ring_commit(s->ring);
@@ -74,9 +80,8 @@ void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, struc
 
     *s = (struct profiler_slot){.of = &profile_slots[slot],
                                 .ring = ring,
-                                .template = {.cpu = (uint16_t)cpu,
-                                             .source = SOURCE_COUNT,
-                                             .criterion = profile_slots[slot].criterion}};
+                                .cpu = (uint16_t)cpu,
+                                .criterion = profile_slots[slot].criterion};
     if (!p->random)
         p->random = (uint32_t)arch_ticks() | 1;
     s->left = next_distance(p, s);

@@ -51,7 +51,8 @@ struct profiler {
         uint32_t throttled;      /* in this window, not before the next; 0: not    */
         uint64_t lost, lost_for; /* samples, and what they stood for               */
         uint64_t throttles;
-        struct hpm_sample template; /* what all samples of it on this CPU have in common */
+        uint16_t cpu;
+        uint8_t criterion;
     } of[PROFILE_SLOTS];
     uint64_t ticks, interrupts; /* spent on it */
 };
