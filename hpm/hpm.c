@@ -100,6 +100,16 @@ static void end_slice(struct hpm_cpu *hpm, const struct mux_plan *plan)
     context_end_slice(hpm->current ? &hpm->busy : &hpm->idle, plan);
 }
 
+/* The events are counted from the latest reading on. */
+static void begin_turn(struct hpm_cpu *hpm, const struct hpm_programme *p)
+{
+    hpm->turn_began = in_slices(hpm->last.cycles, hpm->last.instructions);
+    if (hpm->profiler.armed)
+        profile_disarm(hpm, &hpm->last);
+    if (p->arms)
+        profile_arm(hpm, &hpm->last, p->arms, p->slot);
+}
+
 enum { SAME_THREAD = -1 };
 
 /* Brings the counts up to date.  From then on another group counts if the slice is over, or a new plan's; and tid runs. */
@@ -107,14 +117,15 @@ static void account(struct hpm_cpu *hpm, bool slice_over, int64_t tid)
 {
     const struct hpm_plan *old = hpm->plan, *plan = __atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE);
     unsigned group = mux_turns_group(&hpm->turns);
-    bool turn = plan != old || slice_over;
+    const struct hpm_programme *next = NULL;
     struct pmu_latch now;
 
     if (plan != old)
         mux_turns_init(&hpm->turns, &plan->mux.rounds, hpm->turns.random);
     else if (slice_over)
         mux_turns_next(&hpm->turns, &plan->mux.rounds);
-    const struct event *const *next = turn ? plan->programme[mux_turns_group(&hpm->turns)] : NULL;
+    if (plan != old || slice_over)
+        next = &plan->programme[mux_turns_group(&hpm->turns)];
     if (tid != SAME_THREAD || !hpm->current)
         hpm->read_at = arch_ticks();
     /* Nothing in between, so that the truth changes hands where the counts do. */
@@ -122,19 +133,13 @@ static void account(struct hpm_cpu *hpm, bool slice_over, int64_t tid)
         hpm_state.ops->tag((uint32_t)tid);
     hpm_state.ops->latch(&now, next);
     end_stretch(hpm, group, &now);
-    if (turn)
-        hpm->turn_began = in_slices(now.cycles, now.instructions);
     if (plan == old && slice_over)
         end_slice(hpm, &plan->mux);
     else
         hand_out(hpm, &old->mux);
     hpm->plan = plan;
-    if (!turn)
-        return;
-    profile_disarm(hpm, &now);
-    group = mux_turns_group(&hpm->turns);
-    if (plan->arms[group])
-        profile_arm(hpm, &now, plan->arms[group], plan->slot[group]);
+    if (next)
+        begin_turn(hpm, next);
 }
 
 void counting_start(struct hpm_cpu *hpm, unsigned seed)
@@ -142,7 +147,7 @@ void counting_start(struct hpm_cpu *hpm, unsigned seed)
     hpm->plan = hpm_state.plan;
     mux_turns_init(&hpm->turns, &hpm->plan->mux.rounds, seed);
     hpm->idle_since = arch_ticks();
-    hpm_state.ops->latch(&hpm->last, hpm->plan->programme[mux_turns_group(&hpm->turns)]);
+    hpm_state.ops->latch(&hpm->last, &hpm->plan->programme[mux_turns_group(&hpm->turns)]);
     hpm->turn_began = in_slices(hpm->last.cycles, hpm->last.instructions);
 }
 

@@ -51,6 +51,7 @@ struct hpm_state {
     const struct hpm_plan *plan; /* atomic: what every CPU is to count; see session.c */
     bool by_instructions;        /* slices are measured in, not by cycles */
     unsigned fixed;              /* how many counters there are of pmu.events.fixed */
+    uint32_t sampling;           /* atomic: generation of what is to be sampled, see sampling.c */
     struct pmu_caps pmu;
     struct event event[HPM_EVENTS]; /* the figures'; no counters: cannot be counted */
     struct event always[2];         /* cycles and instructions; no modes: not counted */
@@ -64,8 +65,8 @@ extern uint64_t hpm_primes;               /* boot argument: distances of samples
 /* What the PMU does not count of the figures a breakdown has, in words; empty: nothing is missing. */
 void report_missing(char *buf, size_t size);
 
-/* session.c: the figures' events as the first plan.  0, or an error of plan_make. */
-int plans_init(void);
+/* session.c: the figures' events as the first plan, for that PMU.  0, or an error of plan_make. */
+int plans_init(const struct pmu_ops *ops);
 /* As hpm_session_open, where slots are given for events alone that are to be sampled: slots[i] is that of name i. */
 int session_open(const char *names, const uint8_t *slots, struct hpm_session **out, char *err,
                  size_t err_size);
@@ -81,7 +82,12 @@ void counting_follow(void *unused);
 uint64_t hpm_cycles_of(uint64_t ticks);
 
 /* This CPU, interrupts off: takes what the hardware recorded, for the thread that ran until now, then tells the hardware
- * what has been requested since.  Cheap when there is nothing to do. */
-void sampler_poll(struct hpm_cpu *hpm);
+ * what has been requested since. */
+void sampler_attend(struct hpm_cpu *hpm);
+static inline void sampler_poll(struct hpm_cpu *hpm)
+{
+    if (hpm->sampler.on || hpm->sampler.applied != __atomic_load_n(&hpm_state.sampling, __ATOMIC_ACQUIRE))
+        sampler_attend(hpm);
+}
 /* Memory for records and samples.  0 or -ENOMEM. */
 int sampler_init(struct hpm_cpu *hpm, struct pmu_setup *setup);

@@ -135,15 +135,16 @@ static void programme(struct hpm_plan *plan, const struct group_plan *groups, co
             unsigned i = groups->event[g][c];
             if (i == GROUP_NIL)
                 continue;
-            plan->programme[g][c] = &plan->event[i];
+            plan->programme[g].event[c] = &plan->event[i];
             if (!(r->sampled >> i & 1))
                 continue;
-            plan->arms[g] |= (uint8_t)(1u << c);
-            plan->slot[g][c] = r->slot[i];
+            plan->programme[g].arms |= (uint8_t)(1u << c);
+            plan->programme[g].slot[c] = r->slot[i];
         }
         for (unsigned n = 0; n < HPM_FIXED_MAX; n++)
             if (groups->event[g][PLAN_FIXED(n)] != GROUP_NIL)
-                plan->programme[g][HPM_COUNTERS_MAX + n] = &plan->event[groups->event[g][PLAN_FIXED(n)]];
+                plan->programme[g].event[HPM_COUNTERS_MAX + n] =
+                    &plan->event[groups->event[g][PLAN_FIXED(n)]];
     }
 }
 

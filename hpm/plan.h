@@ -35,13 +35,19 @@ struct plan_request {
     uint64_t set[GROUP_SETS_MAX]; /* logical counts to be counted at the same time    */
 };
 
+/* What the counters do during a group's turn. */
+struct hpm_programme {
+    uint64_t image;                 /* what the PMU's driver makes of the events, see pmu.h */
+    uint8_t arms;                   /* bit c: counter c is to be armed ...                  */
+    uint8_t slot[HPM_COUNTERS_MAX]; /* ... for this criterion                               */
+    /* By programmable counter and, from HPM_COUNTERS_MAX on, by the rank of the fixed one; NULL: nothing. */
+    const struct event *event[HPM_PLACES];
+};
+
 struct hpm_plan {
     struct mux_plan mux;
     struct event event[GROUP_EVENTS_MAX];
-    /* Of each group, by programmable counter and, from HPM_COUNTERS_MAX on, by the rank of the fixed one; NULL: nothing. */
-    const struct event *programme[GROUP_MAX][HPM_PLACES];
-    uint8_t arms[GROUP_MAX];                   /* bit c: counter c is to be armed ... */
-    uint8_t slot[GROUP_MAX][HPM_COUNTERS_MAX]; /* ... for this criterion              */
+    struct hpm_programme programme[GROUP_MAX]; /* of each group, whose images are the caller's to fill in */
 };
 
 /* Memory that plan_make works in; nothing in it outlives the call. */

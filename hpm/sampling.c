@@ -16,13 +16,12 @@
 
 uint64_t hpm_records = 1024, hpm_samples = 2048;
 
-/* What was asked for: config and on belong to the generation; written under the lock. */
+/* What was asked for: config and on belong to hpm_state.sampling, the generation; written under the lock. */
 static struct {
     struct spinlock lock;
     struct spinlock take_lock; /* one consumer at a time; taken second */
     struct hpm_sampling config;
     bool on;
-    uint32_t generation;
 } request = {.lock = SPINLOCK(LOCK_HPM, "hpm sampling"), .take_lock = SPINLOCK(LOCK_HPM, "hpm samples")};
 
 /* ---- Each CPU, interrupts off ---- */
@@ -102,23 +101,20 @@ static void follow_request(struct sampler *s)
 {
     spin_lock_irqoff(&request.lock);
     s->on = request.on;
-    s->applied = request.generation;
+    s->applied = hpm_state.sampling;
     s->period = request.config.period;
     hpm_state.ops->sample(request.on ? &request.config : NULL);
     spin_unlock_irqoff(&request.lock);
 }
 
-void sampler_poll(struct hpm_cpu *hpm)
+void sampler_attend(struct hpm_cpu *hpm)
 {
     struct sampler *s = &hpm->sampler;
-    bool changed = s->applied != __atomic_load_n(&request.generation, __ATOMIC_ACQUIRE);
-
-    if (!s->on && !changed)
-        return;
     uint64_t began = arch_ticks_near();
+
     if (s->on && hpm_state.ops->waiting())
         drain(hpm);
-    if (changed)
+    if (s->applied != __atomic_load_n(&hpm_state.sampling, __ATOMIC_ACQUIRE))
         follow_request(s);
     s->cycles += hpm_cycles_of(arch_ticks_near() - began);
 }
@@ -156,7 +152,7 @@ static int validate(const struct hpm_sampling *c)
 static void publish_locked(bool on)
 {
     request.on = on;
-    __atomic_store_n(&request.generation, request.generation + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&hpm_state.sampling, hpm_state.sampling + 1, __ATOMIC_RELEASE);
 }
 
 static void poll_here(void)

@@ -60,7 +60,13 @@ static void want_figures(void)
     wanted.request.rough = wanted.request.wanted;
 }
 
-int plans_init(void)
+static void draw_images(const struct pmu_ops *ops, struct hpm_plan *plan)
+{
+    for (unsigned g = 0; g < plan->mux.rounds.groups; g++)
+        plan->programme[g].image = ops->image(plan->programme[g].event);
+}
+
+int plans_init(const struct pmu_ops *ops)
 {
     struct group_cause cause;
 
@@ -80,8 +86,11 @@ int plans_init(void)
         wanted.request.pinned = 0;
         err = plan_make(&wanted.plan[0], &wanted.request, &wanted.work, &cause);
     }
+    if (err)
+        return err;
+    draw_images(ops, &wanted.plan[0]);
     hpm_state.plan = &wanted.plan[0];
-    return err;
+    return 0;
 }
 
 /* ---- Plans ---- */
@@ -146,6 +155,7 @@ static int change_plan(struct plan_request *request, struct group_cause *cause)
     int err = plan_make(next, request, &wanted.work, cause);
     if (err)
         return err;
+    draw_images(hpm_state.ops, next);
     wanted.request = *request;
     __atomic_store_n(&hpm_state.plan, next, __ATOMIC_RELEASE);
     follow_everywhere();

@@ -178,7 +178,7 @@ void hpm_init(void)
     if (slices && !hpm_state.by_instructions)
         kprintf("hpm: %s: slices cannot end by instructions here: they end by cycles\n", ops->name);
     find_events();
-    int err = plans_init();
+    int err = plans_init(ops);
     if (err) {
         kprintf("hpm: %s: its events cannot be arranged on %u counters (error %d): not used\n", ops->name,
                 hpm_state.pmu.counters, -err);

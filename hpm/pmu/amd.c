@@ -279,13 +279,13 @@ static void disarm(struct amd_cpu *a, uint64_t set)
     a->due.armed = 0;
 }
 
-static void amd_latch(struct pmu_latch *out, const struct event *const *next)
+static void amd_latch(struct pmu_latch *out, const struct hpm_programme *next)
 {
     struct amd_cpu *a = amd_here();
-    uint64_t set = next ? changed(a, next) : 0;
+    uint64_t set = next ? changed(a, next->event) : 0;
 
     if (set)
-        stop(next, set);
+        stop(next->event, set);
     add(a, pmu.cycles);
     if (next && a->slice_cycles)
         set_cycles(a);
@@ -297,7 +297,7 @@ static void amd_latch(struct pmu_latch *out, const struct event *const *next)
     if (next)
         disarm(a, set);
     if (set)
-        start(a, next, set);
+        start(a, next->event, set);
     out->cycles = a->counter[pmu.cycles].sum;
     out->instructions = a->counter[pmu.instructions].sum;
 }
@@ -377,6 +377,7 @@ const struct pmu_ops pmu_amd = {
     .name = "amd",
     .probe = amd_probe,
     .cpu_init = amd_cpu_init,
+    .image = pmu_no_image,
     .latch = amd_latch,
     .arm = amd_arm,
     .tag = amd_tag,

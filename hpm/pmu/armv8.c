@@ -301,10 +301,10 @@ static void disarm(struct armv8_cpu *a, uint64_t set)
     a->due.armed = 0;
 }
 
-static void armv8_latch(struct pmu_latch *out, const struct event *const *next)
+static void armv8_latch(struct pmu_latch *out, const struct hpm_programme *next)
 {
     struct armv8_cpu *a = armv8_here();
-    uint64_t set = next ? changed(a, next) : 0;
+    uint64_t set = next ? changed(a, next->event) : 0;
 
     if (set)
         armv8_write(ARMV8_CNTENCLR, set);
@@ -316,7 +316,7 @@ static void armv8_latch(struct pmu_latch *out, const struct event *const *next)
     if (next)
         disarm(a, set);
     if (set)
-        program(a, next, set);
+        program(a, next->event, set);
     out->cycles = a->cycles.sum;
     out->instructions = pmu.used > pmu.programmable ? a->event[pmu.programmable].sum : 0;
     for (unsigned c = 0; c < pmu.programmable; c++)
@@ -388,6 +388,7 @@ const struct pmu_ops pmu_armv8 = {
     .name = "armv8",
     .probe = armv8_probe,
     .cpu_init = armv8_cpu_init,
+    .image = pmu_no_image,
     .latch = armv8_latch,
     .arm = armv8_arm,
     .tag = armv8_tag,

@@ -371,10 +371,10 @@ static void program(struct intel_cpu *a, const struct event *const *next, uint64
         x86_write(MSR_GLOBAL_CTRL, a->enabled | a->fixed.bits);
 }
 
-static void intel_latch(struct pmu_latch *out, const struct event *const *next)
+static void intel_latch(struct pmu_latch *out, const struct hpm_programme *next)
 {
     struct intel_cpu *a = intel_here();
-    uint64_t set = next ? changed(a, next) : 0;
+    uint64_t set = next ? changed(a, next->event) : 0;
 
     if (set)
         stop(a, set);
@@ -393,7 +393,7 @@ static void intel_latch(struct pmu_latch *out, const struct event *const *next)
     if (next)
         disarm(a, set);
     if (set)
-        program(a, next, set);
+        program(a, next->event, set);
     out->cycles = a->cycles.sum;
     out->instructions = a->instructions.sum;
 }
@@ -487,6 +487,7 @@ const struct pmu_ops pmu_intel = {
     .name = "intel",
     .probe = intel_probe,
     .cpu_init = intel_cpu_init,
+    .image = pmu_no_image,
     .latch = intel_latch,
     .arm = intel_arm,
     .tag = intel_tag,

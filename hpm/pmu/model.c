@@ -108,14 +108,14 @@ static int model_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     return 0;
 }
 
-static uint64_t select_of(const struct event *const *next)
+static uint64_t model_image(const struct event *const *event)
 {
-    uint64_t select = MACHINE_TURN_SELECT;
+    uint64_t turn = MACHINE_TURN_SELECT;
 
     for (unsigned c = 0; c < PROGRAMMABLE; c++)
-        if (next[c])
-            select |= MACHINE_TURN_EVENT(c, next[c]->config, flags_of(next[c]->modes));
-    return select;
+        if (event[c])
+            turn |= MACHINE_TURN_EVENT(c, event[c]->config, flags_of(event[c]->modes));
+    return turn;
 }
 
 /* Between two readings no counter grows by 2^32: the cycles between them are limited by ticks and slices. */
@@ -125,7 +125,7 @@ static uint64_t widen(uint64_t *value, uint32_t now)
     return *value;
 }
 
-static void model_latch(struct pmu_latch *out, const struct event *const *next)
+static void model_latch(struct pmu_latch *out, const struct hpm_programme *next)
 {
     struct model_cpu *m = model_here();
     volatile struct machine_cpu *regs = m->regs;
@@ -133,7 +133,7 @@ static void model_latch(struct pmu_latch *out, const struct event *const *next)
 
     if (next)
         m->armed = false;
-    arch_io_write64(&regs->turn, next ? select_of(next) : 0);
+    arch_io_write64(&regs->turn, next ? next->image : 0);
     for (unsigned c = 0; c < PROGRAMMABLE; c += 2) {
         pair = arch_io_read64(&regs->pair[c / 2]);
         out->count[c] = widen(&m->value[c], (uint32_t)pair);
@@ -251,6 +251,7 @@ const struct pmu_ops pmu_model = {
     .name = "model",
     .probe = model_probe,
     .cpu_init = model_cpu_init,
+    .image = model_image,
     .latch = model_latch,
     .arm = model_arm,
     .tag = model_tag,

@@ -60,10 +60,11 @@ struct pmu_ops {
     /* Each CPU once, before anything below: counters run, nothing is sampled, interrupts are routed.  0; -EIO; -ENODEV
      * (without sampling only): this CPU lacks what caps promise or one of the setup's events, nothing below is called on it. */
     int (*cpu_init)(const struct cpu *cpu, const struct pmu_setup *setup);
+    /* What latch is to find in the image of a programme of these events, so that a turn need not look at them.  Any CPU. */
+    uint64_t (*image)(const struct event *const *event);
     /* Reads all counters, each at one moment, so that between two readings nothing is lost or counted twice.  next: from
-     * that moment on, counter c counts *next[c], an event of caps that stays as it is (NULL: nothing), for all programmable
-     * and all fixed counters; next NULL: as before. */
-    void (*latch)(struct pmu_latch *out, const struct event *const *next);
+     * that moment on, they count its events, of caps, which stay as they are; NULL: as before. */
+    void (*latch)(struct pmu_latch *out, const struct hpm_programme *next);
     /* Programmable counter c, which counts an event, interrupts once when its count, as latch gives it, reaches due; if it has, soon.
      * A later call replaces an earlier one.  A latch with next disarms all counters and forgets what of them is pending.
      * Only where caps say that it can. */
@@ -81,6 +82,12 @@ struct pmu_ops {
     /* Ground truth: a labelled moment.  Any CPU, the caller serialises. */
     void (*mark)(const char *label);
 };
+
+/* For drivers that look at the events. */
+static inline uint64_t pmu_no_image(UNUSED const struct event *const *event)
+{
+    return 0;
+}
 
 extern const struct pmu_ops *const pmu_backends[]; /* in probe order, NULL-terminated (hpm/pmu/backends.c) */
 extern const struct pmu_ops pmu_model, pmu_intel, pmu_amd, pmu_armv8;

@@ -4,11 +4,11 @@
 #include "kernel/cpu.h"
 #include "kernel/panic.h"
 
-const struct arch_handlers *arch_handlers;
+struct arch_handlers arch_handlers HOT;
 
 void arch_attach(const struct arch_handlers *handlers)
 {
-    arch_handlers = handlers;
+    arch_handlers = *handlers;
 }
 
 enum fixup_kind { FIXUP_FAULT_IN, FIXUP_NO_FAULT };
@@ -46,9 +46,9 @@ bool fault_repair(struct arch_frame *frame)
 void fault_from_user(struct arch_frame *frame, const struct fault *fault)
 {
     arch_irq_restore(frame_irqs(frame));
-    if (fault->va < USER_MAX && !fault->corrupt && !arch_handlers->page_fault(fault->va, fault->access, true))
+    if (fault->va < USER_MAX && !fault->corrupt && !arch_handlers.page_fault(fault->va, fault->access, true))
         return;
-    arch_handlers->user_fault(USER_FAULT_MEMORY, arch_frame_pc(frame), fault->va, frame);
+    arch_handlers.user_fault(USER_FAULT_MEMORY, arch_frame_pc(frame), fault->va, frame);
 }
 
 extern char text_start[], rodata_end[];
@@ -90,7 +90,7 @@ void fault_in_kernel(struct arch_frame *frame, const struct fault *fault)
         if (this_cpu()->spin_depth)
             panic_frame(frame, "user memory copied while holding %u spinlocks", this_cpu()->spin_depth);
         arch_irq_restore(frame_irqs(frame));
-        if (!arch_handlers->page_fault(fault->va, fault->access, false))
+        if (!arch_handlers.page_fault(fault->va, fault->access, false))
             return;
     }
     frame_go(frame, target(&f->to));

@@ -14,7 +14,7 @@ struct fault {
     bool corrupt; /* the page tables themselves are broken              */
 };
 
-extern const struct arch_handlers *arch_handlers; /* what main attached; NULL before */
+extern struct arch_handlers arch_handlers; /* what main attached; NULL before */
 
 /* Both return when the access is to be tried again or has been repaired.  Interrupts off at entry. */
 void fault_from_user(struct arch_frame *frame, const struct fault *fault);

@@ -13,7 +13,7 @@ enum { LONG_SLICE = 1000000000 }; /* nothing else happens for a while */
 struct due_counter due_counters[2];
 
 static const struct due_machine *machine;
-static const struct event *programme[HPM_PLACES];
+static struct hpm_programme programme;
 static struct pmu_ops listening;
 static const struct pmu_ops *driver;
 static unsigned heard, interrupts;
@@ -40,19 +40,19 @@ static void choose(void)
     uint32_t all = (1u << hpm_state.pmu.counters) - 1, taken = 0;
     unsigned n = 0;
 
-    memset(programme, 0, sizeof programme);
+    programme = (struct hpm_programme){0};
     for (unsigned e = 0; e < HPM_EVENTS && n < 2; e++) {
         const struct event *event = &hpm_state.event[e];
         if (!(event->counters & all & ~taken) || (n && event->config == due_counters[0].event.config))
             continue;
         due_counters[n] = (struct due_counter){*event, lowest(event->counters & all & ~taken)};
-        programme[due_counters[n].counter] = &due_counters[n].event;
+        programme.event[due_counters[n].counter] = &due_counters[n].event;
         taken |= 1u << due_counters[n++].counter;
     }
     assert_int_equal(n, 2);
 }
 
-static void count_them(const struct event *const *next)
+static void count_them(const struct hpm_programme *next)
 {
     struct pmu_latch ignored;
     bool irq = arch_irq_save();
@@ -74,7 +74,7 @@ void due_start(unsigned kind)
     hpm_state.ops = &listening;
     switch_to(0, 0);
     choose();
-    count_them(programme);
+    count_them(&programme);
     heard = interrupts = 0;
 }
 
@@ -249,7 +249,7 @@ static void a_new_programme_disarms(unsigned kind)
     due_start(kind);
     due_arm(0, 1000);
     due_arm(1, 1000);
-    count_them(programme);
+    count_them(&programme);
     due_happen(0, 5000);
     due_happen(1, 5000);
     assert_int_equal(due_heard(), 0);
@@ -265,7 +265,7 @@ static void what_was_pending_when_it_was_disarmed_is_no_news(unsigned kind)
     double_late = true;
     due_happen(0, 1000);
     uint64_t before = due_count(0);
-    count_them(programme);
+    count_them(&programme);
     double_late = false;
     double_deliver();
     assert_int_equal(due_heard(), 0);
@@ -280,15 +280,15 @@ static void what_was_pending_when_it_was_disarmed_is_no_news(unsigned kind)
 
 static void a_counter_that_counts_something_else_does_not_interrupt_for_it(unsigned kind)
 {
-    const struct event *other[HPM_PLACES] = {NULL};
+    struct hpm_programme other = {0};
 
     due_start(kind);
     due_arm(0, 1000);
     due_happen(0, 10);
     if (!(due_counters[1].event.counters >> due_counters[0].counter & 1))
         return;
-    other[due_counters[0].counter] = &due_counters[1].event;
-    count_them(other);
+    other.event[due_counters[0].counter] = &due_counters[1].event;
+    count_them(&other);
     unsigned before = interrupts;
     due_happen(1, 100000);
     assert_int_equal(interrupts, before);
@@ -347,7 +347,7 @@ static void counts_are_exact_whatever_is_armed(unsigned kind)
         if (test_random(&seed) % 3 == 0)
             due_arm(i, test_random(&seed) % 5000);
         if (test_random(&seed) % 7 == 0)
-            count_them(programme);
+            count_them(&programme);
         due_happen(i, n);
         counted[i] += n;
         if (test_random(&seed) % 5 == 0)
@@ -435,7 +435,7 @@ static void what_is_not_armed_costs_nothing(unsigned kind)
     before = pmu_double.truth(0).accesses;
     due_count(0);
     assert_int_equal(pmu_double.truth(0).accesses - before, reading);
-    count_them(programme);
+    count_them(&programme);
     assert_int_equal(interrupt_accesses(), idle);
 }
 

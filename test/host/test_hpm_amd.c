@@ -202,21 +202,21 @@ static void an_event_too_wide_for_a_counter_has_two(void **state)
     for (unsigned k = 0; k < ARRAY_SIZE(kinds); k++) {
         start(kinds[k]);
         struct event flops = event_named("RETIRED_SSE_AVX_FLOPS:ANY"), miss = event_named("branch.miss");
-        const struct event *wide[HPM_PLACES] = {[0] = &miss, [2] = &flops};
-        const struct event *narrow[HPM_PLACES] = {[2] = &miss, [3] = &miss};
+        struct hpm_programme wide = {.event = {[0] = &miss, [2] = &flops}};
+        struct hpm_programme narrow = {.event = {[2] = &miss, [3] = &miss}};
         assert_true(flops.wide);
-        hpm_state.ops->latch(&before, wide);
+        hpm_state.ops->latch(&before, &wide);
         for (unsigned i = 1; i <= 3; i++) {
             amd_count(flops.config, BIT_OF(AMD_WIDTH) - 1, true);
             amd_count(miss.config, 7, true);
-            hpm_state.ops->latch(&after, i == 3 ? narrow : NULL);
+            hpm_state.ops->latch(&after, i == 3 ? &narrow : NULL);
             assert_int_equal(after.count[2] - before.count[2], i * (BIT_OF(AMD_WIDTH) - 1));
             assert_int_equal(after.count[0] - before.count[0], i * 7);
             assert_int_equal(after.count[3], before.count[3]);
         }
         before = after;
         amd_count(miss.config, 11, true);
-        hpm_state.ops->latch(&after, wide);
+        hpm_state.ops->latch(&after, &wide);
         assert_int_equal(after.count[2] - before.count[2], 11);
         assert_int_equal(after.count[3] - before.count[3], 11);
         amd_count(flops.config, 1000, true);

@@ -42,10 +42,10 @@ static void two_counters_that_are_merged_interrupt_as_one(void **state)
     for (unsigned kind = 0; kind < ARRAY_SIZE(kinds); kind++) {
         due_start(kind);
         struct event flops = event_named("RETIRED_SSE_AVX_FLOPS:ANY");
-        const struct event *wide[HPM_PLACES] = {[2] = &flops};
+        struct hpm_programme wide = {.event = {[2] = &flops}};
         due_counters[0] = (struct due_counter){flops, 2};
         for (unsigned i = 0; i < 3; i++) {
-            hpm_state.ops->latch(&l, wide);
+            hpm_state.ops->latch(&l, &wide);
             for (unsigned k = 0; k < 2; k++) {
                 uint64_t due = due_count(0) + 1000;
                 due_arm(0, 1000);

@@ -60,7 +60,7 @@ static void the_counter_of_records_counts_nothing_else(void **state)
         assert_true(known >= 8);
         for (unsigned g = 0; g < hpm_state.plan->mux.rounds.groups; g++)
             if (hpm_state.pmu.counters > 3)
-                assert_null(hpm_state.plan->programme[g][3]);
+                assert_null(hpm_state.plan->programme[g].event[3]);
     }
 }
 

@@ -148,21 +148,21 @@ static void each_event_is_counted_in_its_own_modes(void **state)
 {
     struct pmu_latch before, after;
     struct event user, kernel;
-    const struct event *next[HPM_PLACES] = {&user, &kernel};
+    struct hpm_programme next = {.event = {&user, &kernel}};
 
     (void)state;
     start(&intel_skylake);
     user = event_named("r412e:u");
     kernel = event_named("r412e:k");
     host_irqs_on = false;
-    hpm_state.ops->latch(&before, next);
+    hpm_state.ops->latch(&before, &next);
     intel_count(CODE_LLC_MISS, 7, true);
     intel_count(CODE_LLC_MISS, 500, false);
     hpm_state.ops->latch(&after, NULL);
     assert_int_equal(after.count[0] - before.count[0], 7);
     assert_int_equal(after.count[1] - before.count[1], 500);
-    next[0] = next[1] = NULL;
-    hpm_state.ops->latch(&before, next);
+    next.event[0] = next.event[1] = NULL;
+    hpm_state.ops->latch(&before, &next);
     intel_count(CODE_LLC_MISS, 9, true);
     hpm_state.ops->latch(&after, NULL);
     assert_memory_equal(before.count, after.count, hpm_state.pmu.counters * sizeof before.count[0]);
@@ -172,7 +172,7 @@ static void an_event_brings_its_second_register_with_it(void **state)
 {
     struct pmu_latch out;
     struct event offcore, other, frontend;
-    const struct event *next[HPM_PLACES] = {&offcore, &frontend};
+    struct hpm_programme next = {.event = {&offcore, &frontend}};
 
     (void)state;
     start(&intel_skylake);
@@ -181,16 +181,16 @@ static void an_event_brings_its_second_register_with_it(void **state)
     frontend = event_named("FRONTEND_RETIRED:DSB_MISS");
     assert_true(offcore.extra != other.extra);
     host_irqs_on = false;
-    hpm_state.ops->latch(&out, next);
+    hpm_state.ops->latch(&out, &next);
     assert_int_equal(intel_double[0].offcore[0], offcore.extra);
     assert_int_equal(intel_double[0].frontend, frontend.extra);
     unsigned accesses = intel_double[0].accesses;
-    next[0] = &other;
-    hpm_state.ops->latch(&out, next);
+    next.event[0] = &other;
+    hpm_state.ops->latch(&out, &next);
     assert_int_equal(intel_double[0].offcore[0], other.extra);
-    next[0] = &offcore;
-    next[1] = NULL;
-    hpm_state.ops->latch(&out, next);
+    next.event[0] = &offcore;
+    next.event[1] = NULL;
+    hpm_state.ops->latch(&out, &next);
     assert_int_equal(intel_double[0].offcore[0], offcore.extra);
     assert_int_equal(intel_double[0].frontend, frontend.extra);
     assert_in_range(intel_double[0].accesses - accesses, 1, 30);

@@ -88,7 +88,7 @@ static void check_fixed_place(const struct plan_request *r, unsigned group, unsi
     }
     assert_true(r->fixed >> e->fixed & 1);
     assert_int_equal(place, PLAN_FIXED(__builtin_popcount(r->fixed & ((1u << e->fixed) - 1))));
-    assert_true(event_same(plan.programme[group][HPM_COUNTERS_MAX + place - PLAN_FIXED(0)], e));
+    assert_true(event_same(plan.programme[group].event[HPM_COUNTERS_MAX + place - PLAN_FIXED(0)], e));
 }
 
 static void check_place(const struct plan_request *r, unsigned group, unsigned i)
@@ -104,8 +104,8 @@ static void check_place(const struct plan_request *r, unsigned group, unsigned i
         return;
     }
     assert_true(e->counters >> place & 1);
-    assert_non_null(plan.programme[group][place]);
-    assert_true(event_same(plan.programme[group][place], e));
+    assert_non_null(plan.programme[group].event[place]);
+    assert_true(event_same(plan.programme[group].event[place], e));
     for (uint64_t left = r->wanted; left; left &= left - 1) {
         unsigned other = (unsigned)__builtin_ctzll(left), at = place_of(group, other);
         bool same = event_same(e, &r->event[other]);
@@ -127,7 +127,7 @@ static void check_group(const struct plan_request *r, unsigned group)
             seated[HPM_COUNTERS_MAX + place - PLAN_FIXED(0)] = true;
     }
     for (unsigned c = 0; c < HPM_PLACES; c++)
-        assert_int_equal(plan.programme[group][c] != NULL, seated[c]);
+        assert_int_equal(plan.programme[group].event[c] != NULL, seated[c]);
     for (unsigned i = 0; i < GROUP_EVENTS_MAX; i++)
         check_place(r, group, i);
 }

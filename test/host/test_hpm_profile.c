@@ -143,8 +143,8 @@ static void what_is_left_of_a_distance_outlives_the_turns(void **state)
     for (unsigned i = 0; i < GROUP_EVENTS_MAX; i++)
         for (unsigned g = 0; g < hpm_state.plan->mux.rounds.groups; g++)
             for (unsigned c = 0; c < HPM_COUNTERS_MAX; c++)
-                if (hpm_state.plan->arms[g] >> c & 1 &&
-                    hpm_state.plan->programme[g][c] == &hpm_state.plan->event[i])
+                if (hpm_state.plan->programme[g].arms >> c & 1 &&
+                    hpm_state.plan->programme[g].event[c] == &hpm_state.plan->event[i])
                     seen = sums.count[i].counted;
     assert_in_range(seen, 2000, 39000);
     assert_in_range(stood_for(n), seen - 1100, seen);
@@ -446,7 +446,7 @@ static void too_little_memory_is_refused_and_nothing_is_kept(void **state)
     hpm_profile_close(profile);
     profile = NULL;
     assert_int_equal(double_frames(), frames);
-    assert_int_equal(hpm_state.plan->arms[0], 0);
+    assert_int_equal(hpm_state.plan->programme[0].arms, 0);
 }
 
 static void rate_and_limit_have_ranges(void **state)

@@ -21,7 +21,7 @@ static uint32_t timer_irq;
 static void handle_timer(UNUSED uint32_t irq, struct arch_frame *frame)
 {
     if (clock_timer_fired())
-        arch_handlers->timer(frame);
+        arch_handlers.timer(frame);
 }
 
 int clock_init(void)

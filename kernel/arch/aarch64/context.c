@@ -61,7 +61,7 @@ void arch_user_enter(vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls)
 {
     ASSERT(pc < USER_MAX);
     arch_irq_save();
-    arch_handlers->user_return(NULL);
+    arch_handlers.user_return(NULL);
     struct arch_context *ctx = this_cpu()->arch.context;
     memset(ctx->fpu, 0, sizeof(ctx->fpu)); /* round to nearest, no traps */
     ctx->tls = tls;

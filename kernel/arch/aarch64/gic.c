@@ -17,14 +17,15 @@ enum { GIC_IPRIORITYR = 0x400, GIC_ICFGR = 0xc00 };
 #define EDGE         2
 
 static const struct gic_ops *const gic_versions[] = {&gic_v3, &gic_v2, NULL};
-static const struct gic_ops *gic;
-
-static struct range {
-    uint32_t first, count;
-    bool quiet;
-    void (*handler)(uint32_t irq, struct arch_frame *frame);
-} ranges[RANGES_MAX] ALIGNED(CACHE_LINE);
-static unsigned range_count;
+static struct {
+    const struct gic_ops *ops;
+    unsigned ranges;
+    struct range {
+        uint32_t first, count;
+        bool quiet;
+        void (*handler)(uint32_t irq, struct arch_frame *frame);
+    } range[RANGES_MAX];
+} gic HOT;
 
 /* ---- Banks of registers: one bit, byte or pair of bits for each interrupt ---- */
 
@@ -79,8 +80,8 @@ void gic_bank_set_edge(char *bank, uint32_t irq)
 
 static void attach(const struct range *r)
 {
-    ASSERT(range_count < RANGES_MAX);
-    ranges[range_count++] = *r;
+    ASSERT(gic.ranges < RANGES_MAX);
+    gic.range[gic.ranges++] = *r;
 }
 
 void gic_attach(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, struct arch_frame *frame))
@@ -95,7 +96,7 @@ void gic_attach_quiet(uint32_t first, uint32_t count, void (*handler)(uint32_t i
 
 static bool serve(uint32_t irq, struct arch_frame *frame)
 {
-    for (const struct range *r = ranges; r < ranges + range_count; r++) {
+    for (const struct range *r = gic.range; r < gic.range + gic.ranges; r++) {
         if (irq - r->first < r->count) {
             r->handler(irq, frame);
             return !r->quiet;
@@ -108,19 +109,19 @@ static bool serve(uint32_t irq, struct arch_frame *frame)
 /* To ask whether there is another one costs more than most exceptions have use for. */
 bool gic_interrupt(struct arch_frame *frame)
 {
-    uint32_t token = gic->acknowledge(), irq = INTID(token);
+    uint32_t token = gic.ops->acknowledge(), irq = INTID(token);
 
     if (irq >= SPECIAL_FIRST && irq <= SPECIAL_LAST)
         return true;
     bool matters = serve(irq, frame);
-    gic->end(token);
+    gic.ops->end(token);
     return matters;
 }
 
 void gic_fast_interrupt(const struct arch_frame *frame)
 {
-    if (gic->fiq_is_stop()) {
-        arch_handlers->ipi(IPI_STOP);
+    if (gic.ops->fiq_is_stop()) {
+        arch_handlers.ipi(IPI_STOP);
         return; /* it was stopping already */
     }
     panic_frame(frame, "FIQ that nobody sends");
@@ -128,14 +129,14 @@ void gic_fast_interrupt(const struct arch_frame *frame)
 
 static void handle_sgi(uint32_t irq, UNUSED struct arch_frame *frame)
 {
-    arch_handlers->ipi((enum arch_ipi)irq);
+    arch_handlers.ipi((enum arch_ipi)irq);
 }
 
 void arch_ipi_send(struct cpu *target, enum arch_ipi kind)
 {
     bool on = arch_irq_save();
 
-    gic->send(target, kind);
+    gic.ops->send(target, kind);
     arch_irq_restore(on);
 }
 
@@ -146,8 +147,8 @@ int gic_init(const struct platform_gic *description)
     int err = -ENODEV;
 
     for (size_t i = 0; err == -ENODEV && gic_versions[i]; i++) {
-        gic = gic_versions[i];
-        err = gic->probe(description);
+        gic.ops = gic_versions[i];
+        err = gic.ops->probe(description);
     }
     if (err) {
         kprintf(err == -ENOMEM ? "irq: the interrupt controller cannot be mapped\n"
@@ -155,40 +156,40 @@ int gic_init(const struct platform_gic *description)
         return -ENODEV;
     }
     gic_attach(0, IPI_KINDS, handle_sgi);
-    kprintf("irq: %s\n", gic->name);
+    kprintf("irq: %s\n", gic.ops->name);
     return 0;
 }
 
 bool gic_has_cpu(uint64_t hwid)
 {
-    return gic->has_cpu(hwid);
+    return gic.ops->has_cpu(hwid);
 }
 
 void gic_init_cpu(void)
 {
-    gic->init_cpu(this_cpu()->hwid, this_cpu()->index);
+    gic.ops->init_cpu(this_cpu()->hwid, this_cpu()->index);
 }
 
 void gic_enable_private(uint32_t irq)
 {
-    gic_bank_enable(gic->private_bank(), irq);
+    gic_bank_enable(gic.ops->private_bank(), irq);
 }
 
 void gic_enable_message(uint32_t irq, const struct cpu *target)
 {
-    gic->route(irq, target);
-    gic_bank_set_edge(gic->shared_bank(), irq);
-    gic_bank_enable(gic->shared_bank(), irq);
+    gic.ops->route(irq, target);
+    gic_bank_set_edge(gic.ops->shared_bank(), irq);
+    gic_bank_enable(gic.ops->shared_bank(), irq);
 }
 
 void gic_move_message(uint32_t irq, const struct cpu *target)
 {
-    gic->route(irq, target);
+    gic.ops->route(irq, target);
 }
 
 void gic_disable_message(uint32_t irq)
 {
-    char *bank = gic->shared_bank();
+    char *bank = gic.ops->shared_bank();
 
     arch_io_write32(bank + GIC_ICENABLER + irq / 32 * 4, (uint32_t)1 << irq % 32);
     arch_io_write32(bank + GIC_ICPENDR + irq / 32 * 4, (uint32_t)1 << irq % 32);
@@ -196,5 +197,5 @@ void gic_disable_message(uint32_t irq)
 
 bool gic_private_message(const struct cpu *target, uint32_t irq, paddr_t *address, uint32_t *data)
 {
-    return gic->private_message(target, irq, address, data);
+    return gic.ops->private_message(target, irq, address, data);
 }

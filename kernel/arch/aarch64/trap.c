@@ -107,7 +107,7 @@ static void leave(const struct arch_frame *frame)
 {
     arch_irq_save();
     if (arch_frame_user(frame))
-        arch_handlers->user_return(frame);
+        arch_handlers.user_return(frame);
 }
 
 static NORETURN void die(const struct arch_frame *frame)
@@ -139,8 +139,8 @@ static void user_exception(struct arch_frame *frame)
         return;
     }
     arch_irq_restore(true);
-    arch_handlers->user_fault(is_access(frame) && !aligned ? USER_FAULT_ALIGNMENT : kind, frame->pc,
-                              is_access(frame) ? frame->far : frame->pc, frame);
+    arch_handlers.user_fault(is_access(frame) && !aligned ? USER_FAULT_ALIGNMENT : kind, frame->pc,
+                             is_access(frame) ? frame->far : frame->pc, frame);
 }
 
 void trap_user(struct arch_frame *frame);
@@ -148,7 +148,7 @@ void trap_user(struct arch_frame *frame)
 {
     if (class_of(frame) == CLASS_SVC) {
         arch_irq_restore(true);
-        frame->x[0] = (uint64_t)arch_handlers->syscall(frame->x[8], frame->x);
+        frame->x[0] = (uint64_t)arch_handlers.syscall(frame->x[8], frame->x);
     } else {
         user_exception(frame);
     }

@@ -113,7 +113,7 @@ void arch_user_enter(vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls)
 
     ASSERT(pc < USER_MAX);
     arch_irq_save();
-    arch_handlers->user_return(NULL);
+    arch_handlers.user_return(NULL);
     struct arch_context *ctx = this_cpu()->arch.context;
     fpu_reset(fpu_align(ctx->fpu));
     ctx->fs_base = tls;

@@ -15,7 +15,7 @@
 #define SYSCALL_OFF (RFLAGS_TF | RFLAGS_IF | RFLAGS_DF | RFLAGS_NT | RFLAGS_AC)
 
 struct x86_features x86_features;
-bool x86_smap;
+bool x86_smap HOT;
 
 /* entry.S relies on these. */
 _Static_assert(offsetof(struct cpu, arch) == 0, "struct cpu starts with struct arch_cpu");

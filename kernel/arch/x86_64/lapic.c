@@ -54,7 +54,7 @@ enum {
 
 #define SPINS_MAX 1000000
 
-static volatile uint32_t *registers; /* NULL: x2APIC */
+static volatile uint32_t *registers HOT; /* NULL: x2APIC */
 
 static uint32_t reg_read(unsigned reg)
 {

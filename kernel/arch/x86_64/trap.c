@@ -73,9 +73,9 @@ static void exception(struct arch_frame *frame)
             fault_in_kernel(frame, &fault);
         return;
     }
-    if (user && arch_handlers) {
+    if (user && arch_handlers.user_fault) {
         arch_irq_restore(true);
-        arch_handlers->user_fault(exceptions[frame->vector].kind, frame->rip, frame->rip, frame);
+        arch_handlers.user_fault(exceptions[frame->vector].kind, frame->rip, frame->rip, frame);
     }
     if (!fault_repair(frame))
         panic_frame(frame, "%s, error code %#llx", exception_name(frame->vector),
@@ -98,12 +98,12 @@ static void interrupt(struct arch_frame *frame)
     switch (frame->vector) {
     case VEC_TIMER:
         if (clock_timer_fired())
-            arch_handlers->timer(frame);
+            arch_handlers.timer(frame);
         break;
     case VEC_RESCHED:
     case VEC_TLB:
     case VEC_CALL:
-        arch_handlers->ipi(ipis[frame->vector - VEC_RESCHED]);
+        arch_handlers.ipi(ipis[frame->vector - VEC_RESCHED]);
         break;
     case VEC_ERROR:
         lapic_error();
@@ -115,7 +115,7 @@ static void leave(const struct arch_frame *frame)
 {
     arch_irq_save();
     if (arch_frame_user(frame))
-        arch_handlers->user_return(frame);
+        arch_handlers.user_return(frame);
 }
 
 /* All four are called by entry.S.  The processor leaves AC as user mode had it, and with SMAP that is a
@@ -136,7 +136,7 @@ void trap_pmu_enter(struct arch_frame *frame)
 {
     arch_user_access_end();
     lapic_eoi();
-    arch_handlers->pmu(frame);
+    arch_handlers.pmu(frame);
 }
 
 void trap_paranoid_enter(struct arch_frame *frame);
@@ -144,7 +144,7 @@ void trap_paranoid_enter(struct arch_frame *frame)
 {
     arch_user_access_end();
     if (frame->vector == VEC_NMI && this_cpu()->arch.stop) {
-        arch_handlers->ipi(IPI_STOP);
+        arch_handlers.ipi(IPI_STOP);
         return; /* it was stopping already */
     }
     if (frame->vector == VEC_DF) {
@@ -161,6 +161,6 @@ void syscall_enter(struct arch_frame *frame)
     uint64_t args[6] = {frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9};
 
     arch_irq_restore(true);
-    frame->rax = (uint64_t)arch_handlers->syscall(frame->rax, args);
+    frame->rax = (uint64_t)arch_handlers.syscall(frame->rax, args);
     leave(frame);
 }

@@ -142,11 +142,11 @@ static void wait_for_a_turn(void)
 /* Counter 0 counts instructions; the count it is armed for. */
 static uint64_t arm_for(const struct event *event, uint64_t instructions)
 {
-    const struct event *next[HPM_PLACES] = {event};
+    struct hpm_programme next = {.event = {event}};
     struct pmu_latch now;
     bool irq = arch_irq_save();
 
-    driver->latch(&now, next);
+    driver->latch(&now, &next);
     driver->arm(0, now.count[0] + instructions);
     arch_irq_restore(irq);
     return now.count[0] + instructions;
