@@ -32,10 +32,10 @@ series_holds() {
 boot machine=openpower720 timeout=300 -- hpm.slice_cycles=50000 -- hpmstat breakdown=1 per=machine marks=1 -- scoreboard ms=60
 status_is 0 "the machine while a program runs"
 says '^hpmstat: machine, [6-9][0-9]\.[0-9] ms: [0-9,]+ cycles, [0-9,]+ instructions, CPI [0-9.]+, each figure seen for at least 1[01]\.[0-9] %$' "what it is of"
-says_truth "completion=completion" 10
-says_truth "branch misprediction=stall_branch" 30
-says_truth "data cache=stall_dcache" 20
-says_truth "local L2=dcache_local_l2" 20
+says_truth "completion=completion" 30
+says_truth "branch misprediction=stall_branch" 50
+says_truth "data cache=stall_dcache" 50
+says_truth "local L2=dcache_local_l2" 50
 says_truth "remote L2=dcache_remote_l2" 10
 says ' remote L2 +[0-9.]+ % +[0-9.]+  estimated [0-9,]+, \+[0-9]\.[0-9] %$' "beside each source what accesses and latency make one expect, and how far that is off"
 
