@@ -249,14 +249,16 @@ unsigned hpm_profile_criteria(const struct hpm_profile *p);
 const char *hpm_profile_criterion(const struct hpm_profile *p, unsigned criterion);
 struct hpm_profile_account {
     uint64_t taken, delivered,
-        lost;           /* taken = delivered + lost: what waits in the CPUs' rings is not in it */
-    uint64_t stood_for; /* the sum of the periods of those taken               */
-    uint64_t period;    /* mean, at present                                    */
-    uint64_t throttled; /* how many times a storm of interrupts was cut short  */
-    uint64_t cycles;    /* that sampling took, of all criteria of all profiles */
-    bool governed;      /* longer than asked for, for it would cost too much   */
+        lost;               /* taken = delivered + lost: what waits in the CPUs' rings is not in it */
+    uint64_t stood_for;     /* the sum of the periods of those taken               */
+    uint64_t period;        /* mean, at present                                    */
+    uint64_t asked;         /* for, or 0: it is adapted                            */
+    uint64_t throttled;     /* how many times a storm of interrupts was cut short  */
+    uint64_t cycles;        /* that sampling took, of all criteria of all profiles */
+    uint32_t seen_permille; /* of the time it had a counter, where it is an event; else 1000 */
+    bool governed;          /* longer than asked for, for it would cost too much   */
 };
-void hpm_profile_account(const struct hpm_profile *p, unsigned criterion, struct hpm_profile_account *out);
+void hpm_profile_account(struct hpm_profile *p, unsigned criterion, struct hpm_profile_account *out);
 /* When this CPU is to call hpm_timer next, at the latest, by arch_clock_ns; UINT64_MAX: never.  Interrupts off. */
 uint64_t hpm_timer_ns(void);
 /* The timer's interrupt; and before a return to user mode, from an interrupt, a fault or a system call.  Interrupts off. */

@@ -215,10 +215,17 @@ static void take_timed(struct hpm_cpu *hpm, uint32_t slots, bool user)
         struct profiler_slot *s = &hpm->profiler.of[__builtin_ctz(slots)];
         if (s->left > now)
             continue;
+        /* What interrupts could not come in is this sample's. */
+        uint64_t late = now - s->left, stands_for = s->distance;
+        uint32_t next = next_distance(&hpm->profiler, s);
+        if (late < next) {
+            s->left += next;
+        } else {
+            stands_for += late;
+            s->left = now + next;
+        }
         if (wants_mode(s, user))
-            take(hpm, s, s->distance);
-        uint64_t next = s->left + next_distance(&hpm->profiler, s);
-        s->left = next > now ? next : now + s->distance;
+            take(hpm, s, (uint32_t)MIN(stands_for, (uint64_t)UINT32_MAX));
     }
 }
 

@@ -37,7 +37,7 @@ static uint64_t busy_cycles(void)
 
 static uint64_t sampling_cycles(void)
 {
-    uint64_t sum = 0;
+    uint64_t sum = hpm_cycles_of(__atomic_load_n(&profile_taking_ticks, __ATOMIC_RELAXED));
 
     cpu_for_each (cpu)
         if (cpu->hpm)
@@ -47,14 +47,34 @@ static uint64_t sampling_cycles(void)
     return sum;
 }
 
-void hpm_profile_account(const struct hpm_profile *p, unsigned i, struct hpm_profile_account *out)
+/* What is counted of the whole machine while the event has a counter, which is all that can be sampled. */
+static const struct mux_sum *sum_event(struct hpm_profile *p, unsigned i)
+{
+    uint64_t count = session_count(p->events, p->of[i].event);
+
+    p->sums = (struct hpm_sums){0};
+    hpm_sum_machine(count, &p->sums);
+    return &p->sums.count[__builtin_ctzll(count)];
+}
+
+static uint32_t seen_permille(struct hpm_profile *p, unsigned i)
+{
+    if (p->criteria.criterion[i].kind != CRITERION_EVENT)
+        return 1000;
+    const struct mux_sum *sum = sum_event(p, i);
+    return sum->length ? (uint32_t)fixed_muldiv(MIN(sum->seen, sum->length), 1000, sum->length) : 0;
+}
+
+void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_account *out)
 {
     const struct profile_criterion *c = &p->of[i];
 
     *out = (struct hpm_profile_account){.delivered = c->delivered,
                                         .stood_for = c->stood_for,
                                         .period = c->mean,
+                                        .asked = p->criteria.criterion[i].period,
                                         .cycles = sampling_cycles(),
+                                        .seen_permille = seen_permille(p, i),
                                         .governed = p->governor.reason != GOVERNOR_IDLE};
     if (profile_is_access(p, i)) {
         struct hpm_sample_account a;
@@ -124,16 +144,12 @@ void profile_set_mean(struct hpm_profile *p, unsigned i)
         c->mean = MIN(c->mean, (uint64_t)HPM_SAMPLING_PERIOD_MAX);
 }
 
-/* Events of the whole machine while they were counted, which is all that could be sampled: known without any sample, and of one process
- * as good a guess as any where there are too few of its samples. */
+/* Known without any sample, and of one process as good a guess as any where there are too few of its samples. */
 static void count_events(struct hpm_profile *p, unsigned i, struct period_window *w)
 {
     struct profile_criterion *c = &p->of[i];
-    uint64_t count = session_count(p->events, c->event);
+    uint64_t counted = sum_event(p, i)->counted, events = counted - c->window_counted;
 
-    p->sums = (struct hpm_sums){0};
-    hpm_sum_machine(count, &p->sums);
-    uint64_t counted = p->sums.count[__builtin_ctzll(count)].counted, events = counted - c->window_counted;
     c->window_counted = counted;
     if (events < PERIOD_KNOWN || (p->pid && w->samples >= PERIOD_KNOWN))
         return;
@@ -201,15 +217,13 @@ void hpm_profile_window(struct hpm_profile *p)
     /* Hardly anything runs: what sampling costs is nobody's loss. */
     if ((busy - p->began_busy) / 1000 >
         (now - p->began_ns) / IDLE_PART * hpm_cycles_of(arch_ticks_hz()) / NS_PER_S / 1000)
-        governor_update(&p->governor, cycles - p->began_cycles + hpm_cycles_of(p->spent_ticks),
-                        busy - p->began_busy, p->permille);
+        governor_update(&p->governor, cycles - p->began_cycles, busy - p->began_busy, p->permille);
     calm(p);
     for (unsigned i = 0; i < p->criteria.count; i++)
         adapt(p, i, now - p->began_ns);
     p->began_ns = now;
     p->began_busy = busy;
     p->began_cycles = cycles;
-    p->spent_ticks = 0;
 }
 
 void profile_windows_begin(struct hpm_profile *p)

@@ -21,10 +21,11 @@ struct hpm_profile {
     } of[CRITERIA_MAX];
     struct governor governor;
     struct hpm_sums sums;                                   /* for work */
-    uint64_t spent_ticks;                                   /* on taking, in this window */
-    uint64_t began_ns, began_busy, began_cycles, throttles; /* likewise */
+    uint64_t began_ns, began_busy, began_cycles, throttles; /* when this window began */
     unsigned drawing;
 };
+
+extern uint64_t profile_taking_ticks; /* spent on taking, of all profiles; atomic */
 
 static inline bool profile_is_access(const struct hpm_profile *p, unsigned i)
 {

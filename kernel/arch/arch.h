@@ -165,6 +165,8 @@ NORETURN void arch_stop(void);
 /* ---- Clock and timer ---- */
 /* Since boot, monotonic over all CPUs; 0 before arch_init_irq.  Any context. */
 uint64_t arch_clock_ns(void);
+/* What it was when arch_ticks was so much. */
+uint64_t arch_ticks_ns(uint64_t ticks);
 /* Frequency of arch_ticks; any context, after arch_init_irq. */
 uint64_t arch_ticks_hz(void);
 /* The same, measured by another clock of the machine, for some ten milliseconds.  0, or -ENODEV: there is no other.  Thread

@@ -25,9 +25,14 @@ uint64_t clock_ticks_of(uint64_t ns, uint64_t hz)
     return scale(ns, (hz << FROM_NS_SHIFT) / NS_PER_S, FROM_NS_SHIFT);
 }
 
+uint64_t arch_ticks_ns(uint64_t ticks)
+{
+    return scale(ticks - ticks_base, ticks_to_ns, TO_NS_SHIFT);
+}
+
 uint64_t arch_clock_ns(void)
 {
-    return scale(arch_ticks() - ticks_base, ticks_to_ns, TO_NS_SHIFT);
+    return arch_ticks_ns(arch_ticks());
 }
 
 uint64_t arch_ticks_hz(void)

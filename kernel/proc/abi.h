@@ -129,7 +129,7 @@ struct sys_profiling {
 
 #define SYS_SOURCE_NONE 7
 struct sys_sample {
-    uint64_t time; /* ticks, as user mode's clock */
+    uint64_t time; /* ns since boot               */
     uint64_t pc;
     uint64_t data, data_phys; /* of an access           */
     uint32_t tid, pid;        /* 0: idle, or the kernel */
@@ -146,8 +146,10 @@ struct sys_sample_account {
     uint64_t taken, delivered, lost; /* taken = delivered + lost + what waits                         */
     uint64_t stood_for;              /* sum of the periods of those taken                             */
     uint64_t period;                 /* mean, at present                                              */
+    uint64_t asked;                  /* for, or 0: it is adapted                                      */
     uint64_t throttled;              /* storms of interrupts that were cut short                      */
     uint64_t cycles;                 /* that sampling took since boot, all criteria and sessions      */
+    uint64_t seen_permille;          /* of the time it could be sampled: events may take turns        */
     uint64_t governed;               /* 1: the period is longer than asked for, for it costs too much */
 };
 

@@ -208,8 +208,10 @@ static int account_held(const struct session *s, uint32_t criterion, struct sys_
                                        .lost = a.lost,
                                        .stood_for = a.stood_for,
                                        .period = a.period,
+                                       .asked = a.asked,
                                        .throttled = a.throttled,
                                        .cycles = a.cycles,
+                                       .seen_permille = a.seen_permille,
                                        .governed = a.governed};
     for (size_t i = s->first; i < s->count; i++)
         out->delivered -= s->buffer[i].criterion == criterion;

@@ -34,6 +34,11 @@ uint64_t arch_clock_ns(void)
     return host_ticks;
 }
 
+uint64_t arch_ticks_ns(uint64_t ticks)
+{
+    return ticks;
+}
+
 uint64_t arch_ticks_hz(void)
 {
     return NS_PER_S;

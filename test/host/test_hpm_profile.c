@@ -123,6 +123,7 @@ static void a_sample_that_is_due_with_interrupts_off_is_the_leaving_threads(void
 /* Far fewer than a distance happen in a turn, and the counter is somebody else's in between. */
 static void what_is_left_of_a_distance_outlives_the_turns(void **state)
 {
+    struct hpm_profile_account a;
     struct hpm_sums sums = {0};
 
     (void)state;
@@ -148,6 +149,8 @@ static void what_is_left_of_a_distance_outlives_the_turns(void **state)
                     seen = sums.count[i].counted;
     assert_in_range(seen, 2000, 39000);
     assert_in_range(stood_for(n), seen - 1100, seen);
+    hpm_profile_account(profile, 0, &a);
+    assert_in_range(seen * 1000 / a.seen_permille, 36000, 44000); /* what there was, seen or not */
     hpm_session_close(same);
 }
 
@@ -287,6 +290,37 @@ static void time_is_sampled_while_a_cpu_is_busy(void **state)
     assert_int_equal(take_all(), 0);
 }
 
+static void time_in_which_no_interrupt_comes_is_the_next_samples(void **state)
+{
+    (void)state;
+    open_profile("time@1ms", 0);
+    switch_to(0, 1);
+    host_ticks += 10 * NS_PER_MS;
+    hpm_timer(NULL);
+    assert_int_equal(take_all(), 1);
+    assert_in_range(taken[0].period, 10 * NS_PER_MS - 100, 10 * NS_PER_MS + 100 * NS_PER_US);
+    assert_in_range(hpm_timer_ns(), arch_clock_ns() + NS_PER_MS / 2, arch_clock_ns() + 2 * NS_PER_MS);
+    host_ticks = hpm_timer_ns() + 10;
+    hpm_timer(NULL);
+    assert_int_equal(take_all(), 1);
+    assert_in_range(taken[0].period, NS_PER_MS / 2, 2 * NS_PER_MS);
+}
+
+static void an_account_says_what_was_asked_for(void **state)
+{
+    struct hpm_profile_account a;
+
+    (void)state;
+    open_profile("L1D_MISSES@1000,cycles,time@1ms", 0);
+    hpm_profile_account(profile, 0, &a);
+    assert_int_equal(a.asked, 1000);
+    hpm_profile_account(profile, 1, &a);
+    assert_int_equal(a.asked, 0);
+    hpm_profile_account(profile, 2, &a);
+    assert_int_equal(a.asked, NS_PER_MS);
+    assert_int_equal(a.seen_permille, 1000);
+}
+
 static void every_so_many_entries_are_sampled(void **state)
 {
     (void)state;
@@ -310,7 +344,7 @@ static void accesses_are_recorded_by_the_hardware_with_random_periods(void **sta
         double_access(MACHINE_REMOTE_L2, i, true);
     switch_to(0, -1);
     size_t n = take_all();
-    assert_in_range(n, 80, 120);
+    assert_in_range(n, 1000 / 13 - 2, 1000 / 7 + 2); /* one prime until the window ends */
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(taken[i].source, SOURCE_REMOTE_L2);
         assert_in_range(taken[i].period, 7, 13);
@@ -524,6 +558,8 @@ int main(void)
         TEST(an_adaptive_period_is_right_after_one_window),
         TEST(a_period_that_shrinks_does_not_wait_for_the_old_distance),
         TEST(time_is_sampled_while_a_cpu_is_busy),
+        TEST(time_in_which_no_interrupt_comes_is_the_next_samples),
+        TEST(an_account_says_what_was_asked_for),
         TEST(every_so_many_entries_are_sampled),
         TEST(accesses_are_recorded_by_the_hardware_with_random_periods),
         TEST(rare_accesses_are_recorded_across_windows),
