@@ -57,8 +57,8 @@ int space_fill(struct space *s, vaddr_t va, const void *src, size_t n);
 int space_fault(struct space *s, vaddr_t va, enum fault_access access);
 /* Name and offset of the region an address lies in, for messages; "unmapped" if none. */
 void space_describe(struct space *s, vaddr_t va, char *buf, size_t n);
-/* The region an address lies in, guard pages included, and how far into it.  False: in none. */
-bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset);
+/* The region an address lies in, guard pages included, how far into it, and how large it is.  False: in none. */
+bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset, uint64_t *bytes);
 struct space_stats {
     uint64_t mapped_pages, resident_pages, faults;
 };

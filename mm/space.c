@@ -379,7 +379,7 @@ void space_describe(struct space *s, vaddr_t va, char *buf, size_t n)
     spin_unlock(&s->lock, irq);
 }
 
-bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset)
+bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset, uint64_t *bytes)
 {
     bool irq = spin_lock(&s->lock);
     const struct region *r = regions_find(&s->regions, va);
@@ -387,6 +387,7 @@ bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint6
     if (r) {
         memcpy(name, r->name, sizeof(r->name));
         *offset = va - r->start;
+        *bytes = r->end - r->start;
     }
     spin_unlock(&s->lock, irq);
     return r;

@@ -75,6 +75,11 @@ int application_start(char *const *argv, int argc)
     return (int)syscall2(SYS_SPAWN, text, used);
 }
 
+int application_next_pid(void)
+{
+    return (int)syscall0(SYS_NEXT_PID);
+}
+
 int application_wait(int pid)
 {
     return (int)syscall1(SYS_WAIT, pid);

@@ -73,7 +73,9 @@ void hpm_regions_print(void);
 
 /* Starts an application of the bundle; it ends with its parent.  Its pid, or -Exxx, with a line on the console. */
 int application_start(char *const *argv, int argc);
-/* Sleeps until it has ended.  Its exit status; its counts can still be read. */
+/* The pid that the next one will have, so that what is to be known of it can be asked for before it starts. */
+int application_next_pid(void);
+/* Sleeps until it has ended.  Its exit status; its counts can still be read, and places in its code be asked for. */
 int application_wait(int pid);
 /* Threads of a process, 0: of all.  How many there are, the first room of them in out; -ESRCH. */
 int application_threads(int pid, struct sys_thread_info *out, size_t room);

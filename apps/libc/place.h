@@ -3,5 +3,6 @@
 #include <stdint.h>
 #include "kernel/proc/abi.h"
 
-/* Of the process with this number, 0: the caller's own; or of the kernel.  0; ESRCH: no such process; EFAULT. */
+/* Of the process with this number, 0: the caller's own; or of the kernel.  Of a child that has ended only its code is known, without
+ * the region.  0; ESRCH: no such process; EFAULT. */
 int place_of(int pid, uint64_t address, struct sys_place *place);

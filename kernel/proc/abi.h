@@ -40,11 +40,12 @@ enum sys_number {
     SYS_HPM_OPEN,   /* (names, char *why, bytes) counts events and metrics from now on; a session's number */
     SYS_HPM_VALUES, /* (struct sys_hpm_read *, struct sys_hpm_value *, bytes) how many the session has  */
     SYS_HPM_CLOSE,  /* (session)                                                                       */
-    SYS_PLACE,      /* (pid, addr, struct sys_place *, bytes) what is there; pid 0: the own process   */
+    SYS_PLACE, /* (pid, addr, struct sys_place *, bytes) what is there; pid 0: the own process; code only, if it has ended   */
     SYS_SAMPLE_OPEN, /* (struct sys_profiling *, char *why, bytes) samples by criteria from now on; a session's number */
     SYS_SAMPLE_TAKE, /* (session, struct sys_sample *, bytes) how many there were, as many as there is room for       */
     SYS_SAMPLE_ACCOUNT, /* (session, criterion, struct sys_sample_account *, bytes) -ENOENT: behind the last          */
     SYS_SAMPLE_CLOSE, /* (session)                                                                           */
+    SYS_NEXT_PID,     /* () the pid that the next application the caller's process spawns will have */
     SYS_COUNT
 };
 
@@ -149,13 +150,14 @@ struct sys_sample_account {
     uint64_t asked;                  /* for, or 0: it is adapted                                      */
     uint64_t throttled;              /* storms of interrupts that were cut short                      */
     uint64_t cycles;                 /* that sampling took since boot, all criteria and sessions      */
-    uint64_t seen_permille;          /* of the time it could be sampled: events may take turns        */
+    uint64_t seen_permille;          /* of the time it could be sampled: events may take turns       */
     uint64_t governed;               /* 1: the period is longer than asked for, for it costs too much */
 };
 
 /* What lies at an address of a process, or of the kernel.  Texts end with NUL; an empty one: not known. */
 struct sys_place {
     uint64_t region_offset;   /* from the first byte of the region; "kernel": of the image */
+    uint64_t region_bytes;    /* size of the region                                       */
     uint64_t function_offset; /* from the function's first instruction                    */
     uint32_t line;            /* of file, from 1; 0: not known                            */
     uint32_t reserved;        /* 0 */

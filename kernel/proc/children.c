@@ -30,6 +30,28 @@ static unsigned take_slot(struct process *parent, struct process **forgotten)
     return slot;
 }
 
+uint32_t children_next_pid(struct process *parent)
+{
+    uint32_t fresh = process_reserve_pid();
+    bool irq = spin_lock(&parent->lock);
+
+    if (!parent->next_child)
+        parent->next_child = fresh;
+    uint32_t pid = parent->next_child;
+    spin_unlock(&parent->lock, irq);
+    return pid;
+}
+
+static uint32_t take_next_pid(struct process *parent)
+{
+    bool irq = spin_lock(&parent->lock);
+    uint32_t pid = parent->next_child;
+
+    parent->next_child = 0;
+    spin_unlock(&parent->lock, irq);
+    return pid;
+}
+
 int children_spawn(struct process *parent, const char *const *argv, unsigned argc)
 {
     struct process *child, *forgotten;
@@ -39,7 +61,7 @@ int children_spawn(struct process *parent, const char *const *argv, unsigned arg
         return -EAGAIN;
     if (forgotten)
         process_put(forgotten);
-    int err = process_start(argv, argc, &child);
+    int err = process_start_as(argv, argc, take_next_pid(parent), &child);
     bool irq = spin_lock(&parent->lock);
     parent->child_made &= ~((uint32_t)1 << slot);
     if (!err)

@@ -30,6 +30,7 @@ struct process {
     struct list all;                     /* process.c: table                   */
     struct process *child[CHILDREN_MAX]; /* [P] referenced; those that have ended included */
     uint32_t child_made;                 /* [P] bit i: child[i] is kept for one that is being started */
+    uint32_t next_child;                 /* [P] reserved pid; 0: none         */
     bool waited_for;                     /* [P of its parent] */
     uint32_t refs;                       /* [A] the table's and process_start's caller's */
     struct spinlock line_lock;
@@ -42,6 +43,10 @@ static inline bool process_ending(const struct process *p)
     return __atomic_load_n(&p->ending, __ATOMIC_ACQUIRE);
 }
 
+/* process.c: a pid that nobody has. */
+uint32_t process_reserve_pid(void);
+/* process.c: as process_start; pid: a reserved one, or 0. */
+int process_start_as(const char *const *argv, unsigned argc, uint32_t pid, struct process **out);
 /* process.c: the process with this id, referenced, or NULL. */
 struct process *process_find(uint32_t pid);
 /* process.c: the same, and its space stays until process_look_end; not for long, nothing slept on meanwhile. */
@@ -57,6 +62,8 @@ int process_hpm_thread(struct process *p, uint32_t tid, struct hpm_breakdown *ou
 /* children.c: starts an application as process_start does.  Its pid, or an error; -EAGAIN: too many that have not been waited
  * for.  Of those that have, some may be forgotten. */
 int children_spawn(struct process *parent, const char *const *argv, unsigned argc);
+/* children.c: the pid of the next it starts. */
+uint32_t children_next_pid(struct process *parent);
 /* children.c: referenced, or NULL. */
 struct process *children_find(struct process *parent, uint32_t pid);
 /* children.c: sleeps until it has ended and its memory is free: its exit status; -EINTR: parent is ending. */
@@ -81,8 +88,9 @@ int load_program(struct process *p, const char *const *argv, unsigned argc, vadd
 
 /* place.c: what is known of its program's code. */
 void place_load(struct process *p, const char *program);
-/* place.c: what is at an address of p, which looks at itself or is looked at. */
+/* place.c: what is at an address of p, which looks at itself or is looked at; of one that may have no memory any more: code only. */
 void place_find(struct process *p, vaddr_t va, struct sys_place *out);
+void place_find_code(const struct process *p, vaddr_t va, struct sys_place *out);
 
 /* uthread.c: a thread of p that starts in user mode; inherits affinity and priority of like, if not NULL.
  * Puts its tid at tid_addr, if not 0, before it runs.  0; -EAGAIN too many or p is ending; -ENOMEM; -EFAULT

@@ -68,7 +68,7 @@ void process_put(struct process *p)
         kfree(p);
 }
 
-static struct process *create(const char *name)
+static struct process *create(const char *name, uint32_t pid)
 {
     struct process *p = kmalloc(sizeof(*p));
 
@@ -86,19 +86,33 @@ static struct process *create(const char *name)
     wait_init(&p->waiters);
     p->refs = 2;
     bool irq = spin_lock(&table_lock);
-    p->pid = ++last_pid;
+    p->pid = pid ? pid : ++last_pid;
     list_push_back(&table, &p->all);
     spin_unlock(&table_lock, irq);
     return p;
 }
 
+uint32_t process_reserve_pid(void)
+{
+    bool irq = spin_lock(&table_lock);
+    uint32_t pid = ++last_pid;
+
+    spin_unlock(&table_lock, irq);
+    return pid;
+}
+
 int process_start(const char *const *argv, unsigned argc, struct process **out)
+{
+    return process_start_as(argv, argc, 0, out);
+}
+
+int process_start_as(const char *const *argv, unsigned argc, uint32_t pid, struct process **out)
 {
     struct uthread_start start = {0};
     uint32_t tid;
 
     ASSERT(argc > 0);
-    struct process *p = create(argv[0]);
+    struct process *p = create(argv[0], pid);
     if (!p) {
         kprintf("%s: out of memory\n", argv[0]);
         return -ENOMEM;

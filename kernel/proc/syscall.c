@@ -394,6 +394,11 @@ static int64_t sys_spawn(struct process *p, const uint64_t a[6])
     return argc < 0 ? argc : children_spawn(p, argv, (unsigned)argc);
 }
 
+static int64_t sys_next_pid(struct process *p, UNUSED const uint64_t a[6])
+{
+    return children_next_pid(p);
+}
+
 static int64_t sys_wait(struct process *p, const uint64_t a[6])
 {
     struct process *child = a[0] && a[0] <= UINT32_MAX ? children_find(p, (uint32_t)a[0]) : NULL;
@@ -448,13 +453,19 @@ static int64_t sys_threads(struct process *p, const uint64_t a[6])
 
 static int64_t sys_place(struct process *p, const uint64_t a[6])
 {
-    struct process *other = a[0] > UINT32_MAX ? NULL : process_look(a[0] ? (uint32_t)a[0] : p->pid);
+    uint32_t pid = a[0] ? (uint32_t)a[0] : p->pid;
+    struct process *other = a[0] > UINT32_MAX ? NULL : process_look(pid), *ended = NULL;
     struct sys_place place;
 
-    if (!other)
+    if (other) {
+        place_find(other, a[1], &place);
+        process_look_end(other);
+    } else if (a[0] <= UINT32_MAX && (ended = children_find(p, pid))) {
+        place_find_code(ended, a[1], &place);
+        process_put(ended);
+    } else {
         return -ESRCH;
-    place_find(other, a[1], &place);
-    process_look_end(other);
+    }
     return user_put_struct(a[2], a[3], &place, sizeof(place));
 }
 
@@ -538,6 +549,7 @@ static handler *const handlers[SYS_COUNT] = {
     [SYS_SAMPLE_TAKE] = sys_sample_take,
     [SYS_SAMPLE_ACCOUNT] = sys_sample_account,
     [SYS_SAMPLE_CLOSE] = sys_sample_close,
+    [SYS_NEXT_PID] = sys_next_pid,
 };
 
 int64_t syscall_dispatch(uint64_t number, const uint64_t args[6])

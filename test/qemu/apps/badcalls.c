@@ -135,6 +135,7 @@ static void half_bad_memory(void)
         {"hpm_open of names across a hole", SYS_HPM_OPEN, {edge}, {EFAULT}},
         {"hpm_open that cannot say why", SYS_HPM_OPEN, {(uint64_t) "nosuch", read_only, 64}, {EFAULT}},
         {"hpm_values across a hole", SYS_HPM_VALUES, {edge, 0, 0}, {EFAULT}},
+        {"sample_open across a hole", SYS_SAMPLE_OPEN, {edge, 0, 0}, {EFAULT}},
         {"thread_exit that clears read-only memory", SYS_THREAD_EXIT, {read_only}, {EFAULT}},
         {"thread_exit that clears unmapped memory", SYS_THREAD_EXIT, {unmapped}, {EFAULT}},
         {"thread_exit that clears kernel memory", SYS_THREAD_EXIT, {0xffff800000100000}, {EFAULT}},
@@ -215,6 +216,10 @@ static const struct call value_calls[] = {
     {"hpm_close of no session", SYS_HPM_CLOSE, {0}, {ESRCH}},
     {"hpm_close of what was never opened", SYS_HPM_CLOSE, {17}, {ESRCH}},
     {"hpm_close of a number beyond 32 bits", SYS_HPM_CLOSE, {0x100000001}, {ESRCH}},
+    {"sample_take of no session", SYS_SAMPLE_TAKE, {0, 0x400000, 80}, {ESRCH}},
+    {"sample_account of what was never opened", SYS_SAMPLE_ACCOUNT, {3, 0, 0x400000, 80}, {ESRCH}},
+    {"sample_account of a criterion beyond 32 bits", SYS_SAMPLE_ACCOUNT, {3, 0x100000000, 0, 80}, {ENOENT}},
+    {"sample_close of a number beyond 32 bits", SYS_SAMPLE_CLOSE, {0x100000001}, {ESRCH}},
     {"thread_exit that clears an odd address", SYS_THREAD_EXIT, {0x400001}, {EINVAL}},
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "apps/libc/hpm.h"
 #include "apps/libc/place.h"
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
@@ -78,6 +79,7 @@ static void memory_is_known_by_region(void)
     struct sys_place place = at((uint64_t)page + 5000), next;
 
     tap_check(is_memory(&place, "a place", 5000), "memory that was mapped by a name");
+    tap_check(place.region_bytes == 2 * PAGE, "... and how large it is");
     place = at(ADDRESS(&variable));
     next = at(ADDRESS(&variable) + 8);
     tap_check(is_memory(&place, "data", next.region_offset - 8), "a variable");
@@ -122,8 +124,26 @@ static void other_processes_are_known(unsigned pid)
     tap_check(error == ESRCH, "... and then refused");
 }
 
+static void code_of_a_child_that_has_ended_is_known(void)
+{
+    struct sys_place place;
+    int pid = application_start((char *[]){"places", "nothing"}, 2);
+
+    tap_check(pid > 0 && application_wait(pid) == 0, "a child runs and ends");
+    tap_check(place_of(pid, ADDRESS(call), &place) == 0, "its code can be asked about all the same");
+    tap_check(strcmp(place.function, "call") == 0 && strcmp(place.file, THIS) == 0 && place.line &&
+                  !place.region[0] && !place.region_offset && !place.region_bytes,
+              "... and is known, without a region");
+    tap_check(place_of(pid, ADDRESS(&variable), &place) == 0 && is_memory(&place, "", 0),
+              "... its memory is not");
+    tap_check(place_of(pid, 0xffffffff80200000 + 0x10000, &place) == 0 && strcmp(place.region, "kernel") == 0,
+              "... and the kernel's code is as ever");
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "nothing") == 0)
+        return 0;
     if (argc == 2 && strcmp(argv[1], "wait") == 0) {
         syscall1(SYS_SLEEP, (uint64_t)1000000000);
         return 0;
@@ -135,5 +155,6 @@ int main(int argc, char **argv)
     code_is_known_by_line();
     memory_is_known_by_region();
     answers_are_as_long_as_asked_for();
+    code_of_a_child_that_has_ended_is_known();
     return tap_done();
 }
