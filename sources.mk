@@ -74,10 +74,13 @@ EVENTS_TOOL_WITHOUT := tools/events/without.c
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
 # To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS.
-ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec stores
+ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec hpmtop stores
 hello_SRC := apps/hello/hello.c
-hpmrec_SRC := apps/hpmrec/hpmrec.c
-hpmstat_SRC := $(addprefix apps/hpmstat/,breakdown.c hpmstat.c)
+# ... for those that measure others.
+MEASURING_SRC := $(addprefix apps/hpm/,figures.c places.c program.c recording.c shares.c table.c)
+hpmrec_SRC := apps/hpmrec/hpmrec.c $(MEASURING_SRC)
+hpmstat_SRC := $(addprefix apps/hpmstat/,breakdown.c hpmstat.c) $(MEASURING_SRC)
+hpmtop_SRC := apps/hpmtop/hpmtop.c $(MEASURING_SRC)
 phases_SRC := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c lz.c matrix.c phases.c sort.c vm.c)
 private_SRC := apps/private/private.c
 scoreboard_SRC := apps/scoreboard/scoreboard.c
@@ -92,11 +95,12 @@ LIBC_SRC := \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS := badcalls counts faults known libctest oom places regions sessions stress
+TEST_APPS := badcalls counts faults known libctest oom places ratio regions samplers sessions stress
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S
 known_SRC += test/qemu/apps/$(ARCH)/known_loop.S
+ratio_SRC += test/qemu/apps/$(ARCH)/ratio_loop.S
 regions_SRC += test/qemu/apps/$(ARCH)/known_loop.S
 # What must be refused: a program cut short, and none at all.
 BROKEN_APPS := cut-short no-program
@@ -217,6 +221,8 @@ test_btree_SRC := apps/warehouse/btree.c apps/common/arena.c
 test_histogram_SRC := apps/common/histogram.c
 test_phases_SRC := $(filter-out apps/phases/phases.c,$(phases_SRC)) apps/common/arena.c
 test_plan_SRC := apps/common/plan.c
+test_shares_SRC := $(addprefix apps/hpm/,figures.c places.c shares.c table.c)
+test_shares_LIBS := -Wl,--wrap=calloc
 test_warehouse_SRC := $(filter-out apps/warehouse/warehouse.c,$(warehouse_SRC)) apps/common/arena.c
 
 test_branch_SRC := test/machine/branch.c

@@ -1,89 +1,206 @@
 /*
- * Samples where a program, or the whole machine, is, in the manner of perf record and perf report:
+ * Samples where a program, or the whole machine, is, and says at the end what that comes to, in the manner of perf record and
+ * perf report:
  *
  *     hpmrec criteria=cycles,L1D_MISSES:u -- phases kind=sort
- *     hpmrec criteria=time@1ms ms=500
+ *     hpmrec criteria=time@1ms by=thread ms=500
+ *
+ * Samples are named as they are taken, every few milliseconds, while those who made them live.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "apps/common/args.h"
+#include "apps/hpm/figures.h"
+#include "apps/hpm/places.h"
+#include "apps/hpm/program.h"
+#include "apps/hpm/recording.h"
+#include "apps/hpm/shares.h"
 #include "apps/libc/hpm.h"
-#include "apps/libc/place.h"
+
+enum { CRITERIA_TEXT_MAX = 4095, TAKE_MS = 10 };
+enum { FORMAT_TEXT, FORMAT_SAMPLES };
 
 static const char *criteria = "cycles";
-static uint64_t rate = 1000, limit = 10, run_ms = 1000;
+static uint64_t rate = 1000, limit = 10, rows = 20, run_ms = 1000, all;
+static unsigned by, format;
+static const char *const format_choices[] = {"text", "samples", NULL};
 static const struct args_entry entries[] = {
-    {"criteria", ARGS_TEXT, &criteria, 1, 1000, NULL, "what to sample by"},
-    {"rate", ARGS_NUMBER, &rate, 1, 1000000, NULL, "samples a second where no period is given"},
-    {"limit", ARGS_NUMBER, &limit, 1, 1000, NULL, "thousandths of the time that it may cost"},
+    {"criteria", ARGS_TEXT, &criteria, 1, CRITERIA_TEXT_MAX, NULL, "what is sampled by, separated by commas"},
+    {"rate", ARGS_NUMBER, &rate, 1, 1000000, NULL, "samples a second of each criterion without a period"},
+    {"limit", ARGS_NUMBER, &limit, 1, 1000, NULL,
+     "thousandths of the busy CPUs' time that sampling may cost"},
+    {"by", ARGS_CHOICE, &by, 0, 0, shares_by_choices, "what samples are added up by"},
+    {"rows", ARGS_NUMBER, &rows, 1, 1000000, NULL, "of each table"},
+    {"format", ARGS_CHOICE, &format, 0, 0, format_choices, "tables, or every sample as a line"},
+    {"all", ARGS_NUMBER, &all, 0, 1, NULL, "1: samples of everybody, not of the program only"},
     {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "how long, where no program is given"},
 };
 static const struct args_table table = {
     "hpmrec", "samples where time goes: hpmrec criteria=NAMES [...] [-- program argument ...]", entries,
     sizeof entries / sizeof entries[0]};
 
+static struct recording recording;
+static struct shares shares[RECORDING_CRITERIA_MAX];
+
+/* ---- Every sample ---- */
+
+/* What is to be printed when all is over, so that printing disturbs nothing. */
+struct kept {
+    struct sys_sample sample;
+    const struct place *code;
+    const char *program, *region; /* region: of the data */
+};
 static struct {
-    char function[96];
-    uint64_t samples, weight;
-} seen[512];
-static unsigned functions;
-static struct sys_sample samples[1024];
+    struct kept *kept;
+    size_t count, room;
+    uint64_t left_out; /* for want of memory */
+} list;
+
+static void keep(const struct sys_sample *s)
+{
+    if (list.count == list.room) {
+        size_t room = list.room ? 2 * list.room : 1024;
+        struct kept *more = realloc(list.kept, room * sizeof *more);
+        if (!more) {
+            list.left_out++;
+            return;
+        }
+        list.kept = more;
+        list.room = room;
+    }
+    bool access = s->source != SYS_SOURCE_NONE;
+    list.kept[list.count++] = (struct kept){*s, places_code(s->pid, s->pc), places_program(s->pid),
+                                            access ? places_region(s->pid, s->data) : NULL};
+}
+
+/* Words only. */
+static const char *word(const char *text, char out[32])
+{
+    size_t n = 0;
+
+    for (; text[n] && n < 31; n++)
+        out[n] = text[n] == ' ' ? '_' : text[n];
+    out[n] = '\0';
+    return out;
+}
+
+static void print_access(const struct kept *k)
+{
+    static const char *const sources[] = {"l1",        "local_l2",     "local_l3",     "remote_l2",
+                                          "remote_l3", "local_memory", "remote_memory"};
+    char region[32];
+
+    printf(" %" PRIx64 " %s %s %u %s", k->sample.data, word(k->region, region),
+           k->sample.store ? "store" : "load", k->sample.latency, sources[k->sample.source]);
+}
+
+/* SAMPLE ns cpu pid tid program criterion period mode pc function+offset file:line, and of an access: data region load|store latency
+ * source. */
+static void print_sample(const struct kept *k)
+{
+    const struct sys_sample *s = &k->sample;
+    struct sys_sample_account a;
+    char program[32];
+
+    recording_account(&recording, s->criterion, &a);
+    printf("SAMPLE %" PRIu64 " %u %" PRIu32 " %" PRIu32 " %s %s %" PRIu32 " %s %" PRIx64 " %s+0x%" PRIx64
+           " %s:%" PRIu32,
+           s->time, s->cpu, s->pid, s->tid, word(k->program, program), a.name, s->period,
+           s->user ? "user" : "kernel", s->pc, k->code->function, k->code->offset, k->code->file,
+           k->code->line);
+    if (s->source != SYS_SOURCE_NONE)
+        print_access(k);
+    printf("\n");
+}
+
+static void print_samples(void)
+{
+    for (size_t i = 0; i < list.count; i++)
+        print_sample(&list.kept[i]);
+    if (list.left_out)
+        printf("hpmrec: no memory for %" PRIu64 " more samples\n", list.left_out);
+}
+
+/* ---- Tables ---- */
 
 static void note(const struct sys_sample *s)
 {
-    struct sys_place place;
-    if (place_of((int)s->pid, s->pc, &place))
-        snprintf(place.function, sizeof place.function, "?");
-    unsigned i = 0;
-    while (i < functions && strcmp(seen[i].function, place.function))
-        i++;
-    if (i == 512)
-        return;
-    if (i == functions) {
-        memcpy(seen[i].function, place.function, sizeof place.function);
-        functions++;
+    shares_add(&shares[s->criterion], s);
+    if (format == FORMAT_SAMPLES)
+        keep(s);
+}
+
+static void print_head(unsigned criterion)
+{
+    struct sys_sample_account a;
+    char period[RECORDING_TEXT_MAX], weight[FIGURE_MAX];
+
+    recording_account(&recording, criterion, &a);
+    recording_period(&a, a.taken, a.stood_for, period);
+    struct shares_form form = recording_form(&a, (size_t)rows, "\n");
+    printf("hpmrec: %s: %" PRIu64 " samples taken, %" PRIu64 " lost, %s; they stand for %s\n", a.name,
+           a.taken, a.lost, period, figure_grouped(recording_estimate(&a), weight));
+    if (format == FORMAT_TEXT && shares[criterion].samples)
+        shares_print(&shares[criterion], &form);
+}
+
+static void print_all(const struct program *p, const char *whose)
+{
+    char cost[RECORDING_TEXT_MAX];
+    double ms = program_ms(p);
+
+    recording_cost(&recording, cost);
+    print_samples();
+    printf("hpmrec: %s, %.1f ms, sampling took %s of the busy time\n", whose, ms, cost);
+    for (unsigned i = 0; i < recording.criteria; i++)
+        print_head(i);
+}
+
+/* ---- Running ---- */
+
+static void open_or_exit(uint32_t pid)
+{
+    char why[256];
+
+    if (recording_open(&recording, criteria, pid, (uint32_t)rate, (uint32_t)limit, why, sizeof why))
+        args_refuse(&table, "criteria=%s: %s", criteria, why);
+    for (unsigned i = 0; i < recording.criteria; i++)
+        shares[i].by = by;
+}
+
+static void record(struct program *p)
+{
+    bool more = true;
+
+    while (more) {
+        more = program_sleep(p, TAKE_MS) && (p->pid || program_ms(p) < (double)run_ms);
+        recording_take(&recording, note);
     }
-    seen[i].samples++;
-    seen[i].weight += s->period;
 }
 
 int main(int argc, char **argv)
 {
-    char why[160];
+    struct program p;
     int own = 1;
 
     while (own < argc && strcmp(argv[own], "--") != 0)
         own++;
     args_parse_or_exit(&table, own, argv);
-    int session = samples_open(criteria, 0, (uint32_t)rate, (uint32_t)limit, why, sizeof why);
-    if (session < 0)
-        args_refuse(&table, "criteria=%s: %s", criteria, why[0] ? why : strerror(-session));
-    int pid = own + 1 < argc ? application_start(argv + own + 1, argc - own - 1) : 0;
-    uint64_t total = 0;
-    for (uint64_t ms = 0; ms < run_ms; ms += 10) {
-        struct timespec t = {0, 10000000};
-        nanosleep(&t, NULL);
-        int n;
-        while ((n = samples_take(session, samples, 1024)) > 0) {
-            (void)note;
-            total += (uint64_t)n;
-        }
-    }
+    int program = own < argc ? own + 1 : argc;
+    if (own < argc && program == argc)
+        args_refuse(&table, "no program behind '--'");
+    uint32_t pid = program < argc ? (uint32_t)application_next_pid() : 0;
     if (pid)
-        application_wait(pid);
-    struct sys_sample_account a;
-    for (unsigned i = 0; !samples_account(session, i, &a); i++)
-        printf("hpmrec: %s: taken %" PRIu64 " delivered %" PRIu64 " lost %" PRIu64 " stood %" PRIu64
-               " period %" PRIu64 " throttled %" PRIu64 " cycles %" PRIu64 " governed %" PRIu64 "\n",
-               a.name, a.taken, a.delivered, a.lost, a.stood_for, a.period, a.throttled, a.cycles,
-               a.governed);
-    samples_close(session);
-    for (unsigned i = 0; i < functions; i++)
-        printf("%8" PRIu64 " %12" PRIu64 " %s\n", seen[i].samples, seen[i].weight, seen[i].function);
-    printf("hpmrec: %" PRIu64 " samples\n", total);
-    return 0;
+        places_name(pid, argv[program]);
+    open_or_exit(all ? 0 : pid);
+    int err = program_begin(&p, argv + program, argc - program);
+    if (err)
+        args_refuse(&table, "%s cannot be started: %s", argv[program], strerror(-err));
+    record(&p);
+    int status = program_end(&p);
+    print_all(&p, pid && !all ? argv[program] : "machine");
+    recording_close(&recording);
+    return status;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "apps/hpm/figures.h"
 #include "apps/hpmstat/hpmstat.h"
 
 #define WORD(field) (offsetof(struct sys_breakdown, field) / sizeof(uint64_t))
@@ -157,9 +158,9 @@ static double ratio(uint64_t part, uint64_t all)
 
 static void print_part(const struct sys_breakdown *b, const char *name, uint64_t cycles)
 {
-    char text[32];
+    char text[FIGURE_MAX];
 
-    printf("  %18s  %-22s %5.1f %%", grouped(cycles, text), name, 100 * ratio(cycles, b->cycles));
+    printf("  %18s  %-22s %5.1f %%", figure_grouped(cycles, text), name, 100 * ratio(cycles, b->cycles));
     if (b->instructions)
         printf(" %8.3f", ratio(cycles, b->instructions));
 }
@@ -169,9 +170,9 @@ static void print_estimate(const struct sys_breakdown *b, size_t source)
 {
     uint64_t is = b->dcache[source], expected = estimate(b, source), most = is > expected ? is : expected;
     double error = 100 * (ratio(expected, is) - 1);
-    char text[32];
+    char text[FIGURE_MAX];
 
-    printf("  estimated %s", grouped(expected, text));
+    printf("  estimated %s", figure_grouped(expected, text));
     if (is && most >= b->cycles / 1000)
         printf(error > 999 ? ", over 999 %%" : ", %+.1f %%", error);
 }
@@ -193,11 +194,11 @@ static void print_sources(const struct sys_breakdown *b)
 
 static void print_text(const char *title, const struct sys_breakdown *b)
 {
-    char cycles[32], instructions[32];
+    char cycles[FIGURE_MAX], instructions[FIGURE_MAX];
 
-    printf("hpmstat: %s: %s cycles", title, grouped(b->cycles, cycles));
+    printf("hpmstat: %s: %s cycles", title, figure_grouped(b->cycles, cycles));
     if (is_counted(b, WORD(instructions)))
-        printf(", %s instructions, CPI %.3f", grouped(b->instructions, instructions),
+        printf(", %s instructions, CPI %.3f", figure_grouped(b->instructions, instructions),
                ratio(b->cycles, b->instructions));
     printf(", each figure seen for at least %.1f %%\n", 100 * ratio(b->seen_cycles, b->cycles));
     print_part(b, is_complete(b) ? "completion" : "all else", not_stalled(b));

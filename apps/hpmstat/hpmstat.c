@@ -11,13 +11,13 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "apps/common/args.h"
+#include "apps/hpm/figures.h"
+#include "apps/hpm/program.h"
 #include "apps/hpmstat/hpmstat.h"
 
 enum { VALUES_MAX = 64, THREADS_MAX = 256, NAMES_MAX = 4096 };
@@ -54,30 +54,10 @@ static const char *const usual[] = {"cycles",      "instructions",     "ipc",
 
 struct run {
     const char *name; /* of what is measured */
-    int session, pid; /* 0: none; no program */
-    struct timespec began;
-    double last_ms; /* of the last interval's end since it began */
-    pthread_t waiter;
-    pthread_mutex_t lock;
-    pthread_cond_t end;
-    bool ended; /* lock */
-    int status; /* lock */
+    int session;      /* 0: none */
+    double last_ms;   /* of the last interval's end since it began */
+    struct program program;
 };
-
-static double ms_since(const struct timespec *t)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - t->tv_sec) * 1e3 + (double)(now.tv_nsec - t->tv_nsec) / 1e6;
-}
-
-static void sleep_ms(uint64_t ms)
-{
-    struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
-
-    nanosleep(&t, NULL);
-}
 
 /* ---- Series ---- */
 
@@ -131,20 +111,6 @@ static void print_series(void)
 
 /* ---- Printing ---- */
 
-const char *grouped(uint64_t n, char out[32])
-{
-    char digits[24];
-    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, n), used = 0;
-
-    for (size_t i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0)
-            out[used++] = ',';
-        out[used++] = digits[i];
-    }
-    out[used] = '\0';
-    return out;
-}
-
 static void print_sureness(const struct sys_hpm_value *v)
 {
     switch (v->sure) {
@@ -168,10 +134,10 @@ static void print_sureness(const struct sys_hpm_value *v)
 static void print_value(const struct sys_hpm_value *v)
 {
     static const char *const troubles[] = {"", "not counted", "nothing to divide by", "too large"};
-    char text[32];
+    char text[FIGURE_MAX];
 
     if (v->kind == SYS_VALUE_COUNT) {
-        printf("  %18s  %-24s", grouped(v->count, text), v->name);
+        printf("  %18s  %-24s", figure_grouped(v->count, text), v->name);
         print_sureness(v);
     } else if (v->trouble) {
         printf("  %18s  %-24s  %s\n", "-", v->name, troubles[v->trouble]);
@@ -210,7 +176,7 @@ static void take(const struct reading *r)
 static void take_threads(const struct run *run, const char *when, double now_ms)
 {
     static struct sys_thread_info threads[THREADS_MAX];
-    int n = application_threads(run->pid, threads, THREADS_MAX);
+    int n = application_threads(run->program.pid, threads, THREADS_MAX);
     char title[96];
 
     for (int i = 0; i < n && i < THREADS_MAX; i++) {
@@ -238,7 +204,7 @@ static void take_all(const struct run *run, const char *when, double now_ms, boo
                         .total = total,
                         .what = {.session = (uint32_t)run->session,
                                  .scope = per == PER_MACHINE ? SYS_SCOPE_MACHINE : SYS_SCOPE_PROCESS,
-                                 .pid = per == PER_MACHINE ? 0 : (uint32_t)run->pid,
+                                 .pid = per == PER_MACHINE ? 0 : (uint32_t)run->program.pid,
                                  .since_last = !breakdown && !total}};
 
     if (marks)
@@ -275,41 +241,14 @@ static void open_usual(struct run *run)
     open_or_exit(run, names);
 }
 
-static void *wait_for_end(void *arg)
-{
-    struct run *run = arg;
-
-    int status = application_wait(run->pid);
-    pthread_mutex_lock(&run->lock);
-    run->status = status;
-    run->ended = true;
-    pthread_cond_signal(&run->end);
-    pthread_mutex_unlock(&run->lock);
-    return NULL;
-}
-
 /* Sleeps for an interval, or until the program has ended or the time is up: then false. */
 static bool goes_on(struct run *run)
 {
-    struct timespec until;
-
-    if (!run->pid) {
-        uint64_t passed = (uint64_t)ms_since(&run->began), left = run_ms > passed ? run_ms - passed : 0;
-        sleep_ms(left < interval_ms ? left : interval_ms);
-        return left > interval_ms;
-    }
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)(interval_ms / 1000);
-    until.tv_nsec += (long)(interval_ms % 1000) * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&run->lock);
-    int err = 0;
-    while (!run->ended && err != ETIMEDOUT)
-        err = pthread_cond_timedwait(&run->end, &run->lock, &until);
-    bool ended = run->ended;
-    pthread_mutex_unlock(&run->lock);
-    return !ended;
+    if (run->program.pid)
+        return program_sleep(&run->program, interval_ms);
+    uint64_t passed = (uint64_t)program_ms(&run->program), left = run_ms > passed ? run_ms - passed : 0;
+    program_sleep(&run->program, left < interval_ms ? left : interval_ms);
+    return left > interval_ms;
 }
 
 static void take_intervals(struct run *run)
@@ -318,7 +257,7 @@ static void take_intervals(struct run *run)
 
     for (bool more = true; more;) {
         more = goes_on(run);
-        double now_ms = ms_since(&run->began);
+        double now_ms = program_ms(&run->program);
         snprintf(when, sizeof when, "at %.1f ms, since the last", now_ms);
         if (per == PER_THREAD)
             take_threads(run, when, now_ms);
@@ -339,23 +278,13 @@ static void begin(struct run *run)
         open_or_exit(run, events);
     else if (!breakdown)
         open_usual(run);
-    clock_gettime(CLOCK_MONOTONIC, &run->began);
     if (marks)
         hpm_mark("reading");
 }
 
-static void start(struct run *run, char **argv, int argc)
-{
-    run->pid = application_start(argv, argc);
-    if (run->pid < 0)
-        args_refuse(&table, "%s cannot be started: %s", argv[0], strerror(-run->pid));
-    if (pthread_create(&run->waiter, NULL, wait_for_end, run))
-        args_refuse(&table, "no thread can be made to wait for %s", argv[0]);
-}
-
 int main(int argc, char **argv)
 {
-    struct run run = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = PTHREAD_COND_INITIALIZER};
+    struct run run = {0};
     char when[48];
     int own = 1;
 
@@ -370,20 +299,20 @@ int main(int argc, char **argv)
                     "per=thread takes an interval=, for threads that have ended have no counts of their own");
     run.name = per == PER_MACHINE ? "machine" : argv[program];
     begin(&run);
-    if (program < argc)
-        start(&run, argv + program, argc - program);
+    int err = program_begin(&run.program, argv + program, argc - program);
+    if (err)
+        args_refuse(&table, "%s cannot be started: %s", argv[program], strerror(-err));
     if (interval_ms)
         take_intervals(&run);
-    if (run.pid)
-        pthread_join(run.waiter, NULL);
-    else if (!interval_ms)
-        sleep_ms(run_ms);
-    double now_ms = ms_since(&run.began);
+    else if (!run.program.pid)
+        program_sleep(&run.program, run_ms);
+    int status = program_end(&run.program);
+    double now_ms = program_ms(&run.program);
     snprintf(when, sizeof when, "%.1f ms", now_ms);
     take_all(&run, when, now_ms, true);
     print_series();
     breakdown_print_series();
     if (run.session)
         hpm_close(run.session);
-    return run.status;
+    return status;
 }

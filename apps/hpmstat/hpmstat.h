@@ -11,9 +11,6 @@ struct reading {
     struct sys_hpm_read what;
 };
 
-/* 1,234,567 */
-const char *grouped(uint64_t n, char out[32]);
-
 /* breakdown.c: where the machine's cycles go counts from now on.  false: there are no counters. */
 bool breakdown_begin(void);
 /* Prints where cycles went, or keeps it for a series.  0, or -ESRCH: the process or thread is no more; -ENOMEM. */

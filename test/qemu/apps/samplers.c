@@ -1,0 +1,232 @@
+/*
+ * Sessions of samples: whose they are, what they add up to, and what becomes of them when processes end.
+ *
+ * Words for the children that it starts: hold (ends with a session open), fault (faults with one open), foreign N (uses somebody
+ * else's), spin (some work), nothing.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "apps/libc/hpm.h"
+#include "apps/libc/place.h"
+#include "apps/libc/syscall.h"
+#include "test/qemu/apps/tap.h"
+
+enum { SESSIONS = 4, BATCH = 256, FINE = 7, FAULTED = 139, WORK = 3000000 };
+
+static struct sys_sample samples[BATCH];
+static const char *criteria; /* that this machine can sample by */
+
+static int open_of(const char *what, uint32_t pid)
+{
+    char why[160];
+    int session = samples_open(what, pid, 1000, 1000, why, sizeof why);
+
+    if (session < 0)
+        printf("# %s: %d %s\n", what, session, why);
+    return session;
+}
+
+static int start(const char *word, const char *more)
+{
+    char *argv[] = {"samplers", (char *)word, (char *)more};
+
+    return application_start(argv, more ? 3 : 2);
+}
+
+static int run(const char *word, const char *more)
+{
+    int pid = start(word, more);
+
+    return pid < 0 ? pid : application_wait(pid);
+}
+
+/* ---- Children ---- */
+
+static void __attribute__((noinline)) spin(void)
+{
+    for (volatile unsigned i = 0; i < WORK; i++)
+        ;
+}
+
+static int use_foreign(int session)
+{
+    struct sys_sample_account a;
+
+    return samples_take(session, samples, BATCH) == -ESRCH && samples_account(session, 0, &a) == -ESRCH &&
+                   syscall1(SYS_SAMPLE_CLOSE, session) == -ESRCH
+               ? FINE
+               : 1;
+}
+
+static int child(int argc, char **argv)
+{
+    const char *word = argv[1];
+
+    if (!strcmp(word, "foreign") && argc == 3)
+        return use_foreign(atoi(argv[2]));
+    if (!strcmp(word, "spin"))
+        spin();
+    if (!strcmp(word, "nothing") || !strcmp(word, "spin"))
+        return FINE;
+    if (open_of(argv[2], 0) < 0)
+        return 1;
+    if (!strcmp(word, "fault"))
+        *(volatile int *)(uintptr_t)strlen(word) = 1;
+    return FINE;
+}
+
+/* ---- Checks ---- */
+
+struct sum {
+    uint64_t samples, weight, others, functions;
+};
+
+/* Of what is there: how many are not of pid, and how many are of spin(). */
+static void take_all(int session, uint32_t pid, struct sum *sum)
+{
+    struct sys_place place;
+    int n;
+
+    while ((n = samples_take(session, samples, BATCH)) > 0)
+        for (int i = 0; i < n; i++) {
+            sum->samples++;
+            sum->weight += samples[i].period;
+            sum->others += samples[i].pid != pid;
+            sum->functions += samples[i].user && !place_of((int)pid, samples[i].pc, &place) &&
+                              !strcmp(place.function, "spin");
+        }
+}
+
+/* From its first instruction to its last: its samples are had, and named, when it has ended. */
+static void a_child_is_sampled(void)
+{
+    int pid = application_next_pid(), session = open_of(criteria, (uint32_t)pid);
+    struct sys_sample_account a = {0};
+    struct sum sum = {0};
+
+    tap_check(session > 0, "samples of a process that is not yet there can be asked for");
+    tap_check(application_next_pid() == pid, "its number stays until it is started");
+    tap_check(start("spin", NULL) == pid, "... and is the next child's");
+    tap_check(application_wait(pid) == FINE, "it runs");
+    tap_check(application_next_pid() > pid, "... and the next one's is another");
+    take_all(session, (uint32_t)pid, &sum);
+    tap_check(!samples_account(session, 0, &a), "there is an account");
+    printf("# taken %llu delivered %llu lost %llu, %llu in spin\n", (unsigned long long)a.taken,
+           (unsigned long long)a.delivered, (unsigned long long)a.lost, (unsigned long long)sum.functions);
+    tap_check(sum.samples > 10 && !sum.others, "all samples are its own");
+    tap_check(sum.functions * 2 > sum.samples, "... most of them in the function that it spends its time in");
+    tap_check(a.taken == a.delivered + a.lost && a.delivered == sum.samples && a.stood_for >= sum.weight,
+              "taken = delivered + lost");
+    tap_check(samples_account(session, 1, &a) == -ENOENT, "there is no account behind the last");
+    samples_close(session);
+    tap_check(samples_take(session, samples, BATCH) == -ESRCH, "a session is closed once");
+}
+
+static void others_are_kept_out(void)
+{
+    char number[16];
+    int session = open_of(criteria, 0);
+
+    snprintf(number, sizeof number, "%d", session);
+    tap_check(run("foreign", number) == FINE, "another process's session is none");
+    tap_check(samples_take(0, samples, BATCH) == -ESRCH &&
+                  samples_take(SESSIONS + 1, samples, BATCH) == -ESRCH &&
+                  syscall3(SYS_SAMPLE_TAKE, 0x100000001, samples, sizeof samples) == -ESRCH,
+              "nor are numbers that there are not");
+    samples_close(session);
+}
+
+static void what_is_wrong_is_refused(void)
+{
+    struct sys_profiling what = {(uint64_t)criteria, 0, 1000, 10, 1};
+    uint64_t kernel = 0xffff800000100000;
+
+    tap_check(syscall3(SYS_SAMPLE_OPEN, &what, 0, 0) == -EINVAL, "what is reserved is 0");
+    what.reserved = 0;
+    what.criteria = kernel;
+    tap_check(syscall3(SYS_SAMPLE_OPEN, &what, 0, 0) == -EFAULT, "criteria in the kernel are refused");
+    tap_check(open_of("nosuch", 0) < 0 && open_of("", 0) < 0, "and those that there are not");
+    tap_check(samples_open(criteria, 0, 0, 10, NULL, 0) == -EINVAL &&
+                  samples_open(criteria, 0, 1000, 0, NULL, 0) == -EINVAL &&
+                  samples_open(criteria, 0, 1000, 1001, NULL, 0) == -EINVAL &&
+                  samples_open(criteria, 0, 1000001, 10, NULL, 0) == -EINVAL,
+              "and rates and limits out of range");
+    int session = open_of(criteria, 0);
+    spin();
+    tap_check(syscall3(SYS_SAMPLE_TAKE, session, kernel, sizeof samples) == -EFAULT,
+              "samples to the kernel are refused");
+    tap_check(samples_take(session, samples, 0) == 0, "no room is fine");
+    samples_close(session);
+}
+
+static uint64_t free_bytes(void)
+{
+    struct sys_info info;
+
+    syscall2(SYS_SYSINFO, &info, sizeof info);
+    return info.free_bytes;
+}
+
+static void all_are_free(void)
+{
+    int session[SESSIONS], n = 0;
+
+    while (n < SESSIONS && (session[n] = open_of(criteria, 0)) > 0)
+        n++;
+    tap_check(n == SESSIONS, "nobody holds a session any more (%d are free)", n);
+    tap_check(open_of(criteria, 0) == -ENOSPC, "one more is too many");
+    while (n--)
+        samples_close(session[n]);
+}
+
+static void they_end_with_their_process(void)
+{
+    uint64_t before = 0, after = 0;
+    unsigned wrong = 0;
+
+    for (unsigned i = 0; i < 12; i++) {
+        bool faults = i & 1;
+        wrong += run(faults ? "fault" : "hold", criteria) != (faults ? FAULTED : FINE);
+        if (i == 3)
+            before = free_bytes();
+    }
+    after = free_bytes();
+    tap_check(!wrong, "processes end with sessions open, by themselves and by a fault");
+    tap_check(after + (256 << 10) > before, "their memory comes back (%lld bytes did not)",
+              (long long)(before - after));
+    all_are_free();
+}
+
+/* What this machine has, best first. */
+static int find_criteria(void)
+{
+    static const char *const known[] = {"cycles@20k", "time@100us", NULL};
+    char why[160];
+
+    for (unsigned i = 0; known[i]; i++) {
+        int session = samples_open(known[i], 0, 1000, 1000, why, sizeof why);
+        if (session < 0)
+            continue;
+        samples_close(session);
+        criteria = known[i];
+        return 0;
+    }
+    tap_skip("sessions of samples", why);
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        return child(argc, argv);
+    if (find_criteria())
+        return tap_done();
+    printf("# by %s\n", criteria);
+    a_child_is_sampled();
+    others_are_kept_out();
+    what_is_wrong_is_refused();
+    they_end_with_their_process();
+    return tap_done();
+}

@@ -1,0 +1,209 @@
+#!/bin/sh
+# hpmrec and hpmtop: what they say of programs of which it is known, accounts that add up, what is refused, and on what they run.
+. "${0%/*}/lib.sh"
+
+# section N: what the Nth program of the console printed, in $work/section; of programs side by side all is with the last
+section() {
+	awk -v n="$1" '/^run: / { k++ } k == n' "$console" >"$work/section"
+}
+# share ROW CRITERION: percent of the row's name in the section's table of that criterion, of those of three_parts and one_part
+share() {
+	awk -v row="$1" -v wanted="$2" '/^hpmrec: / { on = $2 == wanted ":" }
+		on && $2 == "%" { name = $5; gsub(",", "", $4); if (name == row) is += $4; if (name ~ /^(three_parts|one_part)$/) all += $4 }
+		END { printf "%.1f", all ? is * 100 / all : 0 }' "$work/section"
+}
+within() { # NUMBER LOW HIGH WHAT
+	r=0
+	awk -v n="$1" -v low="$2" -v high="$3" 'BEGIN { exit !(n >= low && n <= high) }' || r=1
+	result $r "$4 ($1, from $2 to $3)"
+}
+# head CRITERION FIELD: taken, lost, mean or all of the section's line about a criterion
+head_of() {
+	awk -v wanted="$1" -v field="$2" '/^hpmrec: / && $2 == wanted ":" { gsub(",", "")
+		for (i = 3; i <= NF; i++) {
+			if (field == "taken" && $i == "samples") print $(i - 1)
+			if (field == "lost" && $i == "lost") print $(i - 1)
+			if (field == "mean" && $i == "one") print $(i + 2)
+			if (field == "all" && $i == "for") print $(i + 1)
+		}; exit }' "$work/section"
+}
+# Samples of all rows of a criterion.
+rows_of() {
+	awk -v wanted="$1" '/^hpmrec: / { on = $2 == wanted ":" } on && $2 == "%" && $3 != "in" { n += $3 } END { print n + 0 }' "$work/section"
+}
+section_says() { # REGEX WHAT
+	r=0
+	grep -Eq -- "$1" "$work/section" || r=1
+	result $r "$2"
+	[ $r -eq 0 ] || sed 's/^/# /' "$work/section" >&2
+}
+adds_up() { # CRITERION
+	within "$(($(rows_of "$1") + $(head_of "$1" lost)))" "$(head_of "$1" taken)" "$(head_of "$1" taken)" "$1: the rows and what was lost are what was taken"
+}
+
+# What is known of `ratio`: a quarter of its cycles, instructions and time are in one_part.
+#   quarters WHAT CRITERIA  of the section
+quarters() {
+	for criterion in $2; do
+		within "$(share one_part "$criterion")" 21 29 "$1: by $criterion a quarter is one_part's"
+		adds_up "$criterion"
+	done
+}
+
+all="limit=1000 rows=1000"
+boot machine=openpower720 timeout=300 -- -- hpmrec criteria=cycles@20k $all -- ratio 20000 ';' hpmrec criteria=time@50us $all -- ratio 20000 ';' \
+	hpmrec criteria=instructions@20k,cycles:u@30k,time@100us,entries:u $all -- ratio 40000 ';' \
+	hpmrec criteria=entries:u@1 $all -- ratio calls 300 ';' hpmrec criteria=cycles@20k by=thread $all -- ratio 8000 4 ';' \
+	hpmrec criteria=access.any:u@20 by=region $all -- ratio pages 500 ';' hpmrec rate=2000 $all -- ratio 150000 ';' hpmrec criteria=cycles@10k $all -- ratio 300
+status_is 0 "a program of which it is known"
+section 1
+quarters "alone" cycles
+within "$(head_of cycles mean)" 19500 21500 "a period that was asked for is the samples'"
+section 2
+quarters "alone" time
+ms=$(sed -n 's/^hpmrec: ratio, \([0-9.]*\) ms, .*/\1/p' "$work/section")
+within "$(head_of time all)" "$(awk "BEGIN { print $ms * 950000 }")" "$(awk "BEGIN { print $ms * 1000000 }")" "samples of time stand for the time that it took"
+section 3
+quarters "several at a time" "instructions cycles:u time"
+adds_up entries:u
+section_says "^hpmrec: instructions: .* seen [0-9]+\.[0-9] % of the time" "... of which some take turns, and it is said"
+within "$(head_of instructions all)" 270000000 370000000 "... and what they stand for is what there was, seen or not"
+section 4
+adds_up entries:u
+within "$(awk '$5 == "three_calls" { print $3 }' "$work/section")" 900 902 "every system call of one function is seen"
+within "$(awk '$5 == "one_call" { print $3 }' "$work/section")" 300 300 "... and of another"
+section 5
+adds_up cycles
+r=0
+awk '$2 == "%" && $1 >= 20 && $1 <= 30 && $7 == "ratio" { n++ } END { exit n != 4 }' "$work/section" || r=1
+result $r "four threads have a quarter each"
+section 6
+section_says "^ +(9[0-9]|100)\.[0-9] % .* touched +ratio$" "accesses are to the region that they are to"
+adds_up access.any:u
+section 7
+ms=$(sed -n 's/^hpmrec: ratio, \([0-9.]*\) ms, .*/\1/p' "$work/section")
+within "$(head_of cycles taken)" "$(awk "BEGIN { print $ms * 1.6 }")" "$(awk "BEGIN { print $ms * 2.4 }")" "an adapted period brings the rate asked for"
+section_says "^hpmrec: cycles: .*, adapted" "... and it is said that it is adapted"
+section 8
+section_says "^ .* three_parts +ratio +test/qemu/apps/$arch/ratio_loop.S$" "a program that ends before its first samples are taken has its names"
+r=0; ! grep -Eq ' \? ' "$work/section" || r=1
+result $r "... all of them"
+
+boot machine=openpower720 timeout=300 -- -- hpmrec criteria=cycles,access.any by=process all=1 rows=2 -- ratio 20000 '&' scoreboard ms=40 ';' \
+	hpmrec ms=20 criteria=time@100us by=line '&' ratio 40000 ';' hpmrec criteria=cycles@50k,access.any@100 format=samples -- scoreboard ms=5 ';' \
+	hpmrec criteria=L1D_MISSES@1 -- scoreboard ms=30 ';' hpmrec criteria=instructions@100 limit=1000 -- ratio 20000 ';' \
+	hpmrec criteria=cycles@1k limit=5 -- ratio 40000 ';' hpmrec -- hello status=3
+status_is 3 "all and none, every sample, storms; the exit status is the program's"
+section 2
+for program in ratio scoreboard; do
+	section_says "^ +[0-9.]+ % .* $program$" "samples of everybody: $program"
+done
+section_says "^ +[0-9.]+ % in [0-9]+ more$" "... and how much is in rows that are not shown"
+section 4
+section_says "^ .*test/qemu/apps/$arch/ratio_loop.S:[0-9]+ +ratio +three_parts" "without a program, by line"
+within "$(sed -n 's/^hpmrec: machine, \([0-9.]*\) ms, .*/\1/p' "$work/section")" 20 45 "... for as long as asked for"
+section 5
+for criterion in cycles access.any; do
+	within "$(grep -c "^SAMPLE [0-9]* [0-9]* [0-9]* [0-9]* scoreboard $criterion " "$work/section")" "$(head_of $criterion taken)" "$(head_of $criterion taken)" \
+		"every sample of $criterion is a line"
+done
+r=0
+awk '/^SAMPLE/ { n++; if (NF != 12 && NF != 17) bad = 1; if ($7 == "cycles" && ($8 < 40000 || NF != 12)) bad = 1
+	if (!first || $2 < first) first = $2; if ($2 > last) last = $2 } END { exit bad || !n || last - first > 40000000 }' "$work/section" || r=1
+result $r "... of the fields that it has, and of one time"
+section 6
+section_says "^hpm: sampling L1D_MISSES: a storm of interrupts: they are held back, and periods lengthened$" "a storm is said"
+section_says "^hpmrec: L1D_MISSES: .*, lengthened to limit what it costs, [0-9]+ storms of interrupts cut short; " "... and in the account"
+section 7
+section_says "^RESULT|^hpmrec: instructions: .* storms of interrupts cut short" "a storm of another kind"
+section 8
+section_says "^hpmrec: cycles: .* lengthened to limit what it costs" "a limit of five thousandths lengthens periods"
+within "$(sed -n 's/.*sampling took \([0-9.]*\) % .*/\1/p' "$work/section")" 0.01 2 "... and is kept but for what it took to find out"
+
+boot machine=openpower720 timeout=300 -- -- hpmtop plain=1 times=2 interval=20 rows=3 -- ratio 30000 2 ';' hpmtop interval=20 rate=5000 -- ratio 20000 ';' \
+	hpmtop plain=1 times=1 interval=30 criteria=L1D_MISSES,time metrics=cpi,DCACHE:REMOTE_L2 -- scoreboard ms=1000
+status_is 0 "hpmtop"
+section 1
+within "$(grep -c '^hpmtop: [0-9.]* ms, [0-9.]* of 8 CPUs busy, sampling took [0-9.]* % of that since the beginning$' "$work/section")" 2 2 "as many pictures as asked for"
+section_says "^ +[0-9.]+ % +[0-9]+ +[0-9,]+  three_parts +ratio +test/qemu/apps/$arch/ratio_loop.S$" "functions"
+section_says "^ +CPU +share +samples +ipc +l1d\.mpki +thread +process program$" "threads, with their metrics"
+r=0
+awk '$NF == "ratio" && $3 ~ /^[0-9.]+$/ && $1 > 60 && $1 < 115 && $6 > 0.2 { n++ } END { exit n < 2 }' "$work/section" || r=1
+result $r "... which have a CPU each, and instructions"
+r=0; ! grep -q "$(printf '\033')" "$work/section" || r=1
+result $r "plain=1: no escape sequences"
+section 2
+within "$(grep -c "^$(printf '\033')\[[HJ].*hpmtop: " "$work/section")" 3 6 "until the program ends, each picture over the last"
+section_says "one_part" "... the last one with what came last"
+section 3
+section_says "^L1D_MISSES: [0-9]+ samples, one in [0-9,]+, adapted" "by what is asked for"
+section_says "^time: [0-9]+ samples, one every [0-9.]+ ms, adapted" "... by several criteria"
+section_says "^ +share +samples +cpi +DCACHE:REMOTE_L2 +thread +process program$" "... with metrics that are asked for, and no share of CPUs where it is not known"
+
+boot machine=openpower720 timeout=300 -- -- samplers
+status_is 0 "sessions of samples and processes"
+guest_tap
+
+# Each line of standard input is a program and, behind a bar, what it must say.
+refusals() {
+	cat >"$work/refused"
+	boot machine=openpower720 timeout=300 -- -- "$(sed 's/|.*//' "$work/refused" | paste -sd ';' | sed 's/;/ ; /g')"
+	while IFS='|' read -r _ said; do
+		says "^$said" "refused: $said"
+	done <"$work/refused"
+	r=0
+	[ "$(grep -Ec '^exit: hpm(rec|top) 2 ' "$console")" -eq "$(wc -l <"$work/refused")" ] || r=1
+	result $r "each is an error exit"
+}
+refusals <<'END'
+hpmrec criteria=l1d.mis -- hello|hpmrec: criteria=l1d\.mis: 'l1d\.mis': 'l1d\.mis' is no event of model; nearest: l1d\.miss
+hpmrec criteria=cycles@0 -- hello|hpmrec: criteria=cycles@0: .*the period must be from 1 to
+hpmrec criteria=cycles@99G -- hello|hpmrec: criteria=cycles@99G: .*the period must be from 1 to
+hpmrec criteria=time@1 -- hello|hpmrec: criteria=time@1: .*a number that ends in ns, us, ms or s
+hpmrec criteria=time@1us -- hello|hpmrec: criteria=time@1us: .*the period must be from 10000 ns to
+hpmrec criteria=access.l1 -- hello|hpmrec: criteria=access\.l1: .*accesses are recorded here by
+hpmrec criteria=access.remote,access.memory -- hello|hpmrec: criteria=.*accesses are recorded by one criterion at a time
+hpmrec criteria=cycles,cycles -- hello|hpmrec: criteria=cycles,cycles: a criterion is named twice
+hpmrec criteria=, -- hello|hpmrec: criteria=,: nothing to sample is named
+hpmrec rate=0 -- hello|hpmrec: argument rate: '0' is not accepted; use 1\.\.1000000
+hpmrec limit=1001 -- hello|hpmrec: argument limit: '1001' is not accepted; use 1\.\.1000
+END
+refusals <<'END'
+hpmrec by=colour -- hello|hpmrec: argument by: 'colour' is not accepted; use function, line, thread, process, region
+hpmrec format=json -- hello|hpmrec: argument format: 'json' is not accepted; use text, samples
+hpmrec speed=1 -- hello|hpmrec: unknown argument 'speed=1'; accepted are criteria=, rate=
+hpmrec --|hpmrec: no program behind '--'
+hpmrec -- nosuch|hpmrec: nosuch cannot be started: 
+hpmtop criteria=nosuch times=1|hpmtop: criteria=nosuch: .*is no event of model
+hpmtop metrics=nosuch times=1|hpmtop: metrics=nosuch: 'nosuch' is no event of model
+hpmtop metrics=cycles,instructions,ipc,cpi,LOADS times=1|hpmtop: metrics=.*: more than 4
+hpmtop interval=20|hpmtop: neither times= nor a program behind '--': it would never end
+END
+
+boot machine=openpower720 timeout=300 -- -- hpmrec criteria=access.any ms=300 '&' hpmrec criteria=access.remote ms=20 '&' hpmrec criteria=cycles ms=20
+says "^hpmrec: criteria=access\.[a-z]+: access\.[a-z]+: accesses are being recorded for somebody else$" "accesses are recorded for one at a time"
+says "^hpmrec: cycles: [0-9]+ samples taken" "... and everything else for others beside"
+
+boot machine=openpower720 mem=64M timeout=300 -- hpm.samples=65536 -- hpmrec criteria=cycles -- hello ';' hello
+says "^hpmrec: criteria=cycles: no memory for samples: lower hpm\.samples$" "too little memory is refused"
+says "^exit: hello 0 " "... and nobody else minds"
+
+boot machine=openpower720 smp=1 timeout=300 -- -- hpmrec criteria=cycles@20k,time@100us $all -- ratio 20000 ';' hpmtop plain=1 times=1 interval=20 -- ratio 20000
+status_is 0 "one CPU"
+section 1
+quarters "one CPU" "cycles time"
+
+# shellcheck disable=SC2086
+boot smp=1 $no_pmu timeout=60 -- -- hpmrec -- hello ';' hpmtop times=1
+says "^hpmrec: criteria=cycles: this machine has no performance counters" "without counters hpmrec says why not"
+says "^hpmtop: criteria=cycles: this machine has no performance counters" "... and hpmtop"
+
+if [ "$arch" = aarch64 ]; then
+	for model in cpu=cortex-a72 cpu=max; do
+		boot smp=1 icount=0 $model timeout=300 -- -- hpmrec criteria=cycles@20k,time@100us $all -- ratio 20000
+		status_is 0 "$model"
+		section 1
+		quarters "$model" "cycles time"
+	done
+fi
+done_testing
