@@ -67,7 +67,7 @@ static ALWAYS_INLINE void take(const struct hpm_cpu *hpm, struct profiler_slot *
     at->user = hpm->profiler.user;
     at->store = false;
     TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, at->time, at->pc, 0, 0, at->tid, at->pid, 0, at->source,
-                  at->user, 0);
+                  at->user, 0, ctf_text(s->of->name), stands_for);
     ring_commit(s->ring);
 }
 

@@ -24,7 +24,8 @@ struct profile_slot {
     uint32_t pid; /* 0: everybody */
     /* Distances of the next samples, one of which is picked each time.  Written at any time. */
     uint32_t distance[PROFILE_DISTANCES];
-    uint32_t window; /* number of the present window */
+    uint32_t window;  /* number of the present window */
+    const char *name; /* the criterion's              */
 };
 extern struct profile_slot profile_slots[PROFILE_SLOTS];
 /* Which slots sample by time and by entries into the kernel.  Atomic. */

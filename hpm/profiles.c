@@ -99,7 +99,8 @@ static void begin_slot(struct hpm_profile *p, unsigned i)
                                .criterion = (uint8_t)i,
                                .modes = p->criteria.criterion[i].modes,
                                .pid = p->pid,
-                               .window = 1};
+                               .window = 1,
+                               .name = p->criteria.criterion[i].name};
     profile_draw(p, i);
     cpu_for_each (cpu)
         if (cpu->hpm)

@@ -60,7 +60,7 @@ int sampler_init(struct hpm_cpu *hpm, struct pmu_setup *setup)
 static void record(const struct hpm_sample *s)
 {
     TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, s->time, s->pc, s->data, s->data_phys, s->tid, s->pid,
-                  s->latency, s->source, s->user, s->store);
+                  s->latency, s->source, s->user, s->store, ctf_text("access"), s->period);
 }
 
 static void store(struct hpm_cpu *hpm, struct hpm_sample *sample)

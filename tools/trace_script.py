@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """
-Prints the samples of a trace folder (tools/trace_split.py) as `perf script` does, which the tools that draw flame graphs read.
+Prints samples as `perf script` does, which the tools that draw flame graphs read.
 
   tools/trace_script.py FOLDER [KERNEL.elf [PROGRAMS]] >samples.txt
+  tools/trace_script.py CONSOLE >samples.txt
   stackcollapse-perf.pl samples.txt | flamegraph.pl >samples.svg
 
-KERNEL.elf and the programs in the folder PROGRAMS (build/x86_64/bin) say what functions are called.  A sample is an access;
-what served it stands where perf has the event, its latency in cycles where perf has the period.
+FOLDER is a trace (tools/trace_split.py); KERNEL.elf and the programs in the folder PROGRAMS (build/x86_64/bin) say what
+functions are called.  CONSOLE is a console's text with the lines of `hpmrec format=samples`.  Where perf has event and
+period stand a sample's criterion and what it stands for; of an access, what served it and its latency in cycles.
 """
 import bisect
 import os
@@ -36,14 +38,27 @@ class Symbols:
         return f"{self.names[i]}+{pc - self.at[i]:#x}" if i >= 0 else "[unknown]"
 
 
-def main():
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads may stop
-    if not 2 <= len(sys.argv) <= 4:
-        sys.exit(__doc__.strip())
-    kernel = Symbols(sys.argv[2] if len(sys.argv) > 2 else None)
-    folder = sys.argv[3] if len(sys.argv) > 3 else None
+def put(thread, pid, tid, cpu, ns, period, event, pc, function, file):
+    print(f"{thread} {pid}/{tid} [{int(cpu):03}] {int(ns) / 1e9:.9f}: {period} {event}: ")
+    print(f"\t{int(pc):16x} {function} ({file})\n")
+
+
+def from_console(path):
+    """SAMPLE ns cpu pid tid program criterion period mode pc function file, then of an access: data region kind latency source."""
+    for line in open(path, errors="replace"):
+        w = line.split()
+        if len(w) < 12 or w[0] != "SAMPLE":
+            continue
+        _, ns, cpu, pid, tid, program, criterion, period, mode, pc, function, _ = w[:12]
+        event, count = (w[16], w[15]) if len(w) > 16 else (criterion, period)
+        known = not function.startswith("?")
+        put(program, pid, tid, cpu, ns, count, event, int(pc, 16), function if known else "[unknown]",
+            program if mode == "user" else "[kernel]")
+
+
+def from_trace(path, kernel, folder):
     names, programs, symbols = {0: "idle"}, {}, {}
-    for ns, name, cpu, f in trace_events.Trace(sys.argv[1]):
+    for ns, name, cpu, f in trace_events.Trace(path):
         if name == "thread_start":
             names[f["tid"]] = f["thread_name"]
         elif name == "process_start":
@@ -54,9 +69,20 @@ def main():
             program = programs.get(f["pid"])
             user = f["mode"] == "user"
             where = symbols.get(program) if user else kernel
-            file = (program or "[unknown]") if user else "[kernel]"
-            print(f"{names.get(f['tid'], '?')} {f['pid']}/{f['tid']} [{cpu:03}] {ns / 1e9:.9f}: {f['latency']} {f['source']}: ")
-            print(f"\t{f['pc']:16x} {where.find(f['pc']) if where else '[unknown]'} ({file})\n")
+            access = f["source"] != "none"
+            put(names.get(f["tid"], "?"), f["pid"], f["tid"], cpu, ns, f["latency"] if access else f["period"],
+                f["source"] if access else f["criterion"], f["pc"], where.find(f["pc"]) if where else "[unknown]",
+                (program or "[unknown]") if user else "[kernel]")
+
+
+def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads may stop
+    if not 2 <= len(sys.argv) <= 4:
+        sys.exit(__doc__.strip())
+    if os.path.isdir(sys.argv[1]):
+        from_trace(sys.argv[1], Symbols(sys.argv[2] if len(sys.argv) > 2 else None), sys.argv[3] if len(sys.argv) > 3 else None)
+    else:
+        from_console(sys.argv[1])
 
 
 main()

@@ -4,8 +4,8 @@
 static const char *const left_names[] = {"preempted", "yielded", "blocked", "exited", "idle", NULL};
 static const char *const moved_names[] = {"woken",          "pulled_core", "pulled_chip",
                                           "pulled_machine", "requested",   NULL};
-static const char *const source_names[] = {"l1",        "local_l2",     "local_l3",      "remote_l2",
-                                           "remote_l3", "local_memory", "remote_memory", NULL};
+static const char *const source_names[] = {
+    "l1", "local_l2", "local_l3", "remote_l2", "remote_l3", "local_memory", "remote_memory", "none", NULL};
 static const char *const mode_names[] = {"kernel", "user", NULL};
 static const char *const access_names[] = {"load", "store", NULL};
 static const char *const scope_names[] = {"cpu", "process", NULL};
@@ -64,7 +64,8 @@ const struct ctf_event trace_events[] = {
                       FIELDS({"cycles", CTF_U64, NULL}, {"pc", CTF_HEX, NULL}, {"data", CTF_HEX, NULL},
                              {"data_phys", CTF_HEX, NULL}, {"tid", CTF_U32, NULL}, {"pid", CTF_U32, NULL},
                              {"latency", CTF_U16, NULL}, {"source", CTF_U8, source_names},
-                             {"mode", CTF_U8, mode_names}, {"access", CTF_U8, access_names})},
+                             {"mode", CTF_U8, mode_names}, {"access", CTF_U8, access_names},
+                             {"criterion", CTF_TEXT, NULL}, {"period", CTF_U32, NULL})},
     [TRACE_MARK] = {"mark", FIELDS({"tid", CTF_U32, NULL}, {"label", CTF_TEXT, NULL})},
     [TRACE_EVENTS] = {0},
 };

@@ -59,6 +59,22 @@ awk '/^scoreboard [0-9]+\/[0-9]+ \[0[0-9]+\] [0-9.]+: [0-9]+ remote_l[23]: $/ { 
 	END { exit !(n > 100 && n == m && !other) }' "$work/samples" || r=1
 result $r "samples: each with its thread and function"
 
+# Two ways out for the same samples: the stream, and the lines that hpmrec prints.
+record "samples by criteria" machine=openpower720 timeout=200 -- telemetry=samples -- \
+	hpmrec criteria=time@100us,L1D_MISSES@500,access.any@500 limit=1000 format=samples -- scoreboard ms=10
+tools/trace_script.py "$trace" "${B:-build}/$arch/vigil-test.elf" "${B:-build}/$arch/bin" >"$work/samples" 2>&1 || echo failed >>"$work/samples"
+tools/trace_script.py "$console" >"$work/lines" 2>&1 || echo failed >>"$work/lines"
+# "EVENT PERIOD PC FUNCTION+OFFSET (FILE)" of the program, sorted.
+flat() { awk '/^[^\t]/ { sub(":$", "", $NF); event = $NF " " $(NF - 1); wanted = $1 == "scoreboard" } /^\t/ && wanted { print event, $1, $2, $3 }' "$1" | sort; }
+flat "$work/samples" >"$work/flat" && flat "$work/lines" >"$work/printed"
+r=0; [ "$(wc -l <"$work/flat")" -gt 100 ] && cmp -s "$work/flat" "$work/printed" || r=1
+result $r "samples by criteria: the stream has what hpmrec has ($(wc -l <"$work/flat") and $(wc -l <"$work/printed"))"
+[ $r -eq 0 ] || diff "$work/flat" "$work/printed" | head -n 10 | sed 's/^/# /' >&2
+for event in "time [0-9]{5,}" "L1D_MISSES [45][0-9]{2}" "(remote_l2|local_l2) [0-9]+"; do
+	r=0; grep -Eq "^$event [0-9a-f]+ operate\+0x[0-9a-f]+ \(scoreboard\)\$" "$work/flat" || r=1
+	result $r "samples by criteria: $event"
+done
+
 # Rubbish in front, a damaged length within, an end that is missing: what is whole is found again.
 perl -e 'local $/; $_ = <STDIN>; my $magic = pack("V", 0xC1FC1FC1);
 	my $second = index($_, $magic, 1 + index($_, $magic)); substr($_, $second + 48, 8) = "\xff" x 8;
