@@ -73,7 +73,8 @@ static ALWAYS_INLINE void take(const struct hpm_cpu *hpm, struct profiler_slot *
 
 /* ---- Events ---- */
 
-void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, struct sample_ring *ring)
+void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, bool timed,
+                         struct sample_ring *ring)
 {
     struct profiler *p = &hpm->profiler;
     struct profiler_slot *s = &p->of[slot];
@@ -84,7 +85,7 @@ void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, struc
                                 .criterion = profile_slots[slot].criterion};
     if (!p->random)
         p->random = (uint32_t)arch_ticks() | 1;
-    s->left = next_distance(p, s);
+    s->left = timed ? 0 : next_distance(p, s);
 }
 
 static void disarm(struct hpm_cpu *hpm, const struct profiler_counter *counter, uint64_t count)
@@ -190,7 +191,10 @@ void profile_idle(struct hpm_cpu *hpm, bool idle)
 
     for (; left; left &= left - 1) {
         struct profiler_slot *s = &hpm->profiler.of[__builtin_ctz(left)];
-        s->left = !idle ? now + s->left : s->left > now ? s->left - now : 0;
+        if (!s->left && !idle)
+            s->left = next_distance(&hpm->profiler, s);
+        if (s->left)
+            s->left = !idle ? now + s->left : s->left > now ? s->left - now : 1;
     }
 }
 
@@ -213,6 +217,8 @@ static void take_timed(struct hpm_cpu *hpm, uint32_t slots, bool user)
 
     for (; slots; slots &= slots - 1) {
         struct profiler_slot *s = &hpm->profiler.of[__builtin_ctz(slots)];
+        if (!s->left)
+            s->left = now + next_distance(&hpm->profiler, s);
         if (s->left > now)
             continue;
         /* What interrupts could not come in is this sample's. */

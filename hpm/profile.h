@@ -47,7 +47,8 @@ struct profiler {
     struct profiler_slot {
         const struct profile_slot *of;
         struct sample_ring *ring;
-        uint64_t left;           /* to the next sample; of time the clock's ns then, while the CPU is busy */
+        uint64_t
+            left; /* to the next sample; of time the clock's ns then, while the CPU is busy; 0: not begun */
         uint32_t distance;       /* that it ends                                   */
         uint32_t throttled;      /* in this window, not before the next; 0: not    */
         uint64_t lost, lost_for; /* samples, and what they stood for               */
@@ -59,8 +60,9 @@ struct profiler {
 };
 
 /* All for this CPU, interrupts off. */
-/* Before a slot's criterion begins, from anywhere. */
-void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, struct sample_ring *ring);
+/* Before a slot's criterion begins, from anywhere.  timed: it is time. */
+void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, bool timed,
+                         struct sample_ring *ring);
 /* A reading that ends the turn of the armed counters; then the next group's, which has begun at it. */
 void profile_disarm(struct hpm_cpu *hpm, const struct pmu_latch *now);
 void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms, const uint8_t *slot);

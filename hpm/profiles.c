@@ -104,7 +104,8 @@ static void begin_slot(struct hpm_profile *p, unsigned i)
     profile_draw(p, i);
     cpu_for_each (cpu)
         if (cpu->hpm)
-            profiler_slot_begin(cpu->hpm, cpu->index, p->of[i].slot, &p->ring[cpu->index]);
+            profiler_slot_begin(cpu->hpm, cpu->index, p->of[i].slot,
+                                p->criteria.criterion[i].kind == CRITERION_TIME, &p->ring[cpu->index]);
 }
 
 static int begin_events(struct hpm_profile *p, char *err, size_t err_size)

@@ -100,8 +100,8 @@ static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *
     rq_recount_locked(rq);
     rq->stats.switches++;
     rq->left = prev;
-    sched_program_timer();
     hpm_switch(prev == cpu->idle ? NULL : &prev->hpm, next == cpu->idle ? NULL : &next->hpm);
+    sched_program_timer(); /* behind it: time is sampled of who is busy */
     enter_space(cpu, next->space);
     arch_switch(&prev->context, &next->context);
     finish_switch();

@@ -306,6 +306,23 @@ static void time_in_which_no_interrupt_comes_is_the_next_samples(void **state)
     assert_in_range(taken[0].period, NS_PER_MS / 2, 2 * NS_PER_MS);
 }
 
+/* Not since the beginning of time. */
+static void time_is_sampled_of_a_cpu_that_was_busy_before(void **state)
+{
+    (void)state;
+    switch_to(0, 1);
+    host_ticks += NS_PER_S;
+    open_profile("time@1ms", 0);
+    assert_true(hpm_timer_ns() <= arch_clock_ns()); /* begins as soon as it can */
+    hpm_timer(NULL);
+    assert_int_equal(take_all(), 0);
+    assert_in_range(hpm_timer_ns(), arch_clock_ns() + NS_PER_MS / 2, arch_clock_ns() + 2 * NS_PER_MS);
+    host_ticks = hpm_timer_ns() + 10;
+    hpm_timer(NULL);
+    assert_int_equal(take_all(), 1);
+    assert_in_range(taken[0].period, NS_PER_MS / 2, 2 * NS_PER_MS);
+}
+
 static void an_account_says_what_was_asked_for(void **state)
 {
     struct hpm_profile_account a;
@@ -559,6 +576,7 @@ int main(void)
         TEST(a_period_that_shrinks_does_not_wait_for_the_old_distance),
         TEST(time_is_sampled_while_a_cpu_is_busy),
         TEST(time_in_which_no_interrupt_comes_is_the_next_samples),
+        TEST(time_is_sampled_of_a_cpu_that_was_busy_before),
         TEST(an_account_says_what_was_asked_for),
         TEST(every_so_many_entries_are_sampled),
         TEST(accesses_are_recorded_by_the_hardware_with_random_periods),

@@ -54,7 +54,8 @@ all="limit=1000 rows=1000"
 boot machine=openpower720 timeout=300 -- -- hpmrec criteria=cycles@20k $all -- ratio 20000 ';' hpmrec criteria=time@50us $all -- ratio 20000 ';' \
 	hpmrec criteria=instructions@20k,cycles:u@30k,time@100us,entries:u $all -- ratio 40000 ';' \
 	hpmrec criteria=entries:u@1 $all -- ratio calls 300 ';' hpmrec criteria=cycles@20k by=thread $all -- ratio 8000 4 ';' \
-	hpmrec criteria=access.any:u@20 by=region $all -- ratio pages 500 ';' hpmrec rate=2000 $all -- ratio 150000 ';' hpmrec criteria=cycles@10k $all -- ratio 300
+	hpmrec criteria=access.any:u@20 by=region $all -- ratio pages 500 ';' hpmrec rate=2000 $all -- ratio 150000 ';' hpmrec criteria=cycles@10k $all -- ratio 300 ';' \
+	hpmrec criteria=time@50us,cycles@50k $all -- ratio bursts 100
 status_is 0 "a program of which it is known"
 section 1
 quarters "alone" cycles
@@ -88,6 +89,11 @@ section 8
 section_says "^ .* three_parts +ratio +test/qemu/apps/$arch/ratio_loop.S$" "a program that ends before its first samples are taken has its names"
 r=0; ! grep -Eq ' \? ' "$work/section" || r=1
 result $r "... all of them"
+section 9
+quarters "in bursts" "time cycles"
+within "$(head_of time mean)" 48 60 "samples of time come as soon as a CPU is busy"
+ns=$(head_of time all)
+within "$(head_of cycles all)" "$((ns * 95 / 100))" "$((ns * 105 / 100))" "... and stand for as much as those of cycles"
 
 boot machine=openpower720 timeout=300 -- -- hpmrec criteria=cycles,access.any by=process all=1 rows=2 -- ratio 20000 '&' scoreboard ms=40 ';' \
 	hpmrec ms=20 criteria=time@100us by=line '&' ratio 40000 ';' hpmrec criteria=cycles@50k,access.any@100 format=samples -- scoreboard ms=5 ';' \

@@ -3,6 +3,7 @@
  *
  *   ratio ROUNDS [THREADS]   each thread spends three quarters of its instructions, and of its cycles, in three_parts(), the rest in one_part()
  *   ratio calls N            3 N system calls from three_calls(), N from one_call()
+ *   ratio bursts N           N times some 300 us of the same work, and a sleep
  *   ratio pages N            touches N pages of a region called "touched", a line of each, again and again
  */
 #include <pthread.h>
@@ -48,6 +49,15 @@ static void make_calls(unsigned long n)
     }
 }
 
+static void work_in_bursts(unsigned long n)
+{
+    rounds = 80;
+    while (n--) {
+        work(NULL);
+        syscall1(SYS_SLEEP, 300000);
+    }
+}
+
 static int touch(unsigned long pages)
 {
     int64_t at = syscall3(SYS_MMAP, pages * PAGE, SYS_PROT_READ | SYS_PROT_WRITE, "touched");
@@ -65,6 +75,10 @@ int main(int argc, char **argv)
 
     if (argc > 2 && !strcmp(argv[1], "calls")) {
         make_calls(strtoul(argv[2], NULL, 10));
+        return 0;
+    }
+    if (argc > 2 && !strcmp(argv[1], "bursts")) {
+        work_in_bursts(strtoul(argv[2], NULL, 10));
         return 0;
     }
     if (argc > 2 && !strcmp(argv[1], "pages"))
