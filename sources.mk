@@ -37,7 +37,7 @@ ARCH_SRC_aarch64 := \
 	$(addprefix kernel/dev/,acpi_iort.c acpi_platform.c) \
 	$(DEVTREE_SRC) $(LIBFDT_SRC)
 KERNEL_SRC := \
-	$(addprefix hpm/,breakdown.c figures.c hpm.c profile.c profile_window.c profiles.c report.c sampling.c session.c setup.c) \
+	$(addprefix hpm/,breakdown.c figures.c hpm.c profile.c profile_window.c profiles.c remote.c report.c sampling.c session.c setup.c) \
 	$(addprefix hpm/pmu/,backends.c model.c rate.c) \
 	$(addprefix kernel/arch/,clock.c cpus.c fault.c lookback.c memory.c msi.c place.c pt.c start_fail.c sync.c usercopy.c) \
 	kernel/boot/boot_info.c \

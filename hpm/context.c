@@ -67,6 +67,8 @@ static void read_remote(const struct hpm_context *c, const struct mux_plan *plan
             out->served += sum.count;
         }
     }
+    if (figures->remote_latency)
+        out->stall = MIN(out->served * figures->remote_latency, out->cycles);
 }
 
 void context_read_remote(const struct hpm_context *c, const struct mux_plan *plan,

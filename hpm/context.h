@@ -20,6 +20,8 @@
 /* Which logical count is which figure; GROUP_NIL: it is not counted. */
 struct context_figures {
     uint8_t instructions, event[HPM_EVENTS];
+    uint32_t
+        remote_latency; /* cycles of an access that a remote cache serves, where stalls are not counted; 0: not known */
 };
 
 /* What the hardware counted while the group was on: by place, PLAN_PLACES of them. */

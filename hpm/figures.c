@@ -1,6 +1,7 @@
 /*
  * See figures.h.  The simulated machine counts stalls by cause and source.  Real PMUs, as far as their names are known, say in
- * which half of the pipeline instructions were waited for, and how often what is known to cost time happened.
+ * which half of the pipeline instructions were waited for, how often what is known to cost time happened, and how often
+ * another chip's caches had the data.
  */
 #include "hpm/figures.h"
 
@@ -31,7 +32,11 @@ static const struct figure of_model[] = {
     {EVENT_STORES, "STORES"},
 };
 
+/* Accesses of which no more is known than that another chip's caches served them are said to be of the remote L3; Arm's, those
+ * that its memory served are among them.  Of several rows for one figure the first that the PMU has. */
 static const struct figure of_others[] = {
+    {EVENT_SERVED(SOURCE_REMOTE_L3), "mem.remote_cache"},
+    {EVENT_SERVED(SOURCE_REMOTE_L3), "mem.remote"},
     {EVENT_STALL(STALL_FRONTEND), "stall.frontend"},
     {EVENT_STALL(STALL_BACKEND), "stall.backend"},
     {EVENT_MISS(MISS_BRANCH), "branch.miss"},
@@ -44,20 +49,15 @@ static const struct figure of_others[] = {
     {EVENT_MISS(MISS_CHIP), "mem.remote"},
 };
 
-static const struct figure *find(const struct figure *f, size_t n, unsigned number)
-{
-    for (; n--; f++)
-        if (f->number == number)
-            return f;
-    return NULL;
-}
-
 bool figure_event(const struct event_pmu *pmu, unsigned figure, struct event *out)
 {
+    bool model = pmu->table == event_table_named("model");
+    const struct figure *rows = model ? of_model : of_others;
+    size_t n = model ? ARRAY_SIZE(of_model) : ARRAY_SIZE(of_others);
     char why[1]; /* it is not counted; hpm says what is not */
-    const struct figure *f = pmu->table == event_table_named("model")
-                                 ? find(of_model, ARRAY_SIZE(of_model), figure)
-                                 : find(of_others, ARRAY_SIZE(of_others), figure);
 
-    return f && !event_parse(pmu, f->text, out, why, sizeof why) && out->counters;
+    for (const struct figure *f = rows; f < rows + n; f++)
+        if (f->number == figure && !event_parse(pmu, f->text, out, why, sizeof why) && out->counters)
+            return true;
+    return false;
 }

@@ -92,6 +92,9 @@ struct hpm_sums {
     struct mux_sum count[GROUP_EVENTS_MAX]; /* logical counts, see hpm/plan.h */
 };
 
+/* Estimated: accesses x latency, an upper bound, for accesses that overlap are counted as if they did not. */
+enum hpm_known { HPM_UNKNOWN, HPM_ESTIMATED, HPM_MEASURED };
+
 struct hpm_caps {
     bool present;                           /* is there a PMU at all?                       */
     bool can_sample;                        /* precise records with data source             */
@@ -101,9 +104,10 @@ struct hpm_caps {
     unsigned counters;                      /* programmable ones                            */
     uint32_t sampled;                       /* mask of 1 << enum hpm_source: records can be had of  */
     uint32_t stall, dcache, served, missed; /* bit i: entry i of the breakdown's array is counted */
+    enum hpm_known remote;                  /* the stalls of hpm_read_remote                */
     uint32_t sample_period_min;             /* the shortest there is                        */
     unsigned line_bytes;                    /* coherence line                               */
-    uint32_t latency[SOURCE_COUNT];         /* cycles, documented by the machine; 0 unknown */
+    uint32_t latency[SOURCE_COUNT]; /* cycles, documented by the machine or measured at boot; 0 unknown */
 };
 
 /* One sample: of an access, or of where somebody was. */
@@ -132,6 +136,8 @@ struct hpm_thread {
 void hpm_init(void);
 /* Each CPU, interrupts off, before its first thread. */
 void hpm_cpu_init(struct cpu *cpu);
+/* Thread context, once, when all CPUs run: finds out what waiting for other chips' caches costs, if it takes an estimate. */
+void hpm_cpus_started(void);
 const struct hpm_caps *hpm_caps(void);
 
 void hpm_thread_init(struct hpm_thread *t, uint32_t tid, uint32_t pid);
@@ -148,7 +154,8 @@ void hpm_read_cpu(const struct cpu *cpu, struct hpm_breakdown *out);
 void hpm_read_machine(struct hpm_breakdown *out);
 /* What monitoring itself took since boot, all CPUs: cycles of clock and of instruction-less hardware work. */
 uint64_t hpm_own_cycles(void);
-/* What waiting for other chips' caches comes to, cumulative: of all cycles those stalled for it, and how many accesses they served. */
+/* What waiting for other chips' caches comes to, cumulative: of all cycles those stalled for it (hpm_caps()->remote: measured or
+ * estimated), and how many accesses they served. */
 struct hpm_remote {
     uint64_t cycles, stall, served;
 };

@@ -65,6 +65,12 @@ extern uint64_t hpm_primes;               /* boot argument: distances of samples
 /* What the PMU does not count of the figures a breakdown has, in words; empty: nothing is missing. */
 void report_missing(char *buf, size_t size);
 
+/* remote.c: cycles a read takes of what another chip's cache has modified, the chips' average; 0: there is one chip, or no memory.
+ * Thread context. */
+uint32_t remote_latency(void);
+/* setup.c: remote stalls are accesses times so many cycles from now on. */
+void remote_estimate(uint32_t latency);
+
 /* session.c: the figures' events as the first plan, for that PMU.  0, or an error of plan_make. */
 int plans_init(const struct pmu_ops *ops);
 /* As hpm_session_open, where slots are given for events alone that are to be sampled: slots[i] is that of name i. */

@@ -10,6 +10,8 @@
 /* Bits of hpm_caps()->stall. */
 #define CAUSES   ((1u << STALL_CAUSES) - 1)
 #define PIPELINE (1u << STALL_FRONTEND | 1u << STALL_BACKEND)
+/* ... and of served. */
+#define BEYOND_L1 ((1u << SOURCE_COUNT) - 1 - (1u << SOURCE_L1))
 
 static const char *const stall_names[STALL_COUNT] = {
     [STALL_ICACHE] = "instruction cache",
@@ -129,17 +131,24 @@ static void add_error(struct text *t, uint64_t estimate, uint64_t measured, uint
     text_add(t, "  %c%u.%u %%\n", estimate < measured ? '-' : '+', off / 10, off % 10);
 }
 
-static void add_source(struct text *t, const char *name, uint64_t accesses, uint32_t latency,
-                       uint64_t estimate, uint64_t measured, uint64_t cycles)
+static void add_accesses(struct text *t, const char *name, uint64_t accesses, uint32_t latency,
+                         uint64_t estimate)
 {
-    struct decimal e = decimal_of(estimate, 1000000), m = decimal_of(measured, 1000000);
+    struct decimal e = decimal_of(estimate, 1000000);
 
     text_add(t, "  %-14s %12llu ", name, (unsigned long long)accesses);
     if (latency)
         text_add(t, "%7u", (unsigned)latency);
     else
         text_add(t, "%7s", "");
-    text_add(t, " %7llu.%03u M %7llu.%03u M", e.whole, e.thousandths, m.whole, m.thousandths);
+    text_add(t, " %7llu.%03u M", e.whole, e.thousandths);
+}
+
+static void add_measured(struct text *t, uint64_t estimate, uint64_t measured, uint64_t cycles)
+{
+    struct decimal m = decimal_of(measured, 1000000);
+
+    text_add(t, " %7llu.%03u M", m.whole, m.thousandths);
     add_error(t, estimate, measured, cycles);
 }
 
@@ -148,14 +157,24 @@ static void add_sources(struct text *t, const struct hpm_breakdown *b, const str
     uint64_t estimates = 0, accesses = 0;
 
     text_add(t, "  data by source     accesses latency     estimate      measured  error\n");
-    text_add(t, "  %-14s %12llu\n", source_names[SOURCE_L1], (unsigned long long)b->served[SOURCE_L1]);
+    if (caps->served >> SOURCE_L1 & 1)
+        text_add(t, "  %-14s %12llu\n", source_names[SOURCE_L1], (unsigned long long)b->served[SOURCE_L1]);
     for (unsigned i = SOURCE_L1 + 1; i < SOURCE_COUNT; i++) {
         uint64_t estimate = b->served[i] * caps->latency[i];
-        add_source(t, source_names[i], b->served[i], caps->latency[i], estimate, b->dcache[i], b->cycles);
+        if (!((caps->served | caps->dcache) >> i & 1))
+            continue;
+        add_accesses(t, source_names[i], b->served[i], caps->latency[i], estimate);
+        if (caps->dcache >> i & 1)
+            add_measured(t, estimate, b->dcache[i], b->cycles);
+        else
+            text_add(t, "   not measured\n");
         estimates += estimate;
         accesses += b->served[i];
     }
-    add_source(t, "all but L1", accesses, 0, estimates, b->stall[STALL_DCACHE], b->cycles);
+    if (!(BEYOND_L1 & ~caps->served)) {
+        add_accesses(t, "all but L1", accesses, 0, estimates);
+        add_measured(t, estimates, b->stall[STALL_DCACHE], b->cycles);
+    }
 }
 
 /* What a PMU that knows the causes of stalls need not know as well is not missing. */
@@ -170,7 +189,8 @@ void report_missing(char *buf, size_t size)
         {"instructions", !caps->instructions},
         {"stalls by cause", !causes},
         {"stalls of front and back end", !causes && (caps->stall & PIPELINE) != PIPELINE},
-        {"accesses by source", !caps->served},
+        {caps->served ? "accesses by source but those of remote caches" : "accesses by source",
+         BEYOND_L1 & ~caps->served},
         {"misses", !causes && !caps->missed},
     };
     size_t n = 0;

@@ -31,9 +31,6 @@ static struct {
 
 /* ---- Boot ---- */
 
-/* Remote-cache stalls are what the scheduler acts on: never estimated where that is possible. */
-static const unsigned pinned_figures[] = {EVENT_DCACHE(SOURCE_REMOTE_L2), EVENT_DCACHE(SOURCE_REMOTE_L3)};
-
 static uint8_t want_first(const struct event *event)
 {
     unsigned i = (unsigned)__builtin_popcountll(wanted.request.wanted);
@@ -44,19 +41,38 @@ static uint8_t want_first(const struct event *event)
     return (uint8_t)i;
 }
 
+/* As a set of one logical count, or none. */
+static uint64_t count_of(unsigned figure)
+{
+    unsigned count = hpm_state.figures.event[figure];
+
+    return count == GROUP_NIL ? 0 : (uint64_t)1 << count;
+}
+
+/* What the scheduler acts on is never scaled where that is possible: remote-cache stalls; or, where they are not counted, the
+ * accesses, if they can be recorded. */
+static uint64_t counts_to_pin(void)
+{
+    uint64_t stalls = count_of(EVENT_DCACHE(SOURCE_REMOTE_L2)) | count_of(EVENT_DCACHE(SOURCE_REMOTE_L3));
+
+    if (stalls || (SOURCES_REMOTE_CACHE & ~hpm_state.pmu.sample_sources))
+        return stalls;
+    return count_of(EVENT_SERVED(SOURCE_REMOTE_L2)) | count_of(EVENT_SERVED(SOURCE_REMOTE_L3));
+}
+
 static void want_figures(void)
 {
     struct context_figures *figures = &hpm_state.figures;
 
-    memset(figures, GROUP_NIL, sizeof *figures);
+    *figures = (struct context_figures){.remote_latency = 0};
+    memset(figures->event, GROUP_NIL, sizeof figures->event);
+    figures->instructions = GROUP_NIL;
     if (hpm_state.always[1].modes)
         figures->instructions = want_first(&hpm_state.always[1]);
     for (unsigned f = 0; f < HPM_EVENTS; f++)
         if (hpm_state.event[f].counters)
             figures->event[f] = want_first(&hpm_state.event[f]);
-    for (unsigned i = 0; i < ARRAY_SIZE(pinned_figures); i++)
-        if (figures->event[pinned_figures[i]] != GROUP_NIL)
-            wanted.request.pinned |= (uint64_t)1 << figures->event[pinned_figures[i]];
+    wanted.request.pinned = counts_to_pin();
     wanted.request.rough = wanted.request.wanted;
 }
 
@@ -81,8 +97,7 @@ int plans_init(const struct pmu_ops *ops)
     want_figures();
     int err = plan_make(&wanted.plan[0], &wanted.request, &wanted.work, &cause);
     if (err == -ENOSPC && wanted.request.pinned) {
-        kprintf(
-            "hpm: too few counters to have remote-cache stalls counted all the time: they are estimated\n");
+        kprintf("hpm: too few counters to have remote-cache stalls counted all the time: they are scaled\n");
         wanted.request.pinned = 0;
         err = plan_make(&wanted.plan[0], &wanted.request, &wanted.work, &cause);
     }

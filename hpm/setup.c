@@ -134,6 +134,7 @@ static void publish_caps(const struct pmu_ops *ops)
     caps.dcache = counted(EVENT_DCACHE(0), SOURCE_COUNT);
     caps.served = counted(EVENT_SERVED(0), SOURCE_COUNT) | counted(EVENT_LOADS, 1) << SOURCE_L1;
     caps.missed = counted(EVENT_MISS(0), MISS_COUNT);
+    caps.remote = caps.dcache & SOURCES_REMOTE_CACHE ? HPM_MEASURED : HPM_UNKNOWN;
 }
 
 static void print_found(void)
@@ -220,6 +221,15 @@ void hpm_cpu_init(struct cpu *cpu)
         panic("hpm: the counters of CPU %u do not work: error %d", cpu->index, -err);
     counting_start(hpm, cpu->index + 1);
     cpu->hpm = hpm;
+}
+
+void remote_estimate(uint32_t latency)
+{
+    hpm_state.figures.remote_latency = latency;
+    caps.latency[SOURCE_REMOTE_L2] = caps.latency[SOURCE_REMOTE_L3] = latency;
+    caps.remote = HPM_ESTIMATED;
+    kprintf("hpm: %s: stalls for other chips' caches are estimated: accesses x %u cycles\n", caps.name,
+            (unsigned)latency);
 }
 
 const struct hpm_caps *hpm_caps(void)

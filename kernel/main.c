@@ -245,6 +245,7 @@ static void init(void *arg)
 
     console_thread_start();
     start_cpus();
+    hpm_cpus_started();
     if (!selftest_wanted) /* whose report has them */
         quirks_print("");
     telemetry_start();

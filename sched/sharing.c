@@ -78,7 +78,7 @@ static const char *what_lacks(void)
 
     if (SOURCES_REMOTE_CACHE & ~caps->sampled)
         return "records which data threads share";
-    return caps->dcache & SOURCES_REMOTE_CACHE ? NULL : "counts the cycles that sharing costs";
+    return caps->remote == HPM_UNKNOWN ? "counts the cycles that sharing costs" : NULL;
 }
 
 /* Says once why policy cluster finds no clusters on this machine. */

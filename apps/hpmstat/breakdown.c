@@ -192,6 +192,20 @@ static void print_sources(const struct sys_breakdown *b)
     }
 }
 
+/* Where a PMU counts the accesses and not the cycles. */
+static void print_estimated_sources(const struct sys_breakdown *b)
+{
+    char name[32];
+
+    for (size_t i = 0; i < COUNT(sources); i++) {
+        if (is_counted(b, WORD(dcache) + i) || !is_counted(b, WORD(served) + i) || !b->latency[i])
+            continue;
+        snprintf(name, sizeof name, "%s, estimated", sources[i].name);
+        print_part(b, name, estimate(b, i));
+        printf("\n");
+    }
+}
+
 static void print_text(const char *title, const struct sys_breakdown *b)
 {
     char cycles[FIGURE_MAX], instructions[FIGURE_MAX];
@@ -211,6 +225,7 @@ static void print_text(const char *title, const struct sys_breakdown *b)
         if (i == DATA_CACHE)
             print_sources(b);
     }
+    print_estimated_sources(b);
 }
 
 /* ---- Series ---- */

@@ -81,7 +81,7 @@ struct sys_breakdown {
     uint64_t
         counted; /* bit n: the nth of the words above is counted here, else it is 0 for want of a counter */
     uint64_t latency
-        [7]; /* cycles of an access that each source serves, as the machine documents it; 0: not known */
+        [7]; /* cycles of an access that each source serves, as the machine documents it, or measured at boot; 0: not known */
 };
 
 struct sys_thread_info {

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 #include "test/host/hpm_driver.h"
 #include "test/host/random.h"
@@ -258,6 +259,43 @@ struct hpm_breakdown count_both_modes(unsigned times, uint64_t event)
     switch_to(0, -1);
     assert_exact(0);
     return counted(0);
+}
+
+void check_remote_inputs(void)
+{
+    const struct event *served = &hpm_state.event[EVENT_SERVED(SOURCE_REMOTE_L3)];
+    struct hpm_remote r;
+
+    assert_int_equal(hpm_caps()->sampled & SOURCES_REMOTE_CACHE, SOURCES_REMOTE_CACHE);
+    assert_true(served->counters);
+    assert_int_equal(hpm_caps()->remote, HPM_UNKNOWN);
+    hpm_cpus_started(); /* all on one chip: nothing is learned */
+    assert_int_equal(hpm_caps()->remote, HPM_UNKNOWN);
+    remote_estimate(300);
+    assert_int_equal(hpm_caps()->remote, HPM_ESTIMATED);
+    assert_int_equal(hpm_caps()->latency[SOURCE_REMOTE_L2], 300);
+    switch_to(0, 0);
+    for (unsigned i = 0; i < 100; i++) {
+        pmu->count(served->config, 10, true);
+        pmu->execute(10000, SLICE / 10, true);
+    }
+    switch_to(0, -1);
+    hpm_read_remote(&threads[0], &r);
+    assert_int_equal(r.served, 1000);
+    assert_int_equal(r.stall, 300000);
+    assert_in_range(r.cycles, 10 * SLICE, 10 * SLICE + SLICE / 10);
+    switch_to(0, 1);
+    pmu->count(served->config, 1000000, true); /* they overlap */
+    switch_to(0, -1);
+    hpm_read_remote(&threads[1], &r);
+    assert_int_equal(r.stall, r.cycles);
+    double_output[0] = 0;
+    struct hpm_breakdown b = counted(0);
+    hpm_breakdown_print("test", &b);
+    assert_non_null(
+        strstr(double_output, "  remote L3              1000     300       0.300 M   not measured\n"));
+    assert_null(strstr(double_output, "local L2"));
+    assert_null(strstr(double_output, "all but L1"));
 }
 
 void check_idle_time(void)

@@ -69,6 +69,9 @@ void end_turn_by_ticks(void);
 /* What is counted for thread 0 when so many times it executes 1000000 instructions in 2000000 cycles of user mode and 30000 in 50000
  * of kernel mode, and the event happens 700 times and 50 times. */
 struct hpm_breakdown count_both_modes(unsigned times, uint64_t event);
+/* Policy cluster has what it goes by: records of accesses that remote caches serve, how many these are, exactly, and, once it is known
+ * how long one takes, an estimate of the stalls. */
+void check_remote_inputs(void);
 /* Idle time is in cycles of a CPU that runs. */
 void check_idle_time(void);
 /* The rate is right though the CPU stops for a while when it is measured.  After the double's machine was made. */

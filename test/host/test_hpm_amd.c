@@ -43,7 +43,7 @@ static void what_was_found_is_one_line(void **state)
     start(&amd_zen4);
     assert_non_null(
         strstr(double_output, "hpm: amd: PerfMonV2, 48 bits, IBS with L3 filter, 4 counters and two"));
-    assert_non_null(strstr(double_output, "3 groups of"));
+    assert_non_null(strstr(double_output, "4 groups of"));
     start(&amd_bare);
     assert_non_null(strstr(double_output, "hpm: amd: 48 bits, 4 counters and two"));
     assert_non_null(strstr(double_output, "no records of accesses"));
@@ -315,6 +315,19 @@ static void a_mode_that_is_not_asked_for_is_not_counted(void **state)
     assert_in_range(kernel.missed[MISS_BRANCH], 400 * 40, 400 * 60);
 }
 
+/* ---- Sharing ---- */
+
+static void policy_cluster_has_what_it_goes_by(void **state)
+{
+    static const struct amd_kind *const kinds[] = {&amd_zen2, &amd_zen3, &amd_zen4};
+
+    (void)state;
+    for (unsigned k = 0; k < ARRAY_SIZE(kinds); k++) {
+        start(kinds[k]);
+        check_remote_inputs();
+    }
+}
+
 /* ---- Time ---- */
 
 static void a_stop_of_the_cpu_while_its_rate_is_measured_changes_nothing(void **state)
@@ -354,6 +367,7 @@ int main(void)
         TEST(flags_are_taken_down),
         TEST(a_switch_costs_a_handful_of_register_accesses),
         TEST(a_mode_that_is_not_asked_for_is_not_counted),
+        TEST(policy_cluster_has_what_it_goes_by),
         TEST(a_stop_of_the_cpu_while_its_rate_is_measured_changes_nothing),
         TEST(idle_time_is_in_cycles_of_a_cpu_that_runs),
     };

@@ -34,10 +34,16 @@ static const struct hpm_plan *make_plan(uint32_t generation, uint64_t more)
     return &plans[generation % 2];
 }
 
+static void forget_figures(void)
+{
+    figures = (struct context_figures){.instructions = GROUP_NIL};
+    memset(figures.event, GROUP_NIL, sizeof figures.event);
+}
+
 static int set_up(void **state)
 {
     (void)state;
-    memset(&figures, GROUP_NIL, sizeof figures);
+    forget_figures();
     figures.instructions = INSTRUCTIONS;
     figures.event[EVENT_DCACHE(SOURCE_REMOTE_L2)] = PINNED;
     figures.event[EVENT_STALL(0)] = FIRST;
@@ -130,6 +136,30 @@ static void the_few_figures_of_remote_accesses_are_those_of_the_breakdown(void *
     assert_true(r.stall && r.served);
 }
 
+/* ... from the accesses, which may overlap, so that they come to more than there is. */
+static void remote_stalls_that_are_not_counted_are_estimated(void **state)
+{
+    const struct hpm_plan *plan = make_plan(1, 0);
+    struct hpm_context c = {0};
+    struct hpm_remote r;
+    uint32_t seed = 5;
+
+    (void)state;
+    figures.event[EVENT_DCACHE(SOURCE_REMOTE_L2)] = GROUP_NIL;
+    figures.remote_latency = 300;
+    for (int i = 0; i < 200; i++) {
+        uint64_t rate[GROUP_EVENTS_MAX] = {900, 0, 1, 1, i < 100 ? 2 : 100};
+        add(&c, plan, next_random(&seed) % plan->mux.rounds.groups, 500 + next_random(&seed) % 20000, rate);
+        context_read_remote(&c, &plan->mux, &figures, &r);
+        assert_int_equal(r.stall, MIN(300 * r.served, r.cycles));
+        assert_true(i >= 100 || r.stall < r.cycles);
+    }
+    assert_int_equal(r.stall, r.cycles);
+    figures.remote_latency = 0;
+    context_read_remote(&c, &plan->mux, &figures, &r);
+    assert_int_equal(r.stall, 0);
+}
+
 static void sums_of_threads_have_the_figures_of_their_breakdowns_added(void **state)
 {
     const struct hpm_plan *plan = make_plan(1, 0);
@@ -189,7 +219,7 @@ static void without_a_pmu_nothing_is_counted(void **state)
     struct hpm_breakdown b;
 
     (void)state;
-    memset(&figures, GROUP_NIL, sizeof figures);
+    forget_figures();
     context_read(&c, &none, &figures, &b);
     assert_int_equal(b.cycles, 0);
     assert_int_equal(b.seen_permille, 0);
@@ -201,6 +231,7 @@ int main(void)
         cmocka_unit_test_setup(instructions_and_pinned_events_are_exact_at_any_time, set_up),
         cmocka_unit_test_setup(figures_are_scaled_by_the_part_they_were_seen_in, set_up),
         cmocka_unit_test_setup(the_few_figures_of_remote_accesses_are_those_of_the_breakdown, set_up),
+        cmocka_unit_test_setup(remote_stalls_that_are_not_counted_are_estimated, set_up),
         cmocka_unit_test_setup(sums_of_threads_have_the_figures_of_their_breakdowns_added, set_up),
         cmocka_unit_test_setup(sums_forget_what_a_number_meant_before, set_up),
         cmocka_unit_test_setup(without_a_pmu_nothing_is_counted, set_up),

@@ -196,6 +196,21 @@ static void an_event_brings_its_second_register_with_it(void **state)
     assert_in_range(intel_double[0].accesses - accesses, 1, 30);
 }
 
+/* ---- Sharing ---- */
+
+static void servers_have_what_policy_cluster_goes_by(void **state)
+{
+    static const struct intel_kind *const servers[] = {&intel_skylake, &intel_icelake, &intel_sapphire};
+
+    (void)state;
+    for (unsigned k = 0; k < ARRAY_SIZE(servers); k++) {
+        start(servers[k]);
+        check_remote_inputs();
+    }
+    start(&intel_skylake_client); /* there are no other chips */
+    assert_int_equal(hpm_caps()->served, 0);
+}
+
 /* ---- Time ---- */
 
 /* ... by a hypervisor, say, while its cycles are compared with the clock. */
@@ -229,6 +244,7 @@ int main(void)
         TEST(a_mode_that_is_not_asked_for_is_not_counted),
         TEST(each_event_is_counted_in_its_own_modes),
         TEST(an_event_brings_its_second_register_with_it),
+        TEST(servers_have_what_policy_cluster_goes_by),
         TEST(a_cpu_that_is_stopped_for_a_while_at_boot_is_measured_all_the_same),
         TEST(idle_time_is_in_cycles_of_a_cpu_that_runs),
     };

@@ -111,22 +111,21 @@ static void shares_are_counted_in_the_modes_asked_for(void **state)
 
 static void a_group_without_slots_leaves_them_alone(void **state)
 {
-    const struct event *none[HPM_PLACES] = {NULL}, *some[HPM_PLACES] = {NULL};
     struct event slots;
+    struct hpm_programme none = {0}, some = {.event = {[HPM_COUNTERS_MAX + 1] = &slots}};
     struct pmu_latch l;
 
     (void)state;
     start(&intel_icelake);
     slots = event_named("TOPDOWN:SLOTS");
-    some[HPM_COUNTERS_MAX + 1] = &slots;
     host_irqs_on = false;
-    hpm_state.ops->latch(&l, none);
+    hpm_state.ops->latch(&l, &none);
     unsigned before = intel_double[0].accesses;
     hpm_state.ops->latch(&l, NULL);
     unsigned without = intel_double[0].accesses - before;
     uint64_t counted = l.count[HPM_COUNTERS_MAX + 1];
     intel_slots(of_user, true);
-    hpm_state.ops->latch(&l, some);
+    hpm_state.ops->latch(&l, &some);
     assert_int_equal(l.count[HPM_COUNTERS_MAX + 1], counted);
     intel_slots(of_user, true);
     before = intel_double[0].accesses;

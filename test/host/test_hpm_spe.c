@@ -24,6 +24,17 @@ static uint64_t lost(void)
     return account().lost_hardware;
 }
 
+static void policy_cluster_has_what_it_goes_by(void **state)
+{
+    static const struct armv8_kind *const kinds[] = {&spe_known, &spe_packed, &spe_unknown};
+
+    (void)state;
+    for (unsigned k = 0; k < ARRAY_SIZE(kinds); k++) {
+        spe_start(kinds[k]);
+        check_remote_inputs();
+    }
+}
+
 /* ---- Finding out ---- */
 
 static void what_was_found_is_one_line(void **state)
@@ -526,6 +537,7 @@ static void nothing_costs_anything_while_nobody_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(policy_cluster_has_what_it_goes_by),
         TEST(what_was_found_is_one_line),
         TEST(a_processor_whose_records_do_not_say_sources_has_events),
         TEST(what_is_not_usable_is_said_once),
