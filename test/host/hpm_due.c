@@ -439,6 +439,49 @@ static void what_is_not_armed_costs_nothing(unsigned kind)
     assert_int_equal(interrupt_accesses(), idle);
 }
 
+/* ---- What it is for ---- */
+
+enum { MISSES = 50000, PERIOD = 1000 };
+
+/* One after the other, as a program has them; turns pass. */
+static void miss(uint64_t event)
+{
+    for (unsigned i = 0; i < MISSES; i++) {
+        pmu_double.count(event, 1, true);
+        pmu_double.execute(10, 100, true);
+        if (i % 5000 == 0)
+            tick(0);
+    }
+}
+
+static void events_are_sampled_one_in_so_many(unsigned kind)
+{
+    struct hpm_profiling what = {.criteria = "branch.miss@1000", .rate = 1000, .permille = 1000};
+    static struct hpm_sample sample[2 * MISSES / PERIOD];
+    struct hpm_profile *profile;
+    uint64_t stand_for = 0;
+    char why[160] = "";
+
+    machine->make(kind);
+    hpm_slice_cycles = SLICE;
+    with_argument("hpm.breakdown", 0); /* or it takes turns */
+    kernel_start_hpm();
+    with_argument("hpm.breakdown", 1);
+    threads_begin(3);
+    if (hpm_profile_open(&what, &profile, why, sizeof why))
+        fail_msg("%s", why);
+    switch_to(0, 2);
+    miss(event_named("branch.miss").config);
+    size_t n = hpm_profile_take(profile, sample, ARRAY_SIZE(sample));
+    assert_in_range(n, MISSES / PERIOD - 3, MISSES / PERIOD + 3);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(sample[i].tid, 102);
+        stand_for += sample[i].period;
+    }
+    assert_in_range(stand_for, MISSES - PERIOD - PERIOD / 10, MISSES);
+    hpm_profile_close(profile);
+}
+
 /* ---- All of them ---- */
 
 typedef void (*check)(unsigned kind);
@@ -464,7 +507,8 @@ static void on_all_kinds(void **state)
                                         do_(counts_are_exact_whatever_is_armed)                   \
                                             do_(events_may_happen_at_any_moment_of_arming)        \
                                                 do_(arming_costs_a_reading_and_a_writing)         \
-                                                    do_(what_is_not_armed_costs_nothing)
+                                                    do_(what_is_not_armed_costs_nothing)          \
+                                                        do_(events_are_sampled_one_in_so_many)
 #define CHECK_OF(name) name,
 #define TEST_OF(name)  {#name, on_all_kinds, NULL, threads_end, NULL},
 
