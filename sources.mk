@@ -109,9 +109,9 @@ BROKEN_APPS := cut-short no-program
 MACHINE_SRC := \
 	$(addprefix test/machine/, \
 		branch.c cache.c cache_array.c cache_check.c clock.c decode_arm.c decode_x86.c effects.c execute.c interrupt.c \
-		isa.c plugin.c pmu.c pmu_masks.c qemu.c regs.c storebuf.c tlb.c topology.c truth.c turn.c)
+		isa.c path.c path_regs.c plugin.c pmu.c pmu_masks.c qemu.c regs.c storebuf.c tlb.c topology.c truth.c turn.c)
 # Its own guest: exact programs and what must be counted for them.
-MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,guest.c settings.c tests.c) kernel/string.c \
+MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,guest.c path.c settings.c tests.c) kernel/string.c \
 	$(wildcard $(addprefix test/machine/guest/$(ARCH)/*,.S .c))
 
 # ---- Host tests ------------------------------------------------------------------------------------------------------
@@ -228,6 +228,7 @@ test_warehouse_SRC := $(filter-out apps/warehouse/warehouse.c,$(warehouse_SRC)) 
 test_branch_SRC := test/machine/branch.c
 test_cache_SRC := $(addprefix test/machine/,topology.c cache.c cache_array.c cache_check.c cache_reference.c)
 test_decode_arm_SRC := test/machine/decode_arm.c test/machine/effects.c
+test_path_SRC := test/machine/path.c
 test_storebuf_SRC := test/machine/storebuf.c
 test_tlb_SRC := test/machine/tlb.c
 test_topology_SRC := test/machine/topology.c

@@ -5,7 +5,7 @@
  *
  *   page 0                          struct machine_id: who and what this is, costs, topology, the mark
  * register MACHINE_CPU_OFFSET  + n * 4096  struct machine_cpu: performance monitor of CPU n
- *   MACHINE_PATH_OFFSET + n * 4096  page-access tracker of CPU n: reserved, absent unless MACHINE_CAP_PATH
+ *   MACHINE_PATH_OFFSET + n * 4096  page-access tracker of CPU n: struct machine_path, absent unless MACHINE_CAP_PATH
  *   MACHINE_DISK_OFFSET             disk in model time: reserved, absent unless MACHINE_CAP_DISK
  *
  * CPU n is the n-th in the order of APIC ids (affinity on AArch64), boot CPU first.  A CPU uses its own page
@@ -24,7 +24,7 @@
 #define MACHINE_PCI_BAR    2
 
 #define MACHINE_MAGIC   0x3168634d6c676956ull /* "ViglMch1" in memory */
-#define MACHINE_VERSION 4
+#define MACHINE_VERSION 5
 
 #define MACHINE_CPUS        64
 #define MACHINE_CPU_OFFSET  0x10000
@@ -274,7 +274,99 @@ struct machine_cpu {
     uint64_t pair[MACHINE_COUNTERS / 2];
 };
 
+/* ---- A CPU's page-access tracker ---------------------------------------------------------------------------
+ */
+
+/*
+ * Behind the TLB: every TLB miss of the CPU in the lower half of the address space, of data and of instructions, by whatever mode,
+ * asks the page access buffer (PAB) for the page.  What is not in there is entered, and passes through a small filter, fully
+ * associative, which takes away short conflicts within the PAB's sets; what was not in the filter either is appended to the page
+ * access log (PAL).  Both forget their least recent entry, the PAB that of the page's set.  A page that is used all the time is
+ * so logged once, and others in the order of their use.  The unit works beside the walk and delays nothing.
+ *
+ * Entries carry the number of the address space that the guest says is running.  Full: what would be logged is dropped and counted,
+ * and neither the PAB nor the filter take it, so that the page is logged at a later miss.
+ *
+ * State at the largest size in use, 2,048 entries: 2,048 x (28 bits of page, 12 of space, 4 of recency, used, valid), 64 x 54 bits,
+ * 128 x 48 bits: 13 KB.
+ */
+#define MACHINE_PATH_WAYS        16
+#define MACHINE_PATH_PAB_MIN     128 /* entries: a power of two */
+#define MACHINE_PATH_PAB_MAX     32768
+#define MACHINE_PATH_FILTER_MAX  64
+#define MACHINE_PATH_LOG_MAX     128
+#define MACHINE_PATH_SPACES      4096 /* numbers of address spaces; 0: nothing is tracked */
+#define MACHINE_PATH_LINE_CYCLES 50   /* DRAIN, for each line it writes, beside the store of it */
+
+/* An entry of the log: the page's number, was it a store, and whose it is.  The highest bit is never set. */
+#define MACHINE_PATH_PAGE        (((uint64_t)1 << 36) - 1)
+#define MACHINE_PATH_WRITE       ((uint64_t)1 << 36)
+#define MACHINE_PATH_SPACE_SHIFT 48
+
+/* Store one of these to machine_path.command. */
+enum machine_path_command {
+    MACHINE_PATH_CMD_NONE,
+    /* Takes the sizes, the threshold and the ring; forgets all pages and what is in the log.  pab_entries 0: the unit is off from
+     * then on.  -22: a size that cannot be, a threshold above the log's, a ring that is too small or not aligned. */
+    MACHINE_PATH_CMD_CONFIGURE,
+    /* Appends what is in the log to the ring in memory, which must have room for it, and empties it; lets the next interrupt
+     * through. result: how many entries. */
+    MACHINE_PATH_CMD_DRAIN,
+    /* The following three concern the unit of every CPU, as a broadcast TLB invalidation does, and cost
+     * machine_id.tlb_invalidate_cycles beside the registers. */
+    /* Is the page `operand` known?  result: MACHINE_PATH_IS_* of all units together; and it is unused again. */
+    MACHINE_PATH_CMD_PROBE,
+    MACHINE_PATH_CMD_FORGET_PAGE,  /* `operand` is in no PAB and filter any more */
+    MACHINE_PATH_CMD_FORGET_SPACE, /* nor any page of the space in `operand`     */
+    MACHINE_PATH_COMMANDS
+};
+
+#define MACHINE_PATH_IS_KEPT 1 /* in a PAB                                                         */
+#define MACHINE_PATH_IS_USED \
+    2 /* found there after it was entered and probed; or in the TLB of a CPU that runs the space */
+
+struct machine_path {
+    uint32_t command; /* guest writes: enum machine_path_command, acts at once */
+    int32_t result;   /* machine writes: of the last command, or a negative errno */
+    uint32_t space;   /* guest writes, acts at once: the address space that runs from now on */
+    uint32_t reserved0;
+    uint64_t operand; /* guest writes, taken by commands: space << MACHINE_PATH_SPACE_SHIFT | page */
+
+    uint32_t pab_entries, filter_entries, log_entries; /* guest writes, taken by CONFIGURE */
+    uint32_t
+        threshold; /* guest writes, taken by CONFIGURE: interrupt when so many are in the log; 0: never */
+    /* Guest writes, taken by CONFIGURE: physical address of struct machine_path_ring, aligned to 128, and how many entries it
+     * has: a power of two, at least log_entries. */
+    uint64_t ring_base;
+    uint32_t ring_entries;
+
+    /* When the log reaches the threshold the machine writes irq_data to irq_address (an MSI), once until it is drained.
+     * irq_address 0: never. */
+    uint32_t irq_data;    /* guest writes */
+    uint64_t irq_address; /* guest writes */
+
+    uint32_t waiting; /* machine writes: entries in the log */
+    uint32_t reserved1;
+    /* Machine writes, at any command; since power-on. */
+    uint64_t walks;       /* TLB misses that asked the PAB */
+    uint64_t pab_hits;    /* ... and were found there       */
+    uint64_t filter_hits; /* ... or in the filter           */
+    uint64_t lost;        /* ... or dropped                  */
+};
+
+/* What DRAIN appends to, in the guest's memory.  The guest may append entries of its own meanwhile: the machine takes head from
+ * there. */
+struct machine_path_ring {
+    uint64_t head; /* entries ever appended; the next is at head mod ring_entries */
+    uint64_t lost; /* machine writes: machine_path.lost */
+    uint64_t reserved[14];
+    uint64_t entry[];
+};
+
 _Static_assert(sizeof(struct machine_id) <= 4096, "page 0");
+_Static_assert(sizeof(struct machine_path) <= 4096, "a CPU's tracker");
+_Static_assert(sizeof(struct machine_path_ring) == 128, "a line");
+_Static_assert(MACHINE_PATH_OFFSET + MACHINE_CPUS * 4096 <= MACHINE_DISK_OFFSET, "pages");
 _Static_assert(sizeof(struct machine_cpu) <= 4096, "a CPU's page");
 _Static_assert(sizeof(struct machine_record) == MACHINE_RECORD_BYTES, "a record");
 _Static_assert(sizeof(struct machine_counter) == 32, "no padding");

@@ -11,6 +11,7 @@
 #include "test/machine/branch.h"
 #include "test/machine/cache.h"
 #include "test/machine/isa.h"
+#include "test/machine/path.h"
 #include "test/machine/qemu.h"
 #include "test/machine/storebuf.h"
 #include "test/machine/tlb.h"
@@ -70,6 +71,16 @@ struct pmu {
     vaddr_t data_address;
 };
 
+/* A CPU's page-access tracker; see path_regs.c. */
+struct tracker {
+    volatile struct machine_path *page;
+    struct path unit;
+    uint32_t threshold;
+    bool unacknowledged;
+    uint64_t ring_base, ring_entries, lost_told;
+    uint64_t logged, interrupts, drains; /* since power-on */
+};
+
 struct vcpu {
     uint64_t now;                    /* its clock, 1/256 cycles, idle included */
     uint64_t stop;                   /* when turn_stop() wants to look */
@@ -100,6 +111,7 @@ struct vcpu {
     uint64_t idle_cycles;
 
     struct pmu pmu;
+    struct tracker tracker;
     struct counts tagged; /* totals when the present tag was set (truth.c) */
     uint64_t tagged_idle;
     void *cpu;                               /* QEMU's CPUState */
@@ -209,6 +221,8 @@ void execute_exception(struct vcpu *v);               /* taken: interrupt, fault
 void execute_exception_return(struct vcpu *v);
 /* Stores of a whole aligned block in one instruction, which QEMU makes without telling.  Before it is executed. */
 void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc);
+/* Is there a translation of va, for data or for instructions, in the space that runs? */
+bool execute_translated(struct vcpu *v, vaddr_t va);
 /* The TLB: also what instructions have been translated. */
 void execute_flush_all(struct vcpu *v);
 void execute_flush_space(struct vcpu *v, uint16_t space);
@@ -254,6 +268,11 @@ int pmu_turn(struct vcpu *v, uint64_t turn);       /* likewise */
 void pmu_poll(struct vcpu *v);                     /* overflows until now */
 void pmu_mode_changed(struct vcpu *v);
 void pmu_miss(struct vcpu *v, const struct access *a);
+
+/* path_regs.c: page-access trackers */
+void path_regs_init(struct vcpu *v);
+void path_missed(struct vcpu *v, vaddr_t va, bool store); /* the TLB, in the lower half */
+void path_store(struct vcpu *v, size_t offset);           /* to a register */
 
 /* truth.c: what really happened, for checks. */
 void truth_init(const char *file); /* NULL: none is written */

@@ -25,6 +25,13 @@ static void tlb_walk(struct vcpu *v)
     stall(v, MACHINE_EVENT_STALL_TLB, machine.topology->walk_cycles);
 }
 
+/* Memory of the lower half: the tracker is behind the TLB. */
+static void track(struct vcpu *v, vaddr_t va, bool store)
+{
+    if (v->tracker.unit.space && isa_user(va))
+        path_missed(v, va, store);
+}
+
 static bool global_page(const struct vcpu *v, vaddr_t va)
 {
     return v->globals && !isa_user(va);
@@ -38,6 +45,7 @@ static void translate_code(struct vcpu *v, const struct block *b)
     if (tlb_lookup(&v->tlb, va, v->space))
         return;
     tlb_walk(v);
+    track(v, b->pc, false);
     tlb_insert(&v->tlb, va, v->space, global_page(v, b->pc), b->page, false);
 }
 
@@ -109,7 +117,8 @@ void execute_block(unsigned cpu, void *data)
 /* ---- Data ------------------------------------------------------------------------------------------------- */
 
 /* The page's translation, or NULL when QEMU does not know it (any more): then the access is not modelled. */
-static const struct tlb_entry *translate_miss(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va)
+static const struct tlb_entry *translate_miss(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va,
+                                              bool store)
 {
     struct qemu_plugin_hwaddr *where = qemu_plugin_get_hwaddr(info, va);
 
@@ -120,6 +129,8 @@ static const struct tlb_entry *translate_miss(struct vcpu *v, qemu_plugin_meminf
     paddr_t pa = qemu_plugin_hwaddr_phys_addr(where);
     bool io = qemu_plugin_hwaddr_is_io(where) || regs_contains(pa);
     tlb_walk(v);
+    if (!io)
+        track(v, va, store);
     return tlb_insert(&v->tlb, va, v->space, global_page(v, va), pa, io);
 }
 
@@ -138,12 +149,12 @@ static void verify(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, const
                     (unsigned long long)va, (unsigned long long)tlb_frame(e), (unsigned long long)pa);
 }
 
-static const struct tlb_entry *translate(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va)
+static const struct tlb_entry *translate(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, bool store)
 {
     const struct tlb_entry *e = tlb_lookup(&v->tlb, va, v->space);
 
     if (__builtin_expect(!e, 0))
-        return translate_miss(v, info, va);
+        return translate_miss(v, info, va, store);
     if (__builtin_expect(machine.verify, 0))
         verify(v, info, va, e);
     return e;
@@ -182,7 +193,7 @@ static void served(struct vcpu *v, vaddr_t pc, vaddr_t va, paddr_t pa, const str
 
 static void load_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
 {
-    const struct tlb_entry *e = translate(v, info, va);
+    const struct tlb_entry *e = translate(v, info, va, false);
 
     if (__builtin_expect(!e, 0))
         return;
@@ -219,14 +230,14 @@ static void store_to(struct vcpu *v, const struct tlb_entry *e, vaddr_t va, vadd
 
 static void store_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
 {
-    const struct tlb_entry *e = translate(v, info, va);
+    const struct tlb_entry *e = translate(v, info, va, true);
     if (__builtin_expect(e != NULL, 1))
         store_to(v, e, va, pc);
 }
 
 static void atomic_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
 {
-    const struct tlb_entry *e = translate(v, info, va);
+    const struct tlb_entry *e = translate(v, info, va, true);
 
     execute_fence(v);
     if (__builtin_expect(!e, 0))
@@ -311,6 +322,7 @@ void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc)
         if (pa == UINT64_MAX)
             return; /* it will fault, and come back */
         tlb_walk(v);
+        track(v, va, true);
         e = tlb_insert(&v->tlb, va, v->space, global_page(v, va), pa, false);
     }
     v->mode->n[MACHINE_EVENT_STORES]++;
@@ -359,6 +371,11 @@ void execute_exception_return(struct vcpu *v)
 }
 
 /* ---- TLB -------------------------------------------------------------------------------------------------- */
+
+bool execute_translated(struct vcpu *v, vaddr_t va)
+{
+    return tlb_holds(&v->tlb, va, v->space) || tlb_holds(&v->tlb, va ^ CODE_ADDRESS, v->space);
+}
 
 void execute_flush_all(struct vcpu *v)
 {

@@ -1,13 +1,14 @@
 /*
  * The simulated multiprocessor as a QEMU plugin: arguments, start, and what each translated block calls.
  *
- *   -accel tcg,thread=single -plugin machine.so,topology=NAME,page=FILE,truth=FILE,q=CYCLES,seed=N,verify=1
+ *   -accel tcg,thread=single -plugin machine.so,topology=NAME,page=FILE,truth=FILE,q=CYCLES,seed=N,tlb=ENTRIES,verify=1
  *
  * topology  name of the machine (default openpower720); it has at least as many CPUs as QEMU's -smp says
  * page      file of MACHINE_BYTES that also backs the ivshmem device with id=machine; without it the guest has no registers
  * truth     where the ground truth is written (truth.c); without it, nowhere
  * q         cycles of a turn (turn.c), 100 to 1000000, default 2000
  * seed      of everything random, default 1
+ * tlb       entries of each hardware thread's TLB instead of the topology's: a power of two times its ways, up to 65536
  * verify    1: check every translation against QEMU's
  */
 #include <stdarg.h>
@@ -20,11 +21,14 @@
 #define PLUGIN_EXPORT __attribute__((visibility("default")))
 PLUGIN_EXPORT int qemu_plugin_version = QEMU_API_VERSION;
 
+#define TLB_ENTRIES_MAX 65536
+
 struct machine machine = {.quantum = 2000 << CYCLE_SHIFT, .random = 1};
 
 static struct {
     const char *topology, *page, *truth;
 } files = {.topology = "openpower720"};
+static uint32_t tlb_entries; /* 0: as the topology has it */
 
 void machine_say(const char *fmt, ...)
 {
@@ -90,11 +94,26 @@ static void take_argument(const char *arg)
         machine.quantum = number("q", value, 100, 1000000) << CYCLE_SHIFT;
     else if (IS("seed"))
         machine.random = number("seed", value, 1, UINT64_MAX);
+    else if (IS("tlb"))
+        tlb_entries = (uint32_t)number("tlb", value, 1, TLB_ENTRIES_MAX);
     else if (IS("verify"))
         machine.verify = number("verify", value, 0, 1);
     else
-        machine_error("unknown argument '%s'; there are topology= page= truth= q= seed= verify=", arg);
+        machine_error("unknown argument '%s'; there are topology= page= truth= q= seed= tlb= verify=", arg);
 #undef IS
+}
+
+/* The topology's with another TLB. */
+static void resize_tlb(void)
+{
+    static struct topology changed;
+    uint32_t ways = MIN(machine.topology->tlb.ways, tlb_entries);
+
+    changed = *machine.topology;
+    changed.tlb = (struct geometry){.sets = tlb_entries / ways, .ways = ways};
+    if (tlb_entries % ways || !is_pow2(changed.tlb.sets))
+        machine_error("tlb=%u: %u ways times a power of two are wanted", tlb_entries, ways);
+    machine.topology = &changed;
 }
 
 static void choose_topology(void)
@@ -108,6 +127,8 @@ static void choose_topology(void)
             machine_say("  %-16s %s", t->name, t->what);
         machine_error("topology=%s: there is no such machine; see the list above", files.topology);
     }
+    if (tlb_entries)
+        resize_tlb();
     if (topology_check(machine.topology, &what))
         machine_error("topology=%s: its %s makes no sense", files.topology, what);
     if (machine.cpus > topology_cpus(machine.topology))

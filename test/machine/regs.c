@@ -44,7 +44,7 @@ static void describe(struct machine_id *id)
 
     *id = (struct machine_id){
         .version = MACHINE_VERSION,
-        .caps = MACHINE_CAP_PMU,
+        .caps = MACHINE_CAP_PMU | MACHINE_CAP_PATH,
         .cycles_hz = NS_PER_S,
         .clock_mhz = t->clock_mhz,
         .cpus = machine.cpus,
@@ -100,9 +100,11 @@ void regs_init(const char *file)
     memset(machine.pages, 0, MACHINE_BYTES);
     machine.id = (struct machine_id *)machine.pages;
     describe(machine.id);
-    for (unsigned cpu = 0; cpu < machine.cpus; cpu++)
+    for (unsigned cpu = 0; cpu < machine.cpus; cpu++) {
         machine.vcpus[cpu].pmu.page =
             (struct machine_cpu *)(machine.pages + MACHINE_CPU_OFFSET + cpu * PAGE_SIZE);
+        path_regs_init(&machine.vcpus[cpu]);
+    }
 }
 
 bool regs_contains(paddr_t pa)
@@ -146,4 +148,7 @@ void regs_access(struct vcpu *v, paddr_t pa, bool store)
         page->result = pmu_command(v, page->command);
     if (store && offset == cpu_page + offsetof(struct machine_cpu, turn))
         page->result = pmu_turn(v, page->turn);
+    size_t path_page = MACHINE_PATH_OFFSET + v->index * PAGE_SIZE;
+    if (store && offset - path_page < sizeof(struct machine_path))
+        path_store(v, offset - path_page);
 }

@@ -39,6 +39,16 @@ const struct tlb_entry *tlb_lookup_slow(struct tlb *t, vaddr_t va, uint16_t spac
     return NULL;
 }
 
+bool tlb_holds(const struct tlb *t, vaddr_t va, uint16_t space)
+{
+    const struct tlb_entry *set = tlb_set(t, va);
+
+    for (uint32_t way = 0; way < t->ways; way++)
+        if (set[way].key == tlb_key(va, space) || set[way].key == tlb_key_global(va))
+            return true;
+    return false;
+}
+
 const struct tlb_entry *tlb_insert(struct tlb *t, vaddr_t va, uint16_t space, bool global, paddr_t pa,
                                    bool io)
 {

@@ -65,6 +65,9 @@ static inline const struct tlb_entry *tlb_lookup(struct tlb *t, vaddr_t va, uint
     return tlb_lookup_slow(t, va, space);
 }
 
+/* Is it in there?  Nothing becomes more recent. */
+bool tlb_holds(const struct tlb *t, vaddr_t va, uint16_t space);
+
 /* Enters the translation after a miss, in place of the set's least recent one, or of what it had for the
  * page. */
 const struct tlb_entry *tlb_insert(struct tlb *t, vaddr_t va, uint16_t space, bool global, paddr_t pa,

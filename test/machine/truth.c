@@ -5,6 +5,7 @@
  *   mark LABEL time=CYCLES host_ms=N        begins a snapshot; LABEL "exit" is the last
  *   total EVENT=N ...                       all CPUs, both modes
  *   cpu I user|kernel EVENT=N ...           one line per CPU and mode; kernel lines have idle
+ *   path I KEY=N ...                        page-access tracker of CPU I, if it was ever used: TLB misses it saw, what became of them
  *   tag T EVENT=N ...                       while the thread with that tag ran; 0: nobody said, or idle
  *   shared A B N                            accesses by tag A served by another chip's cache, last written by tag B
  *   simulation KEY=N ...                    turns, accesses QEMU could not place, translations checked and wrong
@@ -172,6 +173,22 @@ static void print_cpus(void)
     }
 }
 
+static void print_paths(void)
+{
+    for (struct vcpu *v = machine.vcpus; v < machine.vcpus + machine.cpus; v++) {
+        const struct tracker *t = &v->tracker;
+        if (!t->unit.walks)
+            continue;
+        fprintf(file,
+                "path %u walks=%llu pab_hits=%llu filter_hits=%llu logged=%llu lost=%llu interrupts=%llu "
+                "drains=%llu\n",
+                v->index, (unsigned long long)t->unit.walks, (unsigned long long)t->unit.pab_hits,
+                (unsigned long long)t->unit.filter_hits, (unsigned long long)t->logged,
+                (unsigned long long)t->unit.lost, (unsigned long long)t->interrupts,
+                (unsigned long long)t->drains);
+    }
+}
+
 static void print_simulation(void)
 {
     uint64_t turns = 0, unknown = 0, checked = 0, mismatches = 0;
@@ -210,6 +227,7 @@ void truth_mark(const char *label)
         label = "-";
     fprintf(file, "mark %s time=%llu host_ms=%ld\n", label, (unsigned long long)latest_time(), host_ms());
     print_cpus();
+    print_paths();
     for (uint32_t slot = 1; slot < SLOTS; slot = next_slot(slot)) {
         if (!event_count(&tags[slot].counts, MACHINE_EVENT_CYCLES) &&
             !tags[slot].counts.n[MACHINE_EVENT_IDLE])

@@ -57,9 +57,10 @@ uint32_t pci_read(unsigned device, unsigned offset);
 void pci_write(unsigned device, unsigned offset, uint32_t value);
 extern const uint32_t pci_bar_place;
 /* Interrupts.  All end in guest_interrupt(), which calls interrupt_done(). */
-void wake(unsigned cpu);                      /* sends it one */
-void timer_in(uint64_t cycles);               /* raises one here, later */
-void message(volatile struct machine_cpu *r); /* lets the performance monitor raise it here */
+void wake(unsigned cpu);                            /* sends it one */
+void timer_in(uint64_t cycles);                     /* raises one here, later */
+void message(volatile struct machine_cpu *r);       /* lets the performance monitor raise it here */
+void path_message(volatile struct machine_path *r); /* ... the page-access tracker      */
 void interrupt_done(void);
 
 /* What the platform's code calls: each CPU, the first one before the others; at each interrupt. */
@@ -84,6 +85,9 @@ void tests(void);
 uint64_t arena(uint64_t bytes); /* memory that nobody has touched */
 extern void (*const platform_tests[])(
     void); /* more of them, of this instruction set only; NULL behind the last */
+
+/* path.c */
+void page_accesses_are_tracked(void);
 
 /* settings.c */
 void a_turn_counts_nothing_for_the_wrong_event(void);

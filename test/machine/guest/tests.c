@@ -595,5 +595,6 @@ void tests(void)
     a_turn_counts_nothing_for_the_wrong_event();
     a_turn_acknowledges_and_begins_a_whole_period();
     bad_settings_are_refused();
+    page_accesses_are_tracked();
     mark("end");
 }

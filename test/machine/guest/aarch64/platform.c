@@ -135,6 +135,12 @@ void message(volatile struct machine_cpu *r)
     r->irq_address = GICR(this_cpu()) + GICR_ISPENDR0;
 }
 
+void path_message(volatile struct machine_path *r)
+{
+    r->irq_data = 1u << MONITOR_PPI;
+    r->irq_address = GICR(this_cpu()) + GICR_ISPENDR0;
+}
+
 void interrupt_done(void)
 {
     uint64_t interrupt;

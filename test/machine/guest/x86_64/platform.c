@@ -147,6 +147,12 @@ void message(volatile struct machine_cpu *r)
     r->irq_address = 0xfee00000 | this_cpu() << 12;
 }
 
+void path_message(volatile struct machine_path *r)
+{
+    r->irq_data = GUEST_VECTOR;
+    r->irq_address = 0xfee00000 | this_cpu() << 12;
+}
+
 void wake(unsigned cpu)
 {
     wrmsr(X2APIC_ICR, (uint64_t)cpu << 32 | WAKE_VECTOR);
