@@ -62,7 +62,6 @@ void rq_insert_locked(struct runqueue *rq, struct thread *t, bool front)
     ASSERT(t->state == THREAD_READY && list_empty(&t->queue) && &runqueues[t->cpu] == rq);
     (front ? list_push_front : list_push_back)(queue, &t->queue);
     rq->occupied |= 1u << t->prio;
-    t->since_ns = arch_clock_ns();
     count(rq, 1);
     const struct thread *current = rq->cpu->current;
     if (current == rq->cpu->idle || t->prio > current->prio)
@@ -106,12 +105,9 @@ void rq_assign_locked(struct runqueue *to, struct thread *t)
 
 void rq_move_locked(struct runqueue *from, struct runqueue *to, struct thread *t)
 {
-    uint64_t since_ns = t->since_ns;
-
     rq_remove_locked(from, t);
     rq_assign_locked(to, t);
     rq_insert_locked(to, t, false);
-    t->ready_ns += t->since_ns - since_ns;
 }
 
 void rq_check(struct runqueue *rq)

@@ -56,7 +56,8 @@ void rq_init(struct runqueue *rq, struct cpu *cpu);
 struct runqueue *rq_lock_thread(struct thread *t);
 void rq_lock_two(struct runqueue *a, struct runqueue *b); /* may be the same */
 void rq_unlock_two(struct runqueue *a, struct runqueue *b);
-/* Puts a READY thread that is in no queue in; front: before others of its priority.  Asks rq's CPU to switch if it should. */
+/* Puts a READY thread that is in no queue in; front: before others of its priority.  Asks rq's CPU to switch if it should.
+ * since_ns says since when the thread wants to run: as it was accounted last, or woken. */
 void rq_insert_locked(struct runqueue *rq, struct thread *t, bool front);
 void rq_remove_locked(struct runqueue *rq, struct thread *t);
 struct thread *rq_take_locked(struct runqueue *rq); /* the best one, or NULL */

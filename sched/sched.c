@@ -234,6 +234,7 @@ bool sched_wake(struct thread *t)
     if (to != from)
         telemetry_sched_migrate(t->tid, t->cpu, to->cpu->index, TRACE_WOKEN);
     t->state = THREAD_READY;
+    t->since_ns = arch_clock_ns();
     rq_assign_locked(to, t);
     rq_insert_locked(to, t, false);
     rq_unlock_two(from, to);

@@ -68,7 +68,7 @@ struct thread {
     int group;                         /* [A] sharing group the application stated, or GROUP_NONE */
     uint64_t run_ns;                   /* [R] time on a CPU, up to its last switch or tick */
     uint64_t ready_ns;                 /* [R] time it could have run and did not         */
-    uint64_t since_ns;      /* [R] running: accounted until; ready: queued since; blocked: stopped at */
+    uint64_t since_ns;      /* [R] running: accounted until; ready: wants to run since; blocked: stopped at */
     uint64_t stopped_ns;    /* [R] when it last ran: how warm its cache is    */
     uint64_t slice_end_ns;  /* [R] running: when its slice ends               */
     uint64_t slice_left_ns; /* [R] not running: what is left of it            */

@@ -139,6 +139,7 @@ void thread_start(struct thread *t)
     rq_lock_two(from, to);
     t->cpu = cpu;
     t->state = THREAD_READY;
+    t->since_ns = arch_clock_ns();
     bool allowed = cpuset_has(&t->affinity, cpu);
     telemetry_thread_start(t->tid, t->hpm.pid, cpu, t->name);
     rq_insert_locked(to, t, false);
