@@ -1,0 +1,45 @@
+/*
+ * Page traces for host tests and benches: the shapes that replacement policies are known to differ on.
+ * The same kind, pages, length and seed make the same trace on every host with IEEE doubles.
+ */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+enum trace_kind {
+    TRACE_LOOP,       /* 0 .. pages-1, over and over                                                     */
+    TRACE_ZIPF,       /* independent draws, the k-th most frequent page with weight k^-0.9, scattered   */
+    TRACE_UNIFORM,    /* independent draws, all alike                                                    */
+    TRACE_SCAN_ZIPF,  /* every second access a zipf draw among a quarter, the others loop over the rest  */
+    TRACE_SCAN_BURST, /* zipf draws, and now and then one scan of everything                             */
+    TRACE_PHASES,     /* four phases: zipf among a third, loop, zipf among another third, zigzag         */
+    TRACE_DRIFT,      /* draws near a point that wanders through the pages                              */
+    TRACE_ZIGZAG,     /* 0 .. pages-1 .. 0, over and over                                                */
+    TRACE_BACK_FORTH, /* forward over an eighth of the pages and back again, then over the next eighth   */
+    TRACE_LU,         /* right-looking blocked LU of a matrix stored by blocks, two pages a block        */
+    TRACE_KINDS
+};
+extern const char *const trace_names[]; /* by kind, NULL-terminated */
+
+struct trace {
+    uint32_t pages; /* every page is below; not every one need occur */
+    size_t length;
+    uint32_t *page;
+};
+
+/* Never fails: ends the program where there is no memory.  pages >= 16.  Freed by trace_free(). */
+struct trace trace_make(enum trace_kind kind, uint32_t pages, size_t length, uint64_t seed);
+/* Room for so many accesses, all of page 0: for traces of a test's own. */
+struct trace trace_room(uint32_t pages, size_t length);
+void trace_free(struct trace *t);
+
+/* Draws 0..n-1, the k-th with weight (k+1)^-alpha. */
+struct zipf {
+    uint32_t n;
+    double *sum;
+};
+struct zipf zipf_make(uint32_t n, double alpha);
+uint32_t zipf_draw(const struct zipf *z, uint64_t *random);
+void zipf_free(struct zipf *z);
+/* A permutation of 0..n-1. */
+uint32_t *trace_shuffled(uint32_t n, uint64_t *random);
