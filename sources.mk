@@ -5,6 +5,7 @@
 POLICY_SRC := \
 	$(addprefix hpm/,context.c criteria.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
+	$(addprefix mm/,replace.c replace_clock.c replace_lru.c) \
 	$(addprefix sched/, \
 		balance_policy.c cluster.c cluster_cosine.c cluster_published.c cluster_watch.c place.c place_core.c \
 		place_simple.c sampling_period.c shmap.c shmap_picture.c)
@@ -151,6 +152,10 @@ test_sleepers_SRC := kernel/proc/sleepers.c
 test_frame_SRC := mm/buddy.c mm/bootmem.c
 test_frame_high_SRC := mm/frame.c mm/buddy.c mm/bootmem.c kernel/boot/boot_info.c
 test_space_SRC := mm/regions.c
+REPLACING := \
+	$(filter mm/replace%,$(POLICY_SRC)) $(addprefix tools/replay/,belady.c simulate.c) \
+	$(addprefix test/host/,replace_random.c traces.c)
+test_replace_SRC := $(REPLACING)
 
 CLUSTERING := test/host/planted.c $(filter sched/cluster%,$(POLICY_SRC)) sched/shmap.c
 PLACING := test/host/placing.c $(filter sched/place%,$(POLICY_SRC))

@@ -1,0 +1,84 @@
+/*
+ * Page replacement: which resident page of a pool is to go next.
+ *
+ * Policies, by name:
+ *   lru      the least recently used
+ *   clock    second chance: the oldest that was not used since it was last looked at [Corbato 1968]
+ *
+ * A page is a *node*, a number below `nodes`; a policy knows nothing else of it.  What it is told:
+ *   touch            the page access log has a resident page, in the log's order.  Pages that the page access buffer
+ *                    holds are used without being logged, so a page in constant use sinks as if it was idle
+ *   enter            a page became resident because a thread waits for it: this is its use as well
+ *   enter_unused     it was prefetched; its first use will be a touch
+ *   leave            it is no longer resident.  Any resident page may leave, not the victim alone
+ *   forget           it is no more; its node may come back as another page
+ *
+ * Eviction: the mechanism asks victim(), looks whether that page is in the page access buffer, and if so answers with
+ * touch() and asks again (as often as it likes to); otherwise it evicts the page and says leave().  Asked twice without
+ * anything in between, a policy names the same node.  More pages may be resident than `frames` (memory was taken away,
+ * reads are under way), and fewer (memory is reclaimed ahead).
+ *
+ * A policy's state is one block of memory of the caller's, without pointers, so that it may be moved: growth is a move into a
+ * larger block and grow().  Pure: no lock, clock or allocation; one caller at a time per state.
+ */
+#pragma once
+#include "kernel/base.h"
+
+#define REPLACE_NONE UINT32_MAX /* no node */
+
+enum {
+    REPLACE_NODES_MAX = (1 << 29) - 1, /* links of 29 bits: 2 TB of pages */
+    REPLACE_REGIONS_MAX = 64,
+};
+
+struct replace_config {
+    uint32_t nodes;    /* 1..REPLACE_NODES_MAX: every node is below             */
+    uint32_t frames;   /* at least 1: so many pages may be resident             */
+    uint64_t seed;     /* of policies that draw or hash                         */
+    const char *first; /* policy to start with, of those that choose among others; NULL: their default */
+};
+
+/* What a policy says of itself, for people to read. */
+struct replace_report {
+    const char *policy; /* the one in force: its own name, or of the one chosen now */
+    uint32_t resident;
+    uint32_t history;  /* pages that are out, and remembered           */
+    uint64_t switches; /* from one policy to another                   */
+};
+
+/*
+ * state: aligned to 8, as large as bytes() says.  A node or region out of range, a touch of a page that is not resident,
+ * an entry of one that is: broken invariants, ASSERTed.
+ */
+struct replace_ops {
+    const char *name;
+    size_t per_node; /* bytes of state that each node costs, rounded up */
+    /* Bytes of state for so many nodes, a multiple of 8; 0 when nodes are out of range. */
+    size_t (*bytes)(uint32_t nodes);
+    /* Nothing is resident.  0, or -EINVAL: a number out of range, or an unknown `first`. */
+    int (*init)(void *state, const struct replace_config *config);
+    /* The state was moved into a block of bytes(nodes); nodes are no fewer than before. */
+    void (*grow)(void *state, uint32_t nodes);
+    void (*touch)(void *state, uint32_t node);
+    /* region: 0..REPLACE_REGIONS_MAX - 1, whose page it is; 0 where there are no regions. */
+    void (*enter)(void *state, uint32_t node, uint32_t region);
+    void (*enter_unused)(void *state, uint32_t node, uint32_t region);
+    /* A resident node, or REPLACE_NONE: nothing is resident.  incoming: the node that the frame is for (not resident; its
+       enter follows), or REPLACE_NONE: memory is reclaimed ahead. */
+    uint32_t (*victim)(void *state, uint32_t incoming);
+    void (*leave)(void *state, uint32_t node);
+    /* Resident or not, known or not: afterwards it is neither. */
+    void (*forget)(void *state, uint32_t node);
+    /* So many frames from now on, at least 1.  Evicting what is too much is the caller's. */
+    void (*resize)(void *state, uint32_t frames);
+    bool (*resident)(const void *state, uint32_t node);
+    void (*report)(const void *state, struct replace_report *out);
+    /* NULL, or which invariant is broken.  Takes time by the number of nodes: for tests. */
+    const char *(*check)(const void *state);
+};
+
+extern const struct replace_ops replace_lru, replace_clock;
+extern const struct replace_ops *const replace_policies[]; /* NULL-terminated, in the order above */
+
+/* The policy of that name, or NULL. */
+const struct replace_ops *replace_find(const char *name);

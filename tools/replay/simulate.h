@@ -1,0 +1,33 @@
+/* A memory of so many frames under a replacement policy, or under the best there could be, on a trace of page accesses. */
+#pragma once
+#include "mm/replace.h"
+
+/* pages: every page of the trace is below. */
+struct access_trace {
+    const uint32_t *page;
+    size_t length;
+    uint32_t pages;
+};
+
+struct simulation {
+    void *state;
+    const struct replace_ops *ops;
+    uint32_t pages, frames;
+    uint32_t resident;
+    uint64_t accesses, misses;
+};
+
+/* -EINVAL: as the policy's init(); -ENOMEM. */
+int simulation_start(struct simulation *s, const struct replace_ops *ops,
+                     const struct replace_config *config);
+void simulation_access(struct simulation *s, uint32_t page);
+void simulation_prefetch(struct simulation *s, uint32_t page);
+void simulation_unmap(struct simulation *s, uint32_t page);
+void simulation_end(struct simulation *s);
+
+/* Misses of a whole trace, first uses included; 0 or what simulation_start() says. */
+int simulate(const struct replace_ops *ops, const struct replace_config *config, const struct access_trace *t,
+             uint64_t *misses);
+
+/* Misses of OPT: whose next use is farthest goes [Belady 1966].  0 or -ENOMEM. */
+int belady(const struct access_trace *t, uint32_t frames, uint64_t *misses);
