@@ -77,6 +77,14 @@ static int read_access(struct word source, uint32_t recorded, struct criterion *
     return refuse(err, recorded ? " only" : " nobody", -ENOTSUP);
 }
 
+static int refuse_without_counters(struct text *err)
+{
+    return refuse(err,
+                  "this machine has no performance counters that are known, or hpm.pmu=none; without them "
+                  "there are time and entries",
+                  -ENODEV);
+}
+
 static int read_event(const struct criterion_word *w, const struct event_pmu *pmu, struct criterion *out,
                       struct text *err)
 {
@@ -103,8 +111,11 @@ static int read_name(const struct criterion_word *w, const struct criteria_caps 
 {
     struct word name = w->parts.word[0], source = {name.at + sizeof ACCESS - 1, name.n - sizeof ACCESS + 1};
     bool access = begins(name, ACCESS), time = text_same("time", name.at, name.n);
+    bool event = !access && !time && !text_same("entries", name.at, name.n);
 
-    if (!access && !time && !text_same("entries", name.at, name.n))
+    if ((event || access) && !caps->counters)
+        return refuse_without_counters(err);
+    if (event)
         return read_event(w, caps->events, out, err);
     if (w->parts.count > 1) {
         text_put_word(err, w->parts.word[1]);

@@ -37,6 +37,7 @@ struct criteria {
 
 /* What can be sampled here. */
 struct criteria_caps {
+    bool counters; /* are there any? */
     const struct event_pmu
         *events;          /* NULL, or without a table: no events                                     */
     uint32_t sources;     /* mask of 1 << enum hpm_source: records can be had of; 0: none            */
@@ -46,7 +47,7 @@ struct criteria_caps {
 
 /*
  * 0; or, with the word and what is accepted in its place in err, and out->count 0:
- * -EINVAL: malformed, or a period out of range; -ENOENT: no such name; -ENOTSUP: a name that there is nothing for here;
+ * -ENODEV: it needs counters, and there are none; -EINVAL: malformed, or a period out of range; -ENOENT: no such name; -ENOTSUP: a name that there is nothing for here;
  * -ENOSPC: more than CRITERIA_MAX.
  * A group of sources means those of it that the PMU records, and is refused if there are none.
  */

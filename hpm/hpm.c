@@ -29,6 +29,13 @@ static void set_idle(struct hpm_cpu *hpm, uint64_t ticks, uint64_t since)
     __atomic_store_n(&hpm->idle_sequence, hpm->idle_sequence + 1, __ATOMIC_RELEASE);
 }
 
+/* Until the reading. */
+static void add_idle(struct hpm_cpu *hpm)
+{
+    if (!hpm->current)
+        set_idle(hpm, hpm->idle_ticks + (hpm->read_at - hpm->idle_since), hpm->read_at);
+}
+
 /* In what slices are measured in. */
 static uint64_t in_slices(uint64_t cycles, uint64_t instructions)
 {
@@ -61,8 +68,7 @@ static void end_stretch(struct hpm_cpu *hpm, unsigned group, const struct pmu_la
     last->cycles = now->cycles;
     hpm->since_check += in_slices(cycles, instructions);
     hpm->pieces |= 1ull << group;
-    if (!hpm->current)
-        set_idle(hpm, hpm->idle_ticks + (hpm->read_at - hpm->idle_since), hpm->read_at);
+    add_idle(hpm);
 }
 
 /* To those whose they are. */
@@ -146,7 +152,6 @@ void counting_start(struct hpm_cpu *hpm, unsigned seed)
 {
     hpm->plan = hpm_state.plan;
     mux_turns_init(&hpm->turns, &hpm->plan->mux.rounds, seed);
-    hpm->idle_since = arch_ticks();
     hpm_state.ops->latch(&hpm->last, &hpm->plan->programme[mux_turns_group(&hpm->turns)]);
     hpm->turn_began = in_slices(hpm->last.cycles, hpm->last.instructions);
 }
@@ -161,7 +166,7 @@ static void here(struct hpm_cpu *hpm, const void *pc)
 
 void counting_follow(UNUSED void *unused)
 {
-    struct hpm_cpu *hpm = this_cpu()->hpm;
+    struct hpm_cpu *hpm = hpm_counted(this_cpu());
 
     if (!hpm)
         return;
@@ -177,8 +182,13 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
         return;
     ASSERT(hpm->current == out);
     here(hpm, __builtin_return_address(0));
-    sampler_poll(hpm);
-    account(hpm, false, in ? in->tid : 0);
+    if (hpm->plan) {
+        sampler_poll(hpm);
+        account(hpm, false, in ? in->tid : 0);
+    } else {
+        hpm->read_at = arch_ticks();
+        add_idle(hpm);
+    }
     hpm->current = in;
     __atomic_store_n(&hpm->current_pid, in ? in->pid : 0, __ATOMIC_RELAXED);
     if (!out != !in) {
@@ -190,7 +200,7 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
 
 void hpm_tick(void)
 {
-    struct hpm_cpu *hpm = this_cpu()->hpm;
+    struct hpm_cpu *hpm = hpm_counted(this_cpu());
 
     if (!hpm)
         return;
@@ -203,7 +213,7 @@ void hpm_tick(void)
 
 void hpm_interrupt(struct arch_frame *frame)
 {
-    struct hpm_cpu *hpm = this_cpu()->hpm;
+    struct hpm_cpu *hpm = hpm_counted(this_cpu());
 
     if (!hpm)
         return;
@@ -236,14 +246,14 @@ static void account_here(void)
 {
     bool irq = arch_irq_save();
 
-    if (this_cpu()->hpm)
+    if (hpm_counted(this_cpu()))
         account(this_cpu()->hpm, false, SAME_THREAD);
     arch_irq_restore(irq);
 }
 
-static uint64_t idle_cycles_until_now(const struct hpm_cpu *hpm)
+uint64_t hpm_idle_ticks(const struct hpm_cpu *hpm, uint64_t now)
 {
-    uint64_t ticks, since, now;
+    uint64_t ticks, since;
     uint32_t before;
 
     do {
@@ -252,8 +262,7 @@ static uint64_t idle_cycles_until_now(const struct hpm_cpu *hpm)
         since = hpm->idle_since;
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
     } while ((before & 1) || before != __atomic_load_n(&hpm->idle_sequence, __ATOMIC_RELAXED));
-    now = arch_ticks();
-    return hpm_cycles_of(ticks + (since && now > since ? now - since : 0));
+    return ticks + (since && now > since ? now - since : 0);
 }
 
 /* The same, if it is the thread's; whose CPU is another one is as up to date as that CPU's last switch or tick. */
@@ -261,7 +270,7 @@ static void account_if_running(const struct hpm_thread *t)
 {
     bool irq = arch_irq_save();
 
-    if (this_cpu()->hpm && this_cpu()->hpm->current == t)
+    if (hpm_counted(this_cpu()) && this_cpu()->hpm->current == t)
         account(this_cpu()->hpm, false, SAME_THREAD);
     arch_irq_restore(irq);
 }
@@ -278,11 +287,11 @@ static void read_cpu(const struct cpu *cpu, struct hpm_breakdown *out)
     bool irq;
 
     memset(out, 0, sizeof *out);
-    if (!cpu->hpm)
+    if (!hpm_counted(cpu))
         return;
     context_read(&cpu->hpm->busy, plan_to_read(&irq), &hpm_state.figures, out);
     arch_irq_restore(irq);
-    out->idle_cycles = idle_cycles_until_now(cpu->hpm);
+    out->idle_cycles = hpm_cycles_of(hpm_idle_ticks(cpu->hpm, arch_ticks()));
 }
 
 void hpm_read_cpu(const struct cpu *cpu, struct hpm_breakdown *out)
@@ -351,7 +360,7 @@ void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums)
         return;
     account_here();
     cpu_for_each (cpu) {
-        if (!cpu->hpm)
+        if (!hpm_counted(cpu))
             continue;
         const struct mux_plan *plan = plan_to_read(&irq);
         context_sum(&cpu->hpm->busy, plan, plan->events & counts, sums);

@@ -1,7 +1,7 @@
 /*
  * Hardware performance monitoring, as the other folders see it: who ran which counts up, where cycles go, and which
  * accesses were served from where.  One PMU backend (hpm/pmu/) is chosen at boot; without one every call below still
- * works and says -ENODEV or zero counts with hpm_caps()->present == false.
+ * works and says -ENODEV or zero counts with hpm_caps()->present == false; time and entries into the kernel are sampled.
  */
 #pragma once
 #include "kernel/base.h"
@@ -244,7 +244,7 @@ struct hpm_profiling {
     uint32_t
         permille; /* of the busy CPUs' cycles it may cost; 1..1000                                      */
 };
-/* 0; -ENODEV: no PMU, or none that can; -EINVAL, -ENOENT, -ENOTSUP, -ENOSPC: as criteria_parse and hpm_session_open; -EBUSY: what
+/* 0; -ENODEV: its counters cannot interrupt; -EINVAL, -ENOENT, -ENOTSUP, -ENOSPC: as criteria_parse and hpm_session_open; -EBUSY: what
  * it takes is in use; -ENOMEM.  err says what is wrong.  Thread context; not beside hpm_session_open, close, or another of these two. */
 int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out, char *err, size_t err_size);
 void hpm_profile_close(struct hpm_profile *p);
@@ -262,6 +262,7 @@ struct hpm_profile_account {
     uint64_t asked;         /* for, or 0: it is adapted                            */
     uint64_t throttled;     /* how many times a storm of interrupts was cut short  */
     uint64_t cycles;        /* that sampling took, of all criteria of all profiles */
+    uint64_t passed, idle;  /* cycles since boot, by the clock: those of all CPUs, and those idle */
     uint32_t seen_permille; /* of the time it had a counter, where it is an event; else 1000 */
     bool governed;          /* longer than asked for, for it would cost too much   */
 };

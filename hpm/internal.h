@@ -4,6 +4,7 @@
 #include "hpm/pmu/pmu.h"
 #include "hpm/profile.h"
 #include "hpm/ring.h"
+#include "kernel/cpu.h"
 
 /* A CPU's part in sampling.  Written by the CPU itself, interrupts off, but for the ring's tail and delivered. */
 struct sampler {
@@ -25,7 +26,7 @@ struct piece {
 /* What every turn needs is in front, in few cache lines. */
 struct hpm_cpu {
     struct hpm_thread *current;  /* NULL: idle */
-    const struct hpm_plan *plan; /* whose groups are counting                             */
+    const struct hpm_plan *plan; /* whose groups are counting; NULL: this CPU has no counters */
     uint64_t turn_began;         /* cycles or instructions counted when the present group's turn began */
     uint64_t since_check;        /* the same since units were looked at                   */
     uint64_t own_ticks;          /* of monitoring, and ...                                */
@@ -43,7 +44,14 @@ struct hpm_cpu {
     uint64_t idle_ticks;           /* of finished idle stretches */
     uint64_t idle_since;           /* ticks; 0: not idle         */
     uint64_t read_at; /* ticks, at the latest reading at which nothing ran before or afterwards */
+    uint64_t began;   /* ticks: idle from then on, until its first thread */
 };
+
+/* A CPU's part, if its counters count; else NULL.  Time and entries are sampled without. */
+static inline struct hpm_cpu *hpm_counted(const struct cpu *cpu)
+{
+    return cpu->hpm && cpu->hpm->plan ? cpu->hpm : NULL;
+}
 
 /* Chosen at boot, then fixed, but for the plan. */
 struct hpm_state {
@@ -84,8 +92,10 @@ void follow_everywhere(void);
 void counting_start(struct hpm_cpu *hpm, unsigned seed);
 /* hpm.c: follows a new plan at once.  For call_cpu. */
 void counting_follow(void *unused);
-/* hpm.c: ticks of the clock in cycles of a CPU that runs. */
+/* hpm.c: ticks of the clock in cycles of a CPU that runs; of the clock, where none are counted. */
 uint64_t hpm_cycles_of(uint64_t ticks);
+/* hpm.c: how long it has been idle until now, by the clock.  Any CPU. */
+uint64_t hpm_idle_ticks(const struct hpm_cpu *hpm, uint64_t now);
 
 /* This CPU, interrupts off: takes what the hardware recorded, for the thread that ran until now, then tells the hardware
  * what has been requested since. */
@@ -97,3 +107,5 @@ static inline void sampler_poll(struct hpm_cpu *hpm)
 }
 /* Memory for records and samples.  0 or -ENOMEM. */
 int sampler_init(struct hpm_cpu *hpm, struct pmu_setup *setup);
+/* Gives it back, where the CPU turns out to have no counters. */
+void sampler_free(struct hpm_cpu *hpm, struct pmu_setup *setup);

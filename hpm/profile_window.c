@@ -25,14 +25,27 @@ static void sum_slot(unsigned slot, struct hpm_profile_account *sum)
     }
 }
 
+/* By the clock, so that it is known where no cycles are counted, or not those of all modes; the idle part of it, too. */
+static uint64_t passed_cycles(uint64_t *idle_cycles)
+{
+    uint64_t passed = 0, idle = 0;
+
+    cpu_for_each (cpu) {
+        if (!cpu->hpm)
+            continue;
+        uint64_t now = arch_ticks();
+        passed += now - cpu->hpm->began;
+        idle += hpm_idle_ticks(cpu->hpm, now);
+    }
+    *idle_cycles = hpm_cycles_of(idle);
+    return hpm_cycles_of(passed);
+}
+
 static uint64_t busy_cycles(void)
 {
-    uint64_t sum = 0;
+    uint64_t idle, passed = passed_cycles(&idle);
 
-    cpu_for_each (cpu)
-        if (cpu->hpm)
-            sum += __atomic_load_n(&cpu->hpm->busy.cycles, __ATOMIC_RELAXED);
-    return sum;
+    return passed - MIN(idle, passed);
 }
 
 static uint64_t sampling_cycles(void)
@@ -69,11 +82,15 @@ void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_a
 {
     const struct profile_criterion *c = &p->of[i];
 
+    uint64_t idle, passed = passed_cycles(&idle);
+
     *out = (struct hpm_profile_account){.delivered = c->delivered,
                                         .stood_for = c->stood_for,
                                         .period = c->mean,
                                         .asked = p->criteria.criterion[i].period,
                                         .cycles = sampling_cycles(),
+                                        .passed = passed,
+                                        .idle = MIN(idle, passed),
                                         .seen_permille = seen_permille(p, i),
                                         .governed = p->governor.reason != GOVERNOR_IDLE};
     if (profile_is_access(p, i)) {

@@ -171,9 +171,6 @@ static void set_polled(const struct hpm_profile *p, bool on)
 
 static int validate(const struct hpm_profiling *what, char *err, size_t err_size)
 {
-    if (!hpm_state.ops)
-        return say(err, err_size, "this machine has no performance counters that are known, or hpm.pmu=none",
-                   -ENODEV);
     if (!what->rate || what->rate > RATE_MAX)
         return say(err, err_size, "the rate must be 1 to 1000000 samples a second", -EINVAL);
     if (!what->permille || what->permille > 1000)
@@ -183,7 +180,8 @@ static int validate(const struct hpm_profiling *what, char *err, size_t err_size
 
 static int parse(struct hpm_profile *p, const char *text, char *err, size_t err_size)
 {
-    struct criteria_caps caps = {.events = &hpm_state.pmu.events,
+    struct criteria_caps caps = {.counters = hpm_state.ops != NULL,
+                                 .events = &hpm_state.pmu.events,
                                  .sources = hpm_state.pmu.sample_sources,
                                  .access_min = hpm_caps()->sample_period_min,
                                  .time_min_ns = TIME_MIN_NS};

@@ -32,12 +32,22 @@ static uint32_t pow2_floor(uint64_t n)
     return 1u << log2_floor(n);
 }
 
+static unsigned order_of(uint64_t bytes)
+{
+    return bytes > PAGE_SIZE ? log2_floor(bytes - 1) + 1 - PAGE_SHIFT : 0;
+}
+
 static void *alloc_bytes(uint64_t bytes)
 {
-    unsigned order = bytes > PAGE_SIZE ? log2_floor(bytes - 1) + 1 - PAGE_SHIFT : 0;
     paddr_t pa;
 
-    return frame_alloc(order, &pa) ? NULL : phys_to_virt(pa);
+    return frame_alloc(order_of(bytes), &pa) ? NULL : phys_to_virt(pa);
+}
+
+static void free_bytes(void *at, uint64_t bytes)
+{
+    if (at)
+        frame_free(virt_to_phys(at), order_of(bytes));
 }
 
 int sampler_init(struct hpm_cpu *hpm, struct pmu_setup *setup)
@@ -55,6 +65,16 @@ int sampler_init(struct hpm_cpu *hpm, struct pmu_setup *setup)
     ring->size = pow2_floor(hpm_samples);
     ring->slots = alloc_bytes(ring->size * sizeof *ring->slots);
     return ring->slots ? 0 : -ENOMEM;
+}
+
+void sampler_free(struct hpm_cpu *hpm, struct pmu_setup *setup)
+{
+    struct sample_ring *ring = &hpm->sampler.ring;
+
+    free_bytes(setup->records, (uint64_t)setup->record_count * hpm_state.pmu.record_bytes);
+    free_bytes(ring->slots, ring->size * sizeof *ring->slots);
+    setup->records = NULL;
+    *ring = (struct sample_ring){0};
 }
 
 static void record(const struct hpm_sample *s)
@@ -159,7 +179,7 @@ static void poll_here(void)
 {
     bool irq = arch_irq_save();
 
-    if (this_cpu()->hpm)
+    if (hpm_counted(this_cpu()))
         sampler_poll(this_cpu()->hpm);
     arch_irq_restore(irq);
 }

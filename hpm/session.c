@@ -129,7 +129,7 @@ void hpm_update(uint32_t pid)
     if (!hpm_state.ops)
         return;
     cpu_for_each (cpu)
-        if (cpu != this_cpu() && cpu->hpm &&
+        if (cpu != this_cpu() && hpm_counted(cpu) &&
             (!pid || __atomic_load_n(&cpu->hpm->current_pid, __ATOMIC_RELAXED) == pid))
             follow(cpu);
 }

@@ -165,7 +165,8 @@ void hpm_init(void)
         if (pmu_backends[i]->probe(&hpm_state.pmu) == 0)
             ops = pmu_backends[i];
     if (!ops) {
-        kprintf("hpm: %s: no stall breakdown and no samples, all else works\n",
+        hpm_state.pmu = (struct pmu_caps){.cycles_per_tick = PMU_RATE_ONE};
+        kprintf("hpm: %s: no stall breakdown, samples by time and entries only, all else works\n",
                 pmu_wanted ? "this machine has no performance counters that are known"
                            : "switched off by hpm.pmu=none");
         return;
@@ -190,36 +191,43 @@ void hpm_init(void)
     print_found();
 }
 
-void hpm_cpu_init(struct cpu *cpu)
+/* It has no counters if it lacks what the first CPU has, and samples time and entries all the same. */
+static void begin_counting(struct cpu *cpu, struct hpm_cpu *hpm)
 {
     struct pmu_setup setup = {.slice = hpm_slice_cycles,
                               .by_instructions = hpm_state.by_instructions,
                               .modes = modes_of[modes],
                               .events = hpm_state.event,
                               .event_count = HPM_EVENTS};
-    unsigned order = 0;
-    paddr_t pa;
 
-    if (!hpm_state.ops)
-        return;
-    while (PAGE_SIZE << order < sizeof(struct hpm_cpu))
-        order++;
-    if (frame_alloc(order, &pa))
-        panic("hpm: no memory for CPU %u", cpu->index);
-    struct hpm_cpu *hpm = phys_to_virt(pa);
-    memset(hpm, 0, sizeof *hpm);
     if (sampler_init(hpm, &setup))
         panic("hpm: no memory for the samples of CPU %u: lower hpm.records or hpm.samples", cpu->index);
     int err = hpm_state.ops->cpu_init(cpu, &setup);
     if (err == -ENODEV) {
         kprintf("hpm: the counters of CPU %u lack what the first CPU's have: it is not counted\n",
                 cpu->index);
-        frame_free(pa, order);
+        sampler_free(hpm, &setup);
         return;
     }
     if (err)
         panic("hpm: the counters of CPU %u do not work: error %d", cpu->index, -err);
     counting_start(hpm, cpu->index + 1);
+}
+
+void hpm_cpu_init(struct cpu *cpu)
+{
+    unsigned order = 0;
+    paddr_t pa;
+
+    while (PAGE_SIZE << order < sizeof(struct hpm_cpu))
+        order++;
+    if (frame_alloc(order, &pa))
+        panic("hpm: no memory for CPU %u", cpu->index);
+    struct hpm_cpu *hpm = phys_to_virt(pa);
+    memset(hpm, 0, sizeof *hpm);
+    if (hpm_state.ops)
+        begin_counting(cpu, hpm);
+    hpm->began = hpm->idle_since = arch_ticks();
     cpu->hpm = hpm;
 }
 

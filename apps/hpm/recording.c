@@ -10,15 +10,6 @@
 
 enum { BATCH = 256 };
 
-struct sys_breakdown recording_machine(void)
-{
-    const struct sys_hpm_read machine = {.scope = SYS_SCOPE_MACHINE};
-    struct sys_breakdown b = {0};
-
-    hpm_breakdown(&machine, &b);
-    return b;
-}
-
 int recording_open(struct recording *r, const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille,
                    char *why, size_t size)
 {
@@ -32,8 +23,7 @@ int recording_open(struct recording *r, const char *criteria, uint32_t pid, uint
     }
     while (!samples_account(r->session, r->criteria, &a))
         r->criteria++;
-    r->cycles = a.cycles;
-    r->busy = recording_machine().cycles;
+    r->began = a;
     return 0;
 }
 
@@ -102,12 +92,13 @@ void recording_period(const struct sys_sample_account *a, uint64_t samples, uint
 
 void recording_cost(const struct recording *r, char out[RECORDING_TEXT_MAX])
 {
-    uint64_t busy = recording_machine().cycles - r->busy;
     struct sys_sample_account a;
 
     recording_account(r, 0, &a);
-    if (busy)
-        snprintf(out, RECORDING_TEXT_MAX, "%.2f %%", figure_percent(a.cycles - r->cycles, busy));
+    uint64_t passed = a.passed - r->began.passed, idle = a.idle - r->began.idle;
+    if (passed > idle)
+        snprintf(out, RECORDING_TEXT_MAX, "%.2f %%",
+                 figure_percent(a.cycles - r->began.cycles, passed - idle));
     else
         snprintf(out, RECORDING_TEXT_MAX, "an unknown part");
 }

@@ -10,7 +10,7 @@ enum { RECORDING_CRITERIA_MAX = 8, RECORDING_TEXT_MAX = 160 };
 struct recording {
     int session;
     unsigned criteria;
-    uint64_t cycles, busy; /* at the opening: what sampling took, what all CPUs did */
+    struct sys_sample_account began; /* at the opening: what sampling took, what all CPUs did */
 };
 
 /* As samples_open: 0, or -Exxx, with why. */
@@ -29,6 +29,4 @@ struct shares_form recording_form(const struct sys_sample_account *a, size_t row
 uint64_t recording_estimate(const struct sys_sample_account *a);
 /* What sampling took of the busy CPUs' time, "0.17 %", of all who sample. */
 void recording_cost(const struct recording *r, char out[RECORDING_TEXT_MAX]);
-/* All CPUs' cycles since the beginning, and idle ones; 0 without counters. */
-struct sys_breakdown recording_machine(void);
 void recording_close(struct recording *r);

@@ -135,15 +135,17 @@ static bool is_of_time(unsigned criterion)
     return !strcmp(a.name, "cycles") || !strcmp(a.name, "time");
 }
 
-/* CPUs that were busy since this was asked the last time; 0: not known. */
+/* CPUs that were busy since this was asked the last time. */
 static double busy_cpus(void)
 {
-    static struct sys_breakdown last;
-    struct sys_breakdown now = recording_machine();
-    uint64_t busy = now.cycles - last.cycles, idle = now.idle_cycles - last.idle_cycles;
+    static struct sys_sample_account last;
+    struct sys_sample_account now;
 
+    recording_account(&recording, 0, &now);
+    uint64_t passed = now.passed - last.passed, idle = now.idle - last.idle;
     last = now;
-    return busy ? (double)busy / (double)(busy + idle) * (double)sysconf(_SC_NPROCESSORS_ONLN) : 0;
+    return passed > idle ? (double)(passed - idle) / (double)passed * (double)sysconf(_SC_NPROCESSORS_ONLN)
+                         : 0;
 }
 
 static void print_functions(unsigned criterion)

@@ -150,6 +150,7 @@ struct sys_sample_account {
     uint64_t asked;                  /* for, or 0: it is adapted                                      */
     uint64_t throttled;              /* storms of interrupts that were cut short                      */
     uint64_t cycles;                 /* that sampling took since boot, all criteria and sessions      */
+    uint64_t passed, idle;           /* since boot, by the clock, in the same: of all CPUs, and idle  */
     uint64_t seen_permille;          /* of the time it could be sampled: events may take turns       */
     uint64_t governed;               /* 1: the period is longer than asked for, for it costs too much */
 };

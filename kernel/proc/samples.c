@@ -211,6 +211,8 @@ static int account_held(const struct session *s, uint32_t criterion, struct sys_
                                        .asked = a.asked,
                                        .throttled = a.throttled,
                                        .cycles = a.cycles,
+                                       .passed = a.passed,
+                                       .idle = a.idle,
                                        .seen_permille = a.seen_permille,
                                        .governed = a.governed};
     for (size_t i = s->first; i < s->count; i++)

@@ -64,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 3)
         return 0;
     const struct event_pmu pmu = {.table = event_tables[data[0] % tables], .counters = 8, .fixed = 0xff000f};
-    const struct criteria_caps caps = {.events = data[0] == 0xff ? NULL : &pmu,
+    const struct criteria_caps caps = {.counters = data[0] != 0xfe,
+                                       .events = data[0] == 0xff ? NULL : &pmu,
                                        .sources = data[1] & ((1u << SOURCE_COUNT) - 1),
                                        .access_min = data[1],
                                        .time_min_ns = data[1] * 100};

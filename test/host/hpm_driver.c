@@ -62,7 +62,7 @@ void check_left_out(unsigned cpu)
 {
     struct hpm_breakdown b;
 
-    assert_null(cpus[cpu].hpm);
+    assert_null(hpm_counted(&cpus[cpu]));
     switch_to(cpu, 0);
     pmu->execute(1000, 2000, true);
     tick(cpu);

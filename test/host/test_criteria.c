@@ -21,7 +21,7 @@ static int parse(const char *text)
 {
     const struct event_pmu pmu = {.table = event_table_named("model"), .counters = 4, .fixed = 0x30};
     const struct criteria_caps caps = {
-        .events = &pmu, .sources = ALL_SOURCES, .access_min = 16, .time_min_ns = 1000};
+        .counters = true, .events = &pmu, .sources = ALL_SOURCES, .access_min = 16, .time_min_ns = 1000};
 
     assert_non_null(pmu.table);
     return parse_on(&caps, text);
@@ -141,8 +141,9 @@ static void each_source_has_its_name_and_groups_have_theirs(void **state)
 
 static void groups_are_what_the_pmu_records_of_them(void **state)
 {
-    const struct criteria_caps caps = {.sources = 1u << SOURCE_LOCAL_L2 | 1u << SOURCE_REMOTE_L2},
-                               none = {.sources = 0};
+    const struct criteria_caps caps = {.counters = true,
+                                       .sources = 1u << SOURCE_LOCAL_L2 | 1u << SOURCE_REMOTE_L2},
+                               none = {.counters = true};
 
     (void)state;
     assert_int_equal(parse_on(&caps, "access.any"), 0);
@@ -212,7 +213,7 @@ static void absurd_periods_are_refused_with_the_range(void **state)
 
 static void zero_is_refused_where_the_pmu_has_no_minimum(void **state)
 {
-    const struct criteria_caps caps = {.sources = ALL_SOURCES};
+    const struct criteria_caps caps = {.counters = true, .sources = ALL_SOURCES};
 
     (void)state;
     assert_int_equal(parse_on(&caps, "access.l2@0"), -EINVAL);
@@ -273,7 +274,7 @@ static void an_event_that_is_refused_says_why(void **state)
 static void without_a_pmu_time_and_entries_are_left(void **state)
 {
     const struct event_pmu no_table = {.counters = 4};
-    const struct criteria_caps none = {0}, nameless = {.events = &no_table};
+    const struct criteria_caps none = {.counters = true}, nameless = {.counters = true, .events = &no_table};
 
     (void)state;
     assert_int_equal(parse_on(&none, "time@1ms,entries"), 0);
@@ -323,7 +324,7 @@ static void a_message_is_cut_where_there_is_no_room(void **state)
     (void)state;
     assert_int_equal(parse("cycles@0"), -EINVAL);
     memcpy(before, err, sizeof before);
-    const struct criteria_caps none = {0};
+    const struct criteria_caps none = {.counters = true};
     for (size_t size = 1; size < 60; size++) {
         char small[64];
         memset(small, 'x', sizeof small);

@@ -306,6 +306,52 @@ static void time_in_which_no_interrupt_comes_is_the_next_samples(void **state)
     assert_in_range(taken[0].period, NS_PER_MS / 2, 2 * NS_PER_MS);
 }
 
+static void time_and_entries_are_sampled_without_counters(void **state)
+{
+    struct hpm_profile_account a, later;
+
+    (void)state;
+    double_machine_present = false;
+    double_boot();
+    threads_begin(1);
+    open_profile("time@1ms,entries:u@10", 0);
+    hpm_profile_account(profile, 0, &a);
+    switch_to(0, 1);
+    for (unsigned i = 0; i < 200; i++) {
+        host_ticks += NS_PER_MS / 10;
+        hpm_timer(NULL);
+        hpm_entered(NULL);
+    }
+    switch_to(0, -1);
+    host_ticks += 50 * NS_PER_MS;
+    size_t n = take_all();
+    hpm_profile_account(profile, 0, &later);
+    assert_in_range(later.passed - a.passed, 70 * NS_PER_MS * DOUBLE_CPUS, 71 * NS_PER_MS * DOUBLE_CPUS);
+    assert_in_range(later.idle - a.idle, later.passed - a.passed - 21 * NS_PER_MS,
+                    later.passed - a.passed - 20 * NS_PER_MS);
+    assert_in_range(later.taken, 18, 22);
+    hpm_profile_account(profile, 1, &later);
+    assert_in_range(later.taken, 18, 22);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(taken[i].tid, 101);
+}
+
+static void what_needs_counters_is_refused_without_them(void **state)
+{
+    static const char *const needing[] = {"cycles", "time,L1D_MISSES", "access.any"};
+    char why[160];
+
+    (void)state;
+    double_machine_present = false;
+    double_boot();
+    for (unsigned i = 0; i < ARRAY_SIZE(needing); i++) {
+        assert_int_equal(open_error(needing[i], 0, why), -ENODEV);
+        assert_non_null(strstr(why,
+                               ": this machine has no performance counters that are known, or hpm.pmu=none; "
+                               "without them there are time and entries"));
+    }
+}
+
 /* Not since the beginning of time. */
 static void time_is_sampled_of_a_cpu_that_was_busy_before(void **state)
 {
@@ -575,6 +621,8 @@ int main(void)
         TEST(an_adaptive_period_is_right_after_one_window),
         TEST(a_period_that_shrinks_does_not_wait_for_the_old_distance),
         TEST(time_is_sampled_while_a_cpu_is_busy),
+        TEST(time_and_entries_are_sampled_without_counters),
+        TEST(what_needs_counters_is_refused_without_them),
         TEST(time_in_which_no_interrupt_comes_is_the_next_samples),
         TEST(time_is_sampled_of_a_cpu_that_was_busy_before),
         TEST(an_account_says_what_was_asked_for),

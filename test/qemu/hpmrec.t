@@ -202,10 +202,35 @@ status_is 0 "one CPU"
 section 1
 quarters "one CPU" "cycles time"
 
+# Nothing here is known of the time that the host takes, but for whom.
 # shellcheck disable=SC2086
-boot smp=1 $no_pmu timeout=60 -- -- hpmrec -- hello ';' hpmtop times=1
-says "^hpmrec: criteria=cycles: this machine has no performance counters" "without counters hpmrec says why not"
-says "^hpmtop: criteria=cycles: this machine has no performance counters" "... and hpmtop"
+boot smp=2 $no_pmu timeout=120 -- -- hpmrec criteria=time@100us $all -- ratio 40000 ';' hpmrec criteria=entries:u@1 $all -- ratio calls 300 ';' \
+	hpmtop plain=1 times=1 interval=50 criteria=time,entries '&' ratio 20000 ';' samplers
+status_is 0 "without counters"
+section 1
+adds_up time
+within "$(head_of time taken)" 20 1000000 "... time is sampled"
+within "$(share one_part time)" 1 50 "... most of it in the function that most of it is spent in"
+ms=$(sed -n 's/^hpmrec: ratio, \([0-9.]*\) ms, .*/\1/p' "$work/section")
+within "$(head_of time all)" 1 "$(awk "BEGIN { print $ms * 1000000 }")" "... no more of it than there was"
+section_says "^hpmrec: ratio, .* sampling took [0-9.]+ % of the busy time$" "... and it is known what it cost"
+section 2
+adds_up entries:u
+within "$(awk '$5 == "three_calls" { print $3 }' "$work/section")" 900 902 "... every system call of one function is seen"
+within "$(awk '$5 == "one_call" { print $3 }' "$work/section")" 300 300 "... and of another"
+section 4
+within "$(sed -n 's/^hpmtop: [0-9.]* ms, \([0-9.]*\) of 2 CPUs busy, sampling took [0-9.]* % of that .*/\1/p' "$work/section")" 0.01 2 \
+	"... hpmtop shows how busy CPUs are"
+section_says "^      CPU    share  samples    thread  process program$" "... and threads, without counts"
+section 5
+guest_tap
+
+# shellcheck disable=SC2086
+boot smp=1 $no_pmu timeout=60 -- -- hpmrec -- hello ';' hpmrec criteria=time,access.any -- hello ';' hpmtop times=1
+none="this machine has no performance counters that are known, or hpm.pmu=none; without them there are time and entries"
+says "^hpmrec: criteria=cycles: 'cycles': $none$" "what needs counters is refused, and why"
+says "^hpmrec: criteria=time,access.any: 'access.any': $none$" "... records of accesses, too"
+says "^hpmtop: criteria=cycles: 'cycles': $none$" "... and by hpmtop"
 
 if [ "$arch" = aarch64 ]; then
 	for model in cpu=cortex-a72 cpu=max; do
