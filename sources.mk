@@ -4,6 +4,7 @@
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic, mem* and others.
 POLICY_SRC := \
 	$(addprefix hpm/,context.c criteria.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c) \
+	kernel/dev/block_faults.c \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
 	$(addprefix mm/,replace.c replace_clock.c replace_lru.c) \
 	$(addprefix sched/, \
@@ -46,7 +47,7 @@ KERNEL_SRC := \
 		call.c cmdline.c console.c console_thread.c cpu.c end.c format.c image_symbols.c lock.c main.c monitor.c \
 		outputs.c panic.c printf.c quirks.c run.c string.c symbols.c) \
 	$(addprefix kernel/dev/, \
-		acpi.c acpi_numa.c acpi_tables.c machine.c numa.c pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c \
+		acpi.c acpi_numa.c acpi_tables.c block.c block_ram.c block_wait.c block_watch.c machine.c numa.c pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c \
 		virtio_console.c virtio_layout.c virtq.c) \
 	$(addprefix kernel/proc/, \
 		bundle.c children.c counts.c samples.c elf.c futex.c load.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
@@ -135,6 +136,7 @@ test_trace_ring_SRC := kernel/telemetry/ring.c kernel/telemetry/ctf.c
 
 test_acpi_SRC := kernel/dev/acpi.c
 test_acpi_platform_SRC := $(addprefix kernel/dev/,acpi.c acpi_iort.c acpi_platform.c platform.c) test/host/acpi_tables.c
+test_block_SRC := $(addprefix kernel/dev/,block.c block_faults.c block_ram.c block_wait.c block_watch.c) kernel/lock.c
 test_devtree_SRC := \
 	$(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
 test_numa_SRC := $(addprefix kernel/dev/,acpi.c acpi_numa.c numa.c) test/host/acpi_tables.c

@@ -12,6 +12,7 @@ enum lock_rank {
     LOCK_PROC,      /* proc: process table, a process's threads       */
     LOCK_FUTEX,     /* proc: futex buckets                            */
     LOCK_SHARING,   /* sched: sharing detector                        */
+    LOCK_BLOCK,     /* dev: a block device's requests                 */
     LOCK_THREAD,    /* sched: wait queues of kernel threads           */
     LOCK_TIMER,     /* timers of a CPU: held while a sleeper is woken */
     LOCK_RUNQUEUE,  /* sched: a run queue                             */

@@ -8,6 +8,7 @@
 #include "kernel/cmdline.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
+#include "kernel/dev/block.h"
 #include "kernel/dev/machine_find.h"
 #include "kernel/dev/numa.h"
 #include "kernel/dev/pci.h"
@@ -50,8 +51,8 @@ static const struct arg kernel_args[] = {
      "check this machine before anything is run, and print a report of it"},
     {0},
 };
-const struct arg *const arg_tables[] = {kernel_args, sched_args,     sharing_args,
-                                        hpm_args,    telemetry_args, NULL};
+const struct arg *const arg_tables[] = {kernel_args,    sched_args, sharing_args, hpm_args,
+                                        telemetry_args, disk_args,  NULL};
 
 static char cmdline_text[BOOT_CMDLINE_MAX], cmdline_error[256];
 static struct cmdline cmdline;
@@ -249,6 +250,7 @@ static void init(void *arg)
     if (!selftest_wanted) /* whose report has them */
         quirks_print("");
     telemetry_start();
+    block_init();
     process_init();
     sharing_start();
     monitor_start();

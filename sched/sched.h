@@ -123,6 +123,8 @@ void wait_init(struct wait_queue *q);
 /* Releases guard (held, with its irq state), sleeps until woken, killed or deadline_ns; takes guard again.
  * 0 woken, -ETIMEDOUT, -EINTR when the process is being ended. UINT64_MAX: no deadline. */
 int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns);
+/* The same without a deadline, whatever becomes of the process: for what must not be left half done. */
+void wait_sleep_through(struct wait_queue *q, struct spinlock *guard, bool *irq);
 unsigned wait_wake(struct wait_queue *q, unsigned max); /* guard held; returns how many were woken */
 void sched_sleep_until(uint64_t deadline_ns);           /* -EINTR ends it early */
 void sched_yield(void);

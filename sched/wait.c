@@ -13,8 +13,9 @@ void wait_init(struct wait_queue *q)
     list_init(&q->waiters);
 }
 
-/* Blocks the caller unless its process is being ended.  Interrupts off; guard, if any, is released meanwhile. */
-static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns)
+/* Blocks the caller unless its process is being ended and it heeds that.  Interrupts off; guard, if any, is released
+ * meanwhile. */
+static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns, bool heeds)
 {
     bool timed = deadline_ns != UINT64_MAX;
 
@@ -24,7 +25,7 @@ static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns
     spin_lock_irqoff(&rq->lock);
     if (guard)
         spin_unlock_irqoff(guard);
-    if (t->interrupted) {
+    if (heeds && t->interrupted) {
         spin_unlock_irqoff(&rq->lock);
     } else {
         t->state = THREAD_BLOCKED;
@@ -34,7 +35,7 @@ static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns
         timer_cancel(t);
 }
 
-int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns)
+static int sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns, bool heeds)
 {
     struct thread *t = this_cpu()->current;
     int result = 0;
@@ -42,12 +43,12 @@ int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t
     ASSERT(spin_held(guard) && this_cpu()->spin_depth == 1 && t != this_cpu()->idle);
     list_push_back(&q->waiters, &t->wait);
     for (;;) {
-        block(t, guard, deadline_ns);
+        block(t, guard, deadline_ns, heeds);
         arch_irq_restore(*irq);
         *irq = spin_lock(guard);
         if (list_empty(&t->wait))
             break;
-        if (t->interrupted)
+        if (heeds && t->interrupted)
             result = -EINTR;
         else if (arch_clock_ns() >= deadline_ns)
             result = -ETIMEDOUT;
@@ -57,6 +58,16 @@ int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t
         break;
     }
     return result;
+}
+
+int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns)
+{
+    return sleep(q, guard, irq, deadline_ns, true);
+}
+
+void wait_sleep_through(struct wait_queue *q, struct spinlock *guard, bool *irq)
+{
+    sleep(q, guard, irq, UINT64_MAX, false);
 }
 
 unsigned wait_wake(struct wait_queue *q, unsigned max)
@@ -75,7 +86,7 @@ void sched_sleep_until(uint64_t deadline_ns)
 
     ASSERT(!this_cpu()->spin_depth && t != this_cpu()->idle);
     while (!t->interrupted && arch_clock_ns() < deadline_ns)
-        block(t, NULL, deadline_ns);
+        block(t, NULL, deadline_ns, true);
     arch_irq_restore(irq);
 }
 
