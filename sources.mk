@@ -7,7 +7,7 @@ POLICY_SRC := \
 	kernel/dev/block_faults.c \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
 	$(addprefix mm/,lrustack.c mrc.c mrustack.c) \
-	$(addprefix mm/,replace.c replace_clock.c replace_lru.c) \
+	$(addprefix mm/,replace.c replace_arc.c replace_clock.c replace_lirs.c replace_lru.c replace_mru.c) \
 	$(addprefix sched/, \
 		balance_policy.c cluster.c cluster_cosine.c cluster_published.c cluster_watch.c place.c place_core.c \
 		place_simple.c sampling_period.c shmap.c shmap_picture.c)
@@ -163,6 +163,7 @@ REPLACING := \
 	$(filter mm/replace%,$(POLICY_SRC)) $(addprefix tools/replay/,belady.c simulate.c) \
 	$(addprefix test/host/,replace_random.c traces.c)
 test_replace_SRC := $(REPLACING)
+test_replace_adaptive_SRC := $(REPLACING)
 
 CLUSTERING := test/host/planted.c $(filter sched/cluster%,$(POLICY_SRC)) sched/shmap.c
 PLACING := test/host/placing.c $(filter sched/place%,$(POLICY_SRC))

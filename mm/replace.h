@@ -4,6 +4,9 @@
  * Policies, by name:
  *   lru      the least recently used
  *   clock    second chance: the oldest that was not used since it was last looked at [Corbato 1968]
+ *   mru      the most recently used: of a loop, what came first stays
+ *   lirs     of those used once in a long while, the first [Jiang and Zhang 2002]
+ *   arc      between recency and frequency, by which of both misses more [Megiddo and Modha 2003]
  *
  * A page is a *node*, a number below `nodes`; a policy knows nothing else of it.  What it is told:
  *   touch            the page access log has a resident page, in the log's order.  Pages that the page access buffer
@@ -77,7 +80,7 @@ struct replace_ops {
     const char *(*check)(const void *state);
 };
 
-extern const struct replace_ops replace_lru, replace_clock;
+extern const struct replace_ops replace_lru, replace_clock, replace_mru, replace_lirs, replace_arc;
 extern const struct replace_ops *const replace_policies[]; /* NULL-terminated, in the order above */
 
 /* The policy of that name, or NULL. */

@@ -1,6 +1,7 @@
 /*
  * CLOCK, or second chance: resident pages in a circle with a bit each that a use sets.  The hand goes round, clears set bits
  * and stops at the first that is clear [Corbato, A paging experiment with the Multics system, 1968].
+ * A prefetched page has the second chance as well, so that there is time to use it.
  * The circle is a list whose tail is under the hand; what the hand passes goes to the head.
  */
 #include "mm/replace_list.h"
@@ -51,19 +52,13 @@ static void clock_touch(void *state, uint32_t node)
     s->link[node].mark = USED;
 }
 
-static void clock_enter_unused(void *state, uint32_t node, uint32_t region)
+static void clock_enter(void *state, uint32_t node, uint32_t region)
 {
     struct clock *s = state;
 
     ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX);
     list_push_head(s->link, &s->circle, node);
-    s->link[node].mark = 0;
-}
-
-static void clock_enter(void *state, uint32_t node, uint32_t region)
-{
-    clock_enter_unused(state, node, region);
-    clock_touch(state, node);
+    s->link[node].mark = USED;
 }
 
 static uint32_t clock_victim(void *state, uint32_t incoming)
@@ -132,7 +127,7 @@ const struct replace_ops replace_clock = {
     .grow = clock_grow,
     .touch = clock_touch,
     .enter = clock_enter,
-    .enter_unused = clock_enter_unused,
+    .enter_unused = clock_enter,
     .victim = clock_victim,
     .leave = clock_leave,
     .forget = clock_forget,

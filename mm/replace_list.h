@@ -56,6 +56,26 @@ static inline void list_push_tail(struct replace_link *link, struct replace_list
     l->size++;
 }
 
+/* Next to a node of the list on the tail's side, or at the head: after == LINK_END. */
+static inline void list_push_after(struct replace_link *link, struct replace_list *l, uint32_t after,
+                                   uint32_t node)
+{
+    if (after == LINK_END || after == l->tail) {
+        if (after == LINK_END)
+            list_push_head(link, l, node);
+        else
+            list_push_tail(link, l, node);
+        return;
+    }
+    ASSERT(link[node].list == LIST_NONE && link[after].list == l->id);
+    link[node].list = l->id;
+    link[node].prev = after;
+    link[node].next = link[after].next;
+    link[link[after].next].prev = node;
+    link[after].next = node;
+    l->size++;
+}
+
 static inline void list_remove(struct replace_link *link, struct replace_list *l, uint32_t node)
 {
     uint32_t next = link[node].next, prev = link[node].prev;
@@ -95,3 +115,37 @@ const char *list_check(const struct replace_link *link, uint32_t nodes, const st
 uint32_t list_claimed(const struct replace_link *link, uint32_t nodes, uint32_t id);
 /* What every init() refuses: 0 or -EINVAL. */
 int replace_config_check(const struct replace_config *config);
+
+/*
+ * Prefetched pages that were not used yet, oldest first at the tail, for policies that know no place for a page without a
+ * use.  They go as old pages of an LRU list would: each has about as many evictions to be used in as there are frames.
+ */
+struct replace_unused {
+    struct replace_list list;
+    uint64_t credit; /* evictions of others, times the pages here, since one was due */
+};
+
+static inline void unused_init(struct replace_unused *u, uint32_t id)
+{
+    list_init(&u->list, id);
+    u->credit = 0;
+}
+
+/* Another page left. */
+static inline void unused_pass(struct replace_unused *u)
+{
+    u->credit = u->list.size ? u->credit + u->list.size : 0;
+}
+
+/* The page that goes before any other, or LINK_END. */
+static inline uint32_t unused_due(const struct replace_unused *u, uint32_t frames)
+{
+    return u->credit >= frames ? u->list.tail : LINK_END;
+}
+
+static inline void unused_remove(struct replace_link *link, struct replace_unused *u, uint32_t node)
+{
+    if (u->list.tail == node)
+        u->credit = 0;
+    list_remove(link, &u->list, node);
+}

@@ -1,0 +1,278 @@
+/*
+ * LIRS [Jiang and Zhang, SIGMETRICS 2002].  Pages used again after few others (LIR) stay; of the others (HIR) a small part
+ * is resident, and victims come from there alone.  Stack S orders pages by their latest use down to the LIR page used least
+ * recently, HIR pages in between resident or not; queue Q has the resident HIR pages, the next victim in front.  A HIR page
+ * used while in S has been reused sooner than the LIR page at the bottom, and changes places with it.
+ *
+ * As in the paper, S has no limit but the nodes that there are.  Beyond it: memory that comes and goes, prefetched pages
+ * (out of Q until used, then as if they entered), and LIR pages that leave.
+ */
+#include "mm/replace_list.h"
+
+enum { STACK = 1 };                    /* list of stack[]           */
+enum { QUEUE = 1, UNUSED_LIST };       /* list of queue[]           */
+enum { HIR = 0, LIR = 1 };             /* mark of stack[]           */
+enum { HIR_PERCENT = 1, HIR_MIN = 2 }; /* resident HIR pages        */
+
+struct lirs {
+    uint32_t nodes, frames;
+    uint32_t lir; /* pages, all resident */
+    uint32_t spare;
+    struct replace_list stack; /* S: latest use at the head      */
+    struct replace_list queue; /* Q: the next victim at the tail */
+    struct replace_unused unused;
+    struct replace_link link[]; /* [nodes] in S, then [nodes] in Q or among the unused */
+};
+
+static size_t lirs_bytes(uint32_t nodes)
+{
+    if (nodes < 1 || nodes > REPLACE_NODES_MAX)
+        return 0;
+    return sizeof(struct lirs) + (size_t)nodes * 2 * sizeof(struct replace_link);
+}
+
+static struct replace_link *queued(struct lirs *s)
+{
+    return s->link + s->nodes;
+}
+
+static int lirs_init(void *state, const struct replace_config *config)
+{
+    struct lirs *s = state;
+    int rc = replace_config_check(config);
+
+    if (rc)
+        return rc;
+    *s = (struct lirs){.nodes = config->nodes, .frames = config->frames};
+    list_init(&s->stack, STACK);
+    list_init(&s->queue, QUEUE);
+    unused_init(&s->unused, UNUSED_LIST);
+    links_init(s->link, 0, s->nodes);
+    links_init(queued(s), 0, s->nodes);
+    return 0;
+}
+
+static void lirs_grow(void *state, uint32_t nodes)
+{
+    struct lirs *s = state;
+    uint32_t before = s->nodes;
+
+    ASSERT(nodes >= before && nodes <= REPLACE_NODES_MAX);
+    memmove(s->link + nodes, s->link + before, before * sizeof *s->link);
+    s->nodes = nodes;
+    links_init(s->link, before, nodes);
+    links_init(queued(s), before, nodes);
+}
+
+/* Lhirs. */
+static uint32_t hir_frames(const struct lirs *s)
+{
+    uint32_t least = s->frames > HIR_MIN ? HIR_MIN : 1;
+
+    return MAX(least, (uint32_t)((uint64_t)s->frames * HIR_PERCENT / 100));
+}
+
+/* Llirs: prefetched pages take their frames from the LIR pages. */
+static uint32_t lir_frames(const struct lirs *s)
+{
+    uint32_t others = hir_frames(s) + s->unused.list.size;
+
+    return s->frames > others ? s->frames - others : 0;
+}
+
+static bool is_lir(const struct lirs *s, uint32_t node)
+{
+    return s->link[node].mark == LIR;
+}
+
+static bool in_stack(const struct lirs *s, uint32_t node)
+{
+    return s->link[node].list == STACK;
+}
+
+static bool lirs_resident(const void *state, uint32_t node)
+{
+    const struct lirs *s = state;
+
+    ASSERT(node < s->nodes);
+    return is_lir(s, node) || s->link[s->nodes + node].list != LIST_NONE;
+}
+
+/* Stack pruning: a LIR page is at the bottom of S, or S is empty. */
+static void prune(struct lirs *s)
+{
+    while (s->stack.size && !is_lir(s, s->stack.tail))
+        list_remove(s->link, &s->stack, s->stack.tail);
+}
+
+static void demote(struct lirs *s)
+{
+    uint32_t node = s->stack.tail;
+
+    ASSERT(node != LINK_END && is_lir(s, node));
+    list_remove(s->link, &s->stack, node);
+    s->link[node].mark = HIR;
+    s->lir--;
+    list_push_head(queued(s), &s->queue, node);
+    prune(s);
+}
+
+static void to_top(struct lirs *s, uint32_t node)
+{
+    if (in_stack(s, node))
+        list_remove(s->link, &s->stack, node);
+    list_push_head(s->link, &s->stack, node);
+}
+
+/* A page in no queue is used: reused while in S, or the first while LIR pages are wanted, it is LIR. */
+static void use(struct lirs *s, uint32_t node)
+{
+    bool lir = in_stack(s, node) || s->lir < lir_frames(s);
+
+    to_top(s, node);
+    if (lir) {
+        s->link[node].mark = LIR;
+        s->lir++;
+        while (s->lir > lir_frames(s))
+            demote(s);
+    } else {
+        list_push_head(queued(s), &s->queue, node);
+    }
+    prune(s);
+}
+
+static void lirs_touch(void *state, uint32_t node)
+{
+    struct lirs *s = state;
+
+    ASSERT(lirs_resident(s, node));
+    if (is_lir(s, node)) {
+        to_top(s, node);
+        prune(s);
+        return;
+    }
+    if (queued(s)[node].list == QUEUE)
+        list_remove(queued(s), &s->queue, node);
+    else
+        unused_remove(queued(s), &s->unused, node);
+    use(s, node);
+}
+
+static void lirs_enter(void *state, uint32_t node, uint32_t region)
+{
+    ASSERT(!lirs_resident(state, node) && region < REPLACE_REGIONS_MAX);
+    use(state, node);
+}
+
+/* Its place in S, if it has one, stays: that is what its first use will be judged by. */
+static void lirs_enter_unused(void *state, uint32_t node, uint32_t region)
+{
+    struct lirs *s = state;
+
+    ASSERT(!lirs_resident(s, node) && region < REPLACE_REGIONS_MAX);
+    list_push_head(queued(s), &s->unused.list, node);
+}
+
+static uint32_t lirs_victim(void *state, uint32_t incoming)
+{
+    struct lirs *s = state;
+    uint32_t due = unused_due(&s->unused, s->frames);
+
+    (void)incoming;
+    if (due != LINK_END)
+        return due;
+    while (s->lir > lir_frames(s) || (s->lir && !s->queue.size))
+        demote(s);
+    return list_named(s->queue.size ? s->queue.tail : s->unused.list.tail);
+}
+
+static void lirs_leave(void *state, uint32_t node)
+{
+    struct lirs *s = state;
+
+    ASSERT(lirs_resident(s, node));
+    if (queued(s)[node].list == UNUSED_LIST) {
+        unused_remove(queued(s), &s->unused, node);
+        return;
+    }
+    unused_pass(&s->unused);
+    if (is_lir(s, node)) {
+        s->link[node].mark = HIR;
+        s->lir--;
+        prune(s);
+    } else {
+        list_remove(queued(s), &s->queue, node);
+    }
+}
+
+static void lirs_forget(void *state, uint32_t node)
+{
+    struct lirs *s = state;
+
+    if (lirs_resident(s, node))
+        lirs_leave(s, node);
+    if (in_stack(s, node))
+        list_remove(s->link, &s->stack, node);
+    prune(s);
+}
+
+static void lirs_resize(void *state, uint32_t frames)
+{
+    struct lirs *s = state;
+
+    ASSERT(frames > 0);
+    s->frames = frames;
+    while (s->lir > lir_frames(s))
+        demote(s);
+}
+
+static void lirs_report(const void *state, struct replace_report *out)
+{
+    const struct lirs *s = state;
+
+    *out = (struct replace_report){.policy = replace_lirs.name,
+                                   .resident = s->lir + s->queue.size + s->unused.list.size};
+    for (uint32_t n = 0; n < s->nodes; n++)
+        out->history += in_stack(s, n) && !lirs_resident(s, n);
+}
+
+static const char *lirs_check(const void *state)
+{
+    const struct lirs *s = state;
+    const struct replace_link *queue = s->link + s->nodes;
+    const char *broken = list_check(s->link, s->nodes, &s->stack);
+    uint32_t lir = 0;
+
+    if (!broken)
+        broken = list_check(queue, s->nodes, &s->queue);
+    if (!broken)
+        broken = list_check(queue, s->nodes, &s->unused.list);
+    for (uint32_t n = 0; n < s->nodes && !broken; n++) {
+        lir += is_lir(s, n);
+        if (is_lir(s, n) && (!in_stack(s, n) || queue[n].list != LIST_NONE))
+            broken = "lirs: a LIR page is not in S, or in Q as well";
+    }
+    if (!broken && s->stack.size && !is_lir(s, s->stack.tail))
+        broken = "lirs: what is at the bottom of S is not LIR";
+    if (!broken && lir != s->lir)
+        broken = "lirs: LIR pages are miscounted";
+    return broken;
+}
+
+const struct replace_ops replace_lirs = {
+    .name = "lirs",
+    .per_node = 2 * sizeof(struct replace_link),
+    .bytes = lirs_bytes,
+    .init = lirs_init,
+    .grow = lirs_grow,
+    .touch = lirs_touch,
+    .enter = lirs_enter,
+    .enter_unused = lirs_enter_unused,
+    .victim = lirs_victim,
+    .leave = lirs_leave,
+    .forget = lirs_forget,
+    .resize = lirs_resize,
+    .resident = lirs_resident,
+    .report = lirs_report,
+    .check = lirs_check,
+};
