@@ -82,10 +82,12 @@ KERNEL_ISA_x86_64 := $(ISA_x86_64) -mcmodel=kernel -mno-red-zone -mgeneral-regs-
 LIBFDT_INC    := -Ikernel/dev/libfdt -I$(LIBFDT)
 KERNEL_CFLAGS := $(COMMON) -O2 -ffreestanding -fno-omit-frame-pointer -fno-optimize-sibling-calls -Ikernel/arch/$(ARCH) $(LIBFDT_INC) \
 	$(KERNEL_ISA_$(ARCH))
+# The same bits on every machine, and square roots without a call.
+REAL          := -ffp-contract=off -fno-math-errno
 APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -Iapps/libc/$(ARCH) -nostdinc \
 	-isystem "$$($(CC) -print-file-name=include)" -isystem $(NEWLIB)/include -D__DYNAMIC_REENT__ \
-	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_GNU_SOURCE $(ISA_$(ARCH))
-HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(WARN) -MMD -MP
+	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_GNU_SOURCE $(REAL) $(ISA_$(ARCH))
+HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(WARN) $(REAL) -MMD -MP
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
@@ -229,6 +231,10 @@ $(O)/symbols/%: $(O)/bin/% $(B)/symbols
 	$(Q)$(B)/symbols $< $@
 # included FILE, NAME: the assembly of a section .NAME with what is in the file between NAME_start and NAME_end.
 included = printf '.section .$(2),"a"\n.balign 4096\n.globl $(2)_start, $(2)_end\n$(2)_start:\n.incbin "%s"\n$(2)_end:\n.section .note.GNU-stack,"",%%progbits\n' $(1) | $(CC) -x assembler -c - -o
+# Programs travel without what only a debugger reads, which is five times the rest.
+$(O)/bundled/%: $(O)/bin/%
+	@mkdir -p $(@D)
+	$(Q)$(OBJCOPY) --strip-debug $< $@
 # image_rule NAME FLAVOUR APPLICATIONS OBJECTS: $(O)/NAME.elf, with the applications inside as one ustar archive, and NAME.efi, the
 # UEFI loader with that image inside.  Linked twice: the table of symbols of the first link becomes part of the second.
 # $(1): output, $(2): objects.  libgcc has the functions by which atomics are single instructions on the CPUs that have them
@@ -240,8 +246,8 @@ $(O)/$(1).names: FORCE
 	@mkdir -p $$(@D)
 	@echo '$(2) $(3)' | cmp -s - $$@ || echo '$(2) $(3)' >$$@
 $(1)_TABLES := $(addprefix symbols/,$(filter-out $(BROKEN_APPS),$(3)))
-$(O)/$(1).tar: $(addprefix $(O)/bin/,$(3)) $$(addprefix $(O)/,$$($(1)_TABLES)) $(O)/$(1).names
-	$$(Q)tar --format=ustar --owner=0 --group=0 --mtime=@0 -cf $$@ -C $(O)/bin $(3) -C .. $$($(1)_TABLES)
+$(O)/$(1).tar: $(addprefix $(O)/bundled/,$(3)) $$(addprefix $(O)/,$$($(1)_TABLES)) $(O)/$(1).names
+	$$(Q)tar --format=ustar --owner=0 --group=0 --mtime=@0 -cf $$@ -C $(O)/bundled $(3) -C .. $$($(1)_TABLES)
 $(O)/$(1).bundle.o: $(O)/$(1).tar
 	$$(Q)$$(call included,$$<,bundle) $$@
 $(O)/$(1).pass1: $(4) $(O)/$(1).bundle.o $(O)/symbols0.o linker.ld sources.mk
@@ -260,9 +266,9 @@ $(O)/$(1).efi: $(O)/$(1).elf $(GNUEFI)/usr/lib/libefi.a tools/efi.sh $(EFI_SRC) 
 	$$(Q)tools/efi.sh $(ARCH) $(CC) $(GNUEFI) $$< $$@
 endef
 $(eval $(call image_rule,vigil,$(if $(filter 1,$(DEBUG)),debug,fast),$(APPS),$(call kernel_objects,$(if $(filter 1,$(DEBUG)),debug,fast))))
-$(O)/bin/cut-short: $(O)/bin/hello
+$(O)/bundled/cut-short: $(O)/bundled/hello
 	$(Q)head -c 5000 $< >$@
-$(O)/bin/no-program: README.md
+$(O)/bundled/no-program: README.md
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 $(eval $(call image_rule,vigil-test,debug,$(ALL_APPS) $(TEST_APPS) $(BROKEN_APPS),$(call kernel_objects,debug)))

@@ -76,8 +76,12 @@ EVENTS_TOOL_LIBPFM4 := $(addprefix tools/events/,amd.c arm.c intel.c intel_corre
 EVENTS_TOOL_WITHOUT := tools/events/without.c
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
-# To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS.
-ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec hpmtop stores
+# To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS; for one on large arrays (apps/common/spmd.h) its name in
+# SPMD_APPS: apps/NAME/NAME.c is the program, as the host tests it too, and apps/NAME/main.c its main.
+SPMD_APPS := fft lu cg mg
+SPMD_SRC := apps/common/real.c apps/common/spmd.c
+$(foreach a,$(SPMD_APPS),$(eval $(a)_SRC := apps/$(a)/$(a).c apps/$(a)/main.c $(SPMD_SRC)))
+ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec hpmtop stores $(SPMD_APPS)
 hello_SRC := apps/hello/hello.c
 # ... for those that measure others.
 MEASURING_SRC := $(addprefix apps/hpm/,figures.c places.c program.c recording.c shares.c table.c)
@@ -94,7 +98,7 @@ COMMON_SRC := $(addprefix apps/common/,arena.c args.c histogram.c plan.c team.c)
 LIBC_SRC_aarch64 := apps/libc/aarch64/auxv.c
 LIBC_SRC := \
 	$(addprefix apps/libc/, \
-		cond.c futex.c hpm.c hpm_region.c malloc.c mutex.c newlib_locks.c place.c start.c stubs.c thread.c time.c) \
+		cond.c futex.c hpm.c hpm_region.c malloc.c memory.c mutex.c newlib_locks.c place.c start.c stubs.c thread.c time.c) \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.
@@ -234,6 +238,10 @@ test_btree_SRC := apps/warehouse/btree.c apps/common/arena.c
 test_histogram_SRC := apps/common/histogram.c
 test_phases_SRC := $(filter-out apps/phases/phases.c,$(phases_SRC)) apps/common/arena.c
 test_plan_SRC := apps/common/plan.c
+SPMD_TESTED := $(SPMD_SRC) apps/common/args.c apps/linux/memory_linux.c test/host/programs.c
+test_programs_SRC := $(SPMD_TESTED) $(foreach a,$(SPMD_APPS),apps/$(a)/$(a).c)
+$(foreach a,$(SPMD_APPS),$(eval test_$(a)_SRC := $(SPMD_TESTED) apps/$(a)/$(a).c))
+test_real_SRC := apps/common/real.c
 test_shares_SRC := $(addprefix apps/hpm/,figures.c places.c shares.c table.c)
 test_shares_LIBS := -Wl,--wrap=calloc
 test_warehouse_SRC := $(filter-out apps/warehouse/warehouse.c,$(warehouse_SRC)) apps/common/arena.c

@@ -1,0 +1,29 @@
+/* A Fourier transform in six steps; see fft.c. */
+#pragma once
+#include "apps/common/real.h"
+#include "apps/common/spmd.h"
+
+enum { FFT_SAMPLES = 2 };
+
+struct fft {
+    uint64_t log2n, block; /* elements; rows and columns of a block that is transposed at a time */
+    size_t n, rows, columns;
+    unsigned log2_rows, log2_columns;
+    struct complex_number *x, *other, *twiddles; /* n each                                  */
+    struct complex_number *roots, *fine;         /* powers of a root of order columns, of n */
+    struct real_roots primitive;
+    struct {
+        uint64_t k;
+        struct complex_number value;
+    } sample[FFT_SAMPLES]; /* of the last transform */
+};
+
+extern const struct spmd_program fft_program;
+extern struct fft fft_state;
+
+/* Element j of the data that seed stands for. */
+struct complex_number fft_element(uint64_t seed, uint64_t j);
+
+/* From x to other, which loses what is in x; and back.  All threads together. */
+void fft_forward(struct spmd_thread *t);
+void fft_back(struct spmd_thread *t);

@@ -1,0 +1,26 @@
+/* See memory.h. */
+#include "apps/libc/memory.h"
+#include "apps/libc/libc.h"
+
+/* The kernel's limit, with the NUL behind it. */
+#define NAME_BYTES 16
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + LIBC_PAGE - 1) / LIBC_PAGE * LIBC_PAGE;
+}
+
+void *memory_map(const char *name, size_t bytes)
+{
+    char cut[NAME_BYTES] = {0};
+
+    for (unsigned i = 0; i < NAME_BYTES - 1 && name[i]; i++)
+        cut[i] = name[i];
+    int64_t at = syscall3(SYS_MMAP, whole_pages(bytes), SYS_PROT_READ | SYS_PROT_WRITE, cut);
+    return at < 0 ? NULL : (void *)at;
+}
+
+void memory_unmap(void *at, size_t bytes)
+{
+    syscall2(SYS_MUNMAP, at, whole_pages(bytes));
+}

@@ -1,0 +1,26 @@
+/* A multigrid solver in three dimensions; see mg.c. */
+#pragma once
+#include "apps/common/spmd.h"
+
+enum { MG_LEVELS_MAX = 10, MG_N_MAX = 512 };
+
+/* n x n x n points, periodic; x runs fastest. */
+struct mg_grid {
+    double *at;
+    size_t n;
+};
+
+struct mg {
+    uint64_t n, cycles; /* of the finest grid; in a round */
+    unsigned levels;
+    struct mg_grid u[MG_LEVELS_MAX],
+        r[MG_LEVELS_MAX]; /* solution and residual of each level, the finest first */
+    struct mg_grid v;     /* the right-hand side */
+    double first_norm;    /* of v: the residual before the first cycle */
+};
+
+extern const struct spmd_program mg_program;
+extern struct mg mg_state;
+
+/* The operator whose equation is solved, at a point, by definition: the sum over its 27 neighbours. */
+double mg_operator_at(const struct mg_grid *u, size_t z, size_t y, size_t x);

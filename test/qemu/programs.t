@@ -1,0 +1,50 @@
+#!/bin/sh
+# The programs on large arrays: each computes the same everywhere, with any number of threads and CPUs, and sees what is wrong.
+. "${0%/*}/lib.sh"
+
+# Program, a small shape, and the sum by seed 7, as any machine computes it.
+cat >"$work/programs" <<'END'
+fft log2n=12 057bb199a1c10726
+cg rows=1000 bfd4398a6c37acff
+mg n=24 06882651617e6b6b
+lu n=128,layout=contiguous a62d8914600da3f9
+lu n=128,layout=rows a62d8914600da3f9
+END
+line_of() { # COMMON: all programs, one after the other
+	awk -v common="$1" '{ gsub(/,/, " ", $2); printf "%s%s %s %s", n++ ? " ; " : "", $1, $2, common }' "$work/programs"
+}
+computed() { # CPUS
+	status_is 0 "$1 CPUs: every program ends"
+	while read -r name shape sum; do
+		says "^RESULT app=$name $(echo "$shape" | sed 's/,/ .*/g') .*sum=$sum check=ok$" "... $name $shape: the sum is the known one"
+	done <"$work/programs"
+}
+boot smp=1 timeout=240 -- -- "$(line_of seed=7)"
+computed 1
+boot smp=8 timeout=240 -- -- "$(line_of 'seed=7 threads=8')"
+computed 8
+
+boot smp=2 timeout=240 -- -- "$(line_of 'seed=7 spoil=1 threads=2')"
+while read -r name shape _; do
+	says "^RESULT app=$name $(echo "$shape" | sed 's/,/ .*/g') .* check=[a-z]+(_[a-z]+)+$" "$name $shape: a changed element is named"
+done <"$work/programs"
+r=0; [ "$(grep -c '^exit: [a-z]* 1 ' "$console")" -eq "$(wc -l <"$work/programs")" ] || r=1
+result $r "... and is an error exit"
+
+refused() { # PROGRAM ARGUMENTS REGEX
+	boot smp=1 timeout=60 -- -- "$1 $2"
+	status_is 2 "$1 $2 is refused"
+	says "^$1: $3" "... by name"
+}
+refused lu layout=columns "argument layout: 'columns' is not accepted; use contiguous, rows$"
+refused lu 'n=100' "argument n: '100' is not accepted; use a multiple of 16$"
+refused lu 'n=8' "argument n: '8' is not accepted; use 16\.\.16384$"
+refused fft log2n=27 "argument log2n: '27' is not accepted; use 4\.\.26$"
+refused fft threads=65 "argument threads: '65' is not accepted; use 1\.\.64$"
+refused fft n=1 "unknown argument 'n=1'; accepted are log2n=, block=, mb="
+
+# More than there is memory for.
+boot smp=1 mem=256M timeout=120 -- -- lu mb=1024
+r=0; [ "$status" -ne 0 ] || r=1
+result $r "an array that memory has no room for is an error"
+done_testing
