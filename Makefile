@@ -91,7 +91,7 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mux bench-period bench-hpm test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-mux bench-period bench-hpm test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
@@ -323,7 +323,7 @@ plot-breakdown: | deps-run
 	@mkdir -p $(OUT)
 	@tools/plot_breakdown.sh $(FILE) $(OUT)/breakdown
 
-bench: bench-sharing bench-clustering bench-mux bench-period bench-hpm
+bench: bench-sharing bench-clustering bench-mrc bench-mux bench-period bench-hpm
 all: $(KERNEL) $(O)/vigil.efi machine
 
 # ---- Host tests ------------------------------------------------------------------------------------------------------
@@ -375,6 +375,14 @@ $(H)/sim_period: test/host/sim_period.c hpm/period.c hpm/period_draw.c hpm/perio
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
 bench-period: $(H)/sim_period
 	@QUICK=$(QUICK) $(H)/sim_period $(if $(filter 1,$(QUICK)),,| tee docs/results/period.txt)
+
+# What curves of misses by memory cost, and how near they are (SEED from the environment).
+$(H)/sim_mrc: test/host/sim_mrc.c test/host/instructions.c test/host/instructions.h $(MRC_COMPARED) $(wildcard mm/lru*.h mm/mru*.h mm/mrc.h)
+	$(call say,HOSTLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
+bench-mrc: $(H)/sim_mrc
+	@QUICK=$(QUICK) $(H)/sim_mrc $(if $(filter 1,$(QUICK)),,| tee docs/results/mrc.txt)
 
 # ---- Fuzzers ---------------------------------------------------------------------------------------------------------
 FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)

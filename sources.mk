@@ -5,8 +5,8 @@
 POLICY_SRC := \
 	$(addprefix hpm/,context.c criteria.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c) \
 	kernel/dev/block_faults.c \
+	$(addprefix mm/,lrudist.c lrustack.c mrc.c mrustack.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
-	$(addprefix mm/,lrustack.c mrc.c mrustack.c) \
 	$(addprefix mm/,replace.c replace_arc.c replace_clock.c replace_lirs.c replace_lru.c replace_mru.c) \
 	$(addprefix sched/, \
 		balance_policy.c cluster.c cluster_cosine.c cluster_published.c cluster_watch.c place.c place_core.c \
@@ -161,8 +161,10 @@ test_frame_high_SRC := mm/frame.c mm/buddy.c mm/bootmem.c kernel/boot/boot_info.
 test_space_SRC := mm/regions.c
 test_lrustack_SRC := mm/lrustack.c
 test_mrustack_SRC := mm/mrustack.c
-MRC := $(addprefix mm/,mrc.c lrustack.c mrustack.c)
+test_lrudist_SRC := mm/lrudist.c
+MRC := $(addprefix mm/,mrc.c lrudist.c mrustack.c)
 test_mrc_SRC := $(MRC) test/host/traces.c test/host/mattson.c
+MRC_COMPARED := $(MRC) mm/lrustack.c test/host/traces.c test/host/mattson.c
 REPLACING := \
 	$(filter mm/replace%,$(POLICY_SRC)) $(addprefix tools/replay/,belady.c simulate.c) \
 	$(addprefix test/host/,replace_random.c traces.c)

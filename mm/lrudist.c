@@ -1,0 +1,196 @@
+/*
+ * Reuse distances under LRU.
+ * bits: one for each slot, set when a page has it.  tree: tree[i] counts the pages in the words from i less its lowest set bit up to i,
+ * excluded; tree[0] is not used.  The word that slots are being given from is in bits only, and enters the tree when it is full.
+ */
+#include "mm/lrudist.h"
+
+enum { WORD = 64, SLOTS_PER_NODE = 4 };
+
+static uint32_t words_of(uint32_t nodes)
+{
+    return (uint32_t)(((uint64_t)nodes * SLOTS_PER_NODE + WORD - 1) / WORD);
+}
+
+static size_t bits_offset(uint32_t nodes)
+{
+    return ALIGN_UP(sizeof(struct lrudist) + nodes * sizeof(uint32_t), sizeof(uint64_t));
+}
+
+static size_t tree_bytes(uint32_t words)
+{
+    return (words + 1) * sizeof(uint32_t);
+}
+
+static uint64_t *bits_of(const struct lrudist *d)
+{
+    return (uint64_t *)((char *)(uintptr_t)d + d->bits_at);
+}
+
+static uint32_t *tree_of(const struct lrudist *d)
+{
+    return (uint32_t *)(bits_of(d) + d->words);
+}
+
+size_t lrudist_bytes(uint32_t nodes)
+{
+    uint32_t words = words_of(nodes);
+
+    ASSERT(nodes >= 1 && nodes <= LRUDIST_NODES_MAX);
+    return ALIGN_UP(bits_offset(nodes) + words * sizeof(uint64_t) + tree_bytes(words), sizeof(uint64_t));
+}
+
+static void set_nodes(struct lrudist *d, uint32_t nodes)
+{
+    d->nodes = nodes;
+    d->words = words_of(nodes);
+    d->bits_at = bits_offset(nodes);
+}
+
+void lrudist_init(struct lrudist *d, uint32_t nodes)
+{
+    memset(d, 0, lrudist_bytes(nodes));
+    set_nodes(d, nodes);
+}
+
+/* Set bits (Warren, Hacker's Delight, 5-1): without an instruction that some processors lack. */
+static ALWAYS_INLINE unsigned ones(uint64_t x)
+{
+    x -= x >> 1 & 0x5555555555555555;
+    x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return (unsigned)(x * 0x0101010101010101 >> 56);
+}
+
+static ALWAYS_INLINE void tree_add(struct lrudist *d, uint32_t word, uint32_t n)
+{
+    uint32_t *tree = tree_of(d), end = d->words;
+
+    for (uint32_t i = word + 1; i <= end; i += i & -i)
+        tree[i] += n;
+}
+
+/* Pages that have slots before this one. */
+static ALWAYS_INLINE uint32_t before(const struct lrudist *d, uint32_t slot)
+{
+    const uint32_t *tree = tree_of(d);
+    uint32_t n = ones(bits_of(d)[slot / WORD] & ((1ull << slot % WORD) - 1));
+
+    for (uint32_t i = slot / WORD; i > 0; i &= i - 1)
+        n += tree[i];
+    return n;
+}
+
+static ALWAYS_INLINE void take(struct lrudist *d, uint32_t node)
+{
+    uint32_t word = d->next / WORD;
+
+    bits_of(d)[word] |= 1ull << d->next % WORD;
+    d->slot[node] = ++d->next;
+    if (d->next % WORD == 0)
+        tree_add(d, word, ones(bits_of(d)[word]));
+}
+
+static ALWAYS_INLINE void give_back(struct lrudist *d, uint32_t slot)
+{
+    bits_of(d)[slot / WORD] &= ~(1ull << slot % WORD);
+    if (slot / WORD < d->next / WORD)
+        tree_add(d, slot / WORD, UINT32_MAX); /* one less */
+}
+
+/* The first slots are taken, as many as there are pages; everything behind the slots' numbers is cleared. */
+static void fill_first(struct lrudist *d)
+{
+    uint64_t *bits = bits_of(d);
+
+    memset(bits, 0, d->words * sizeof(uint64_t) + tree_bytes(d->words));
+    d->next = d->size;
+    for (uint32_t word = 0; word < d->size / WORD; word++) {
+        bits[word] = ~0ull;
+        tree_add(d, word, WORD);
+    }
+    if (d->size % WORD)
+        bits[d->size / WORD] = (1ull << d->size % WORD) - 1;
+}
+
+/* Gives the pages the first slots, in the order they have.  The tree makes way for plain sums, which are quicker to ask. */
+static void renumber(struct lrudist *d)
+{
+    const uint64_t *bits = bits_of(d);
+    uint32_t *sums = tree_of(d), sum = 0;
+
+    for (uint32_t word = 0; word < d->words; word++) {
+        sums[word] = sum;
+        sum += ones(bits[word]);
+    }
+    for (uint32_t node = 0; node < d->nodes; node++) {
+        uint32_t slot = d->slot[node] - 1;
+        if (d->slot[node])
+            d->slot[node] = sums[slot / WORD] + ones(bits[slot / WORD] & ((2ull << slot % WORD) - 1));
+    }
+    fill_first(d);
+}
+
+void lrudist_grow(struct lrudist *d, uint32_t nodes)
+{
+    uint32_t old = d->nodes;
+
+    ASSERT(nodes >= old && nodes <= LRUDIST_NODES_MAX);
+    renumber(d);
+    set_nodes(d, nodes);
+    memset(&d->slot[old], 0, (nodes - old) * sizeof d->slot[0]);
+    fill_first(d);
+}
+
+uint32_t lrudist_touch(struct lrudist *d, uint32_t node)
+{
+    ASSERT(node < d->nodes);
+    uint32_t slot = d->slot[node], distance = 0;
+
+    if (slot && slot == d->next)
+        return 1; /* used last: it may keep its slot */
+    if (d->next == d->words * WORD) {
+        renumber(d);
+        slot = d->slot[node];
+    }
+    if (slot) {
+        distance = d->size - before(d, slot - 1);
+        give_back(d, slot - 1);
+    } else {
+        d->size++;
+    }
+    take(d, node);
+    return distance;
+}
+
+void lrudist_remove(struct lrudist *d, uint32_t node)
+{
+    ASSERT(node < d->nodes);
+    if (d->slot[node] == 0)
+        return;
+    give_back(d, d->slot[node] - 1);
+    d->slot[node] = 0;
+    d->size--;
+}
+
+const char *lrudist_check(const struct lrudist *d)
+{
+    uint32_t taken = 0, pages = 0;
+    const uint64_t *bits = bits_of(d);
+
+    if (d->words != words_of(d->nodes) || d->next > d->words * WORD)
+        return "slots were given beyond the row";
+    for (uint32_t node = 0; node < d->nodes; node++) {
+        uint32_t slot = d->slot[node];
+        if (slot > d->next || (slot && !(bits[(slot - 1) / WORD] >> (slot - 1) % WORD & 1)))
+            return "a page has a slot that is not taken";
+        pages += slot != 0;
+    }
+    for (uint32_t word = 0; word < d->words; word++) {
+        if (word <= d->next / WORD && before(d, word * WORD) != taken)
+            return "the tree does not count the slots taken";
+        taken += ones(bits[word]);
+    }
+    return taken == pages && pages == d->size ? NULL
+                                              : "two pages have one slot, or the number of pages is wrong";
+}

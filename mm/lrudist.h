@@ -1,0 +1,38 @@
+/*
+ * Reuse distances under LRU: how many pages were used since this one was, itself included; so the least memory, in pages, in
+ * which LRU would have kept it.
+ *
+ * Each access takes the next slot of a row, and frees the page's old one; the distance is the number of taken slots from the old one
+ * on, found by a binary indexed tree over words of 64 slots (Bennett and Kruskal 1975; Fenwick 1994).  Exact; time in the
+ * logarithm of the pages, five bytes a page.  The row has four slots a page; at its end slots are given anew in order, in time linear in
+ * the pages, once in at least three accesses a page.
+ *
+ * For distances only.  lrustack.h keeps the order itself, and finds distances by group.
+ * The structure holds node numbers, no pointers.  Pure: memory comes from the caller; one caller at a time for each struct.
+ */
+#pragma once
+#include "kernel/base.h"
+
+enum { LRUDIST_NODES_MAX = 1 << 29 };
+
+struct lrudist {
+    uint32_t nodes;
+    uint32_t size;    /* pages that have a slot                                        */
+    uint32_t next;    /* the slot of the next access                                   */
+    uint32_t words;   /* of 64 slots each                                              */
+    uint64_t bits_at; /* bytes from here to the slots' bits; behind them the tree      */
+    uint32_t slot[];  /* [nodes] slot + 1; 0: none                                     */
+};
+
+/* Bytes for so many nodes, 1..LRUDIST_NODES_MAX; a multiple of 8. */
+size_t lrudist_bytes(uint32_t nodes);
+/* Nothing used yet; memory of lrudist_bytes(nodes), aligned to 8. */
+void lrudist_init(struct lrudist *d, uint32_t nodes);
+/* The bytes have been copied into memory for more nodes: makes it one for them. */
+void lrudist_grow(struct lrudist *d, uint32_t nodes);
+/* The page was used.  Returns its distance from 1, 0 for a page not used before. */
+uint32_t lrudist_touch(struct lrudist *d, uint32_t node);
+/* The page is unmapped.  Nothing happens when it was not used. */
+void lrudist_remove(struct lrudist *d, uint32_t node);
+/* NULL, or the invariant that does not hold. */
+const char *lrudist_check(const struct lrudist *d);

@@ -1,0 +1,201 @@
+/*
+ * What do miss-rate curves cost, and how near are they?  Traces of several shapes (traces.h) go through mrc.h and through the
+ * LRU stack's boundaries (lrustack.h) in two forms; a line for each says how far its curve is from the exact one, found naively
+ * (mattson.h), and how many instructions an access takes, counted one by one.
+ * Environment: QUICK=1 (fewer pages), SEED (1).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mm/lrustack.h"
+#include "mm/mrc.h"
+#include "test/host/instructions.h"
+#include "test/host/mattson.h"
+
+enum { GROUPS = 64, PER_PAGE = 16, COUNTED = 100 };
+
+void panic(const char *fmt, ...)
+{
+    fprintf(stderr, "panic: %s\n", fmt);
+    abort();
+}
+
+static unsigned long number(const char *name, unsigned long otherwise)
+{
+    const char *text = getenv(name);
+
+    return text && *text ? strtoul(text, NULL, 10) : otherwise;
+}
+
+static void *room(size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    if (!memory)
+        panic("no memory");
+    return memory;
+}
+
+/* One way of finding curves, at multiples of a group. */
+struct form {
+    const char *name;
+    enum mrc_policy policy;
+    void *(*make)(const struct trace *t, uint32_t group);
+    void (*touch)(void *state, uint32_t page);
+    uint64_t (*misses)(void *state, uint32_t memory); /* UINT64_MAX: this form cannot tell */
+};
+
+/* What is run step by step. */
+struct piece {
+    const struct form *form;
+    void *state;
+    const uint32_t *page;
+    size_t length;
+};
+
+static void work(void *data)
+{
+    const struct piece *p = data;
+
+    for (size_t i = 0; i < p->length; i++)
+        p->form->touch(p->state, p->page[i]);
+}
+
+/* ---- mrc.h ---- */
+static void *mrc_make(const struct trace *t, uint32_t group)
+{
+    struct mrc_config config = {.nodes = t->pages, .group = group, .memory = t->pages};
+    struct mrc *m = room(mrc_bytes(&config));
+
+    mrc_init(m, &config);
+    return m;
+}
+static void mrc_do(void *state, uint32_t page)
+{
+    mrc_touch(state, page);
+}
+static uint64_t mrc_lru(void *state, uint32_t memory)
+{
+    struct mrc *m = state;
+
+    if (m->touches)
+        mrc_epoch(m);
+    return mrc_misses(m, MRC_LRU, memory);
+}
+static uint64_t mrc_mru(void *state, uint32_t memory)
+{
+    mrc_lru(state, memory);
+    return mrc_misses(state, MRC_MRU, memory);
+}
+
+/* ---- Boundaries ---- */
+struct bounded {
+    uint64_t in_group[LRUSTACK_BOUNDS_MAX + 1];
+    struct lrustack stack;
+};
+
+static struct bounded *bounded_make(const struct trace *t, const uint32_t *at, unsigned bounds)
+{
+    struct bounded *b = room(sizeof *b - sizeof b->stack + lrustack_bytes(t->pages));
+
+    memset(b->in_group, 0, sizeof b->in_group);
+    lrustack_init(&b->stack, t->pages);
+    if (lrustack_set_bounds(&b->stack, at, bounds))
+        panic("bounds");
+    return b;
+}
+static void *every_make(const struct trace *t, uint32_t group)
+{
+    uint32_t at[LRUSTACK_BOUNDS_MAX];
+
+    return bounded_make(t, at, lrustack_bounds_every(at, group, t->pages));
+}
+static void *around_make(const struct trace *t, uint32_t group)
+{
+    uint32_t at[LRUSTACK_BOUNDS_MAX];
+
+    return bounded_make(t, at, lrustack_bounds_around(at, group, t->pages / 2));
+}
+static void bounded_do(void *state, uint32_t page)
+{
+    struct bounded *b = state;
+    unsigned group = lrustack_touch(&b->stack, page);
+
+    if (group != LRUSTACK_COLD)
+        b->in_group[group]++;
+}
+static uint64_t bounded_misses(void *state, uint32_t memory)
+{
+    const struct bounded *b = state;
+
+    for (unsigned i = 0; i < b->stack.bounds; i++) {
+        uint64_t misses = 0;
+        for (unsigned group = i + 1; group <= b->stack.bounds; group++)
+            misses += b->in_group[group];
+        if (b->stack.at[i] == memory)
+            return misses;
+    }
+    return UINT64_MAX;
+}
+
+static const struct form forms[] = {
+    {"exact", MRC_LRU, mrc_make, mrc_do, mrc_lru},
+    {"exact", MRC_MRU, mrc_make, mrc_do, mrc_mru},
+    {"boundaries", MRC_LRU, every_make, bounded_do, bounded_misses},
+    {"four-groups", MRC_LRU, around_make, bounded_do, bounded_misses},
+};
+
+/* The largest difference, in points. */
+static double farthest(const struct form *f, void *state, const struct mattson *exact, uint32_t group,
+                       size_t accesses)
+{
+    double worst = 0;
+
+    for (uint32_t memory = group; memory <= exact->pages; memory += group) {
+        uint64_t misses = f->misses(state, memory);
+        double d = (double)misses - (double)exact->misses[memory];
+        if (misses != UINT64_MAX)
+            worst = MAX(worst, d < 0 ? -d : d);
+    }
+    return 100 * worst / (double)accesses;
+}
+
+static void run(const struct form *f, const char *shape, const struct trace *t, const struct mattson *exact)
+{
+    uint32_t group = t->pages / GROUPS;
+    void *state = f->make(t, group);
+
+    for (size_t i = 0; i < t->length; i++)
+        f->touch(state, t->page[i]);
+    double points = farthest(f, state, exact, group, t->length);
+    struct piece piece = {f, state, t->page + t->length / 2, COUNTED};
+    printf("RESULT mrc form=%s policy=%s shape=%s pages=%u groups=%u accesses=%zu err_pts=%.2f "
+           "instructions=%.1f\n",
+           f->name, mrc_policy_names[f->policy], shape, t->pages, GROUPS, t->length, points,
+           (double)instructions_of(work, &piece) / COUNTED);
+    fflush(stdout);
+    free(state);
+}
+
+int main(void)
+{
+    uint32_t pages = number("QUICK", 0) ? 2048 : 8192;
+
+    printf("# make bench-mrc SEED=%lu\n"
+           "# err_pts: the largest difference from the exact curve at multiples of a group, in points of the "
+           "miss ratio.\n"
+           "# instructions: of an access, compiled for the host with -O2; exact finds LRU's and MRU's curve "
+           "in one.\n"
+           "# boundaries, four-groups: LRU only; the latter knows three sizes.\n",
+           number("SEED", 1));
+    for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
+        struct trace t = trace_make(kind, pages, (size_t)PER_PAGE * pages, number("SEED", 1));
+        struct mattson exact[MRC_POLICIES] = {mattson_lru(&t), mattson_mru(&t, pages / GROUPS)};
+        for (unsigned i = 0; i < ARRAY_SIZE(forms); i++)
+            run(&forms[i], trace_names[kind], &t, &exact[forms[i].policy]);
+        mattson_free(&exact[0]);
+        mattson_free(&exact[1]);
+        trace_free(&t);
+    }
+    return 0;
+}
