@@ -101,6 +101,14 @@ void buddy_free(struct buddy *b, uint32_t page, unsigned order)
     merge_in(b, page, order);
 }
 
+static void check_links(const struct buddy *b, uint32_t page, unsigned order)
+{
+    const struct page *p = &b->pages[page];
+
+    ASSERT(p->prev ? b->pages[p->prev].next == page : b->head[order] == page);
+    ASSERT(!p->next || (b->pages[p->next].prev == page && b->pages[p->next].order == order));
+}
+
 static void check_block(const struct buddy *b, uint32_t page, unsigned order)
 {
     ASSERT(page < b->count && IS_ALIGNED(page, (uint32_t)1 << order));
@@ -108,6 +116,18 @@ static void check_block(const struct buddy *b, uint32_t page, unsigned order)
     for (uint32_t i = 1; i < (uint32_t)1 << order; i++)
         ASSERT(b->pages[page + i].state == PAGE_TAIL);
     ASSERT(order == BUDDY_ORDERS - 1 || !is_free_block(b, buddy_of(page, order), order));
+}
+
+void buddy_check_blocks(const struct buddy *b, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = first; i < MIN(b->count, first + n); i++) {
+        unsigned order = b->pages[i].order;
+        if (b->pages[i].state != PAGE_FREE)
+            continue;
+        ASSERT(order < BUDDY_ORDERS);
+        check_block(b, i, order);
+        check_links(b, i, order);
+    }
 }
 
 void buddy_check(const struct buddy *b)

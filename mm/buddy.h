@@ -45,3 +45,5 @@ uint32_t buddy_alloc(struct buddy *b, unsigned order);
 void buddy_free(struct buddy *b, uint32_t page, unsigned order);
 /* Panics on a broken invariant: lists, alignment, merged buddies, the count of free pages. */
 void buddy_check(const struct buddy *b);
+/* The same of each free block that begins in [first, first + n), by itself: a part of the work at a time. */
+void buddy_check_blocks(const struct buddy *b, uint32_t first, uint32_t n);

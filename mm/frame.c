@@ -11,6 +11,7 @@
 #define CACHE_PAGES 32
 #define CACHE_BATCH 16
 #define BLOCK_MAX   (PAGE_SIZE << FRAME_ORDER_MAX)
+#define CHECK_PAGES 256 /* at a time */
 
 /* Touched by its own CPU with interrupts off; frame_stats only peeks at count. */
 struct frame_cache {
@@ -248,6 +249,15 @@ void frame_stats(struct frame_stats *out)
     for (unsigned i = 0; i < CPU_MAX; i++)
         out->free_pages += __atomic_load_n(&caches[i].count, __ATOMIC_RELAXED);
     spin_unlock(&lock, irq);
+}
+
+void frame_check_blocks(void)
+{
+    for (uint32_t first = 0; first < buddy.count; first += CHECK_PAGES) {
+        bool irq = spin_lock(&lock);
+        buddy_check_blocks(&buddy, first, CHECK_PAGES);
+        spin_unlock(&lock, irq);
+    }
 }
 
 void frame_check(void)

@@ -185,14 +185,13 @@ static void check_page(const struct page *page, unsigned class)
 
 void heap_check(void)
 {
-    bool irq = spin_lock(&lock);
-
     for (unsigned c = 0; c < CLASSES; c++) {
         uint32_t prev = 0;
+        bool irq = spin_lock(&lock);
         for (uint32_t n = partial[c]; n; prev = n, n = frame_page_number(n)->next) {
             ASSERT(frame_page_number(n)->prev == prev);
             check_page(frame_page_number(n), c);
         }
+        spin_unlock(&lock, irq);
     }
-    spin_unlock(&lock, irq);
 }

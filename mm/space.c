@@ -161,13 +161,32 @@ static void drop_pages(struct space *s, vaddr_t va, vaddr_t end)
     }
 }
 
-/* The end of a process is a good moment to look whether everything is in order. */
+/* While nobody changes it. */
+static void check_quiet(struct space *s)
+{
+    uint64_t mapped = 0, resident = 0;
+
+    regions_check(&s->regions, USER_MIN, USER_MAX);
+    for (uint32_t i = 0; i < s->regions.count; i++) {
+        const struct region *r = &s->regions.items[i];
+        mapped += (r->end - r->start) >> PAGE_SHIFT;
+        for (vaddr_t va = r->touched_lo; va < r->touched_hi; va += PAGE_SIZE) {
+            paddr_t pa;
+            unsigned prot;
+            resident += arch_space_query(&s->arch, va, &pa, &prot) == 0;
+        }
+    }
+    ASSERT(mapped == s->mapped_pages && resident == s->resident_pages);
+}
+
+/* The end of a process is a good moment to look whether everything is in order: nobody changes its space any more, so that
+ * interrupts can stay on. */
 #ifdef DEBUG
 static void check_everything(struct space *s)
 {
-    space_check(s);
+    check_quiet(s);
     heap_check();
-    frame_check();
+    frame_check_blocks();
 }
 #else
 static void check_everything(UNUSED struct space *s)
@@ -408,19 +427,8 @@ uint64_t space_resident_pages(const struct space *s)
 
 void space_check(struct space *s)
 {
-    uint64_t mapped = 0, resident = 0;
     bool irq = spin_lock(&s->lock);
 
-    regions_check(&s->regions, USER_MIN, USER_MAX);
-    for (uint32_t i = 0; i < s->regions.count; i++) {
-        const struct region *r = &s->regions.items[i];
-        mapped += (r->end - r->start) >> PAGE_SHIFT;
-        for (vaddr_t va = r->touched_lo; va < r->touched_hi; va += PAGE_SIZE) {
-            paddr_t pa;
-            unsigned prot;
-            resident += arch_space_query(&s->arch, va, &pa, &prot) == 0;
-        }
-    }
-    ASSERT(mapped == s->mapped_pages && resident == s->resident_pages);
+    check_quiet(s);
     spin_unlock(&s->lock, irq);
 }

@@ -49,8 +49,10 @@ static void random_use_never_hands_out_a_page_twice_and_loses_none(void **state)
             buddy_free(&buddy, live[i].page, live[i].order);
             live[i] = live[--count];
         }
-        if (step % 16 == 0)
+        if (step % 16 == 0) {
             buddy_check(&buddy);
+            buddy_check_blocks(&buddy, 0, PAGES);
+        }
     }
     while (count--)
         buddy_free(&buddy, live[count].page, live[count].order);
@@ -92,6 +94,26 @@ static void freeing_twice_or_with_a_wrong_order_panics(void **state)
     EXPECT_PANIC(buddy_free(&buddy, 4, 0));
     EXPECT_PANIC(buddy_free(&buddy, PAGES, 0));
     buddy_check(&buddy);
+}
+
+static void a_block_that_is_not_as_it_is_listed_panics(void **state)
+{
+    (void)state;
+    set_up(16, 64);
+    uint32_t page = buddy_alloc(&buddy, 0), free = page + 1;
+    assert_int_equal(pages[free].state, PAGE_FREE);
+    for (uint32_t first = 0; first < PAGES; first += 7)
+        buddy_check_blocks(&buddy, first, 7);
+    pages[free].prev = 3;
+    buddy_check_blocks(&buddy, free + 1, PAGES);
+    EXPECT_PANIC(buddy_check_blocks(&buddy, free, 1));
+    pages[free].prev = 0;
+    pages[free].order = 1;
+    EXPECT_PANIC(buddy_check_blocks(&buddy, 0, PAGES));
+    pages[free].order = BUDDY_ORDERS;
+    EXPECT_PANIC(buddy_check_blocks(&buddy, 0, PAGES));
+    pages[free].order = 0;
+    buddy_check_blocks(&buddy, 0, PAGES);
 }
 
 static void memory_added_twice_panics(void **state)
@@ -187,6 +209,7 @@ int main(void)
         cmocka_unit_test(every_page_can_be_had_singly_and_all_merge_again),
         cmocka_unit_test(an_order_beyond_the_largest_is_refused),
         cmocka_unit_test(freeing_twice_or_with_a_wrong_order_panics),
+        cmocka_unit_test(a_block_that_is_not_as_it_is_listed_panics),
         cmocka_unit_test(memory_added_twice_panics),
         cmocka_unit_test(any_table_unsorted_and_overlapping_is_read_right),
         cmocka_unit_test(sizes_that_wrap_around_do_not_make_memory),
