@@ -42,6 +42,15 @@ uint32_t children_next_pid(struct process *parent)
     return pid;
 }
 
+bool children_will_be(struct process *parent, uint32_t pid)
+{
+    bool irq = spin_lock(&parent->lock);
+    bool is_next = pid == parent->next_child;
+
+    spin_unlock(&parent->lock, irq);
+    return is_next;
+}
+
 static uint32_t take_next_pid(struct process *parent)
 {
     bool irq = spin_lock(&parent->lock);

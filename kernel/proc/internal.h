@@ -64,6 +64,8 @@ int process_hpm_thread(struct process *p, uint32_t tid, struct hpm_breakdown *ou
 int children_spawn(struct process *parent, const char *const *argv, unsigned argc);
 /* children.c: the pid of the next it starts. */
 uint32_t children_next_pid(struct process *parent);
+/* children.c: it has been asked for so, and is nobody's yet. */
+bool children_will_be(struct process *parent, uint32_t pid);
 /* children.c: referenced, or NULL. */
 struct process *children_find(struct process *parent, uint32_t pid);
 /* children.c: sleeps until it has ended and its memory is free: its exit status; -EINTR: parent is ending. */

@@ -130,10 +130,18 @@ static int open_held(struct session *s, const struct hpm_profiling *what, char *
     return err;
 }
 
-int samples_open(const struct process *owner, const struct hpm_profiling *what, char *why, size_t size)
+int samples_open(struct process *owner, const struct hpm_profiling *what, char *why, size_t size)
 {
     int number = 0, err = -ENOSPC;
 
+    if (what->pid && !children_will_be(owner, what->pid)) {
+        struct process *other = process_find(what->pid);
+        if (!other) {
+            ksnprintf(why, size, "there is no process %u", (unsigned)what->pid);
+            return -ESRCH;
+        }
+        process_put(other);
+    }
     counts_enter();
     while (number < SESSIONS && table.session[number].pid)
         number++;

@@ -3,8 +3,8 @@
 #include "kernel/proc/abi.h"
 #include "kernel/proc/process.h"
 
-/* Its number, from 1; or an error of hpm_profile_open, with why. */
-int samples_open(const struct process *owner, const struct hpm_profiling *what, char *why, size_t size);
+/* Its number, from 1; or, with why, -ESRCH: no such process, that may be the owner's next child's number; or an error of hpm_profile_open. */
+int samples_open(struct process *owner, const struct hpm_profiling *what, char *why, size_t size);
 /* How many samples, at most max, are at user address `to` now.  -ESRCH: no such session of the owner's; -EFAULT: what was taken
  * is lost, and counted as delivered. */
 int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, size_t max);

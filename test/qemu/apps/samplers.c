@@ -8,12 +8,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "apps/libc/hpm.h"
 #include "apps/libc/place.h"
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
 
-enum { SESSIONS = 4, BATCH = 256, FINE = 7, FAULTED = 139, WORK = 3000000 };
+enum { SESSIONS = 4, BATCH = 256, FINE = 7, FAULTED = 139, WORK = 10000000 };
 
 static struct sys_sample samples[BATCH];
 static const char *criteria; /* that this machine can sample by */
@@ -153,7 +154,17 @@ static void what_is_wrong_is_refused(void)
                   samples_open(criteria, 0, 1000, 1001, NULL, 0) == -EINVAL &&
                   samples_open(criteria, 0, 1000001, 10, NULL, 0) == -EINVAL,
               "and rates and limits out of range");
-    int session = open_of(criteria, 0);
+    char why[160] = "";
+    tap_check(samples_open(criteria, 99999, 1000, 10, why, sizeof why) == -ESRCH &&
+                  !strcmp(why, "there is no process 99999"),
+              "and processes that there are not (%s)", why);
+    int pid = start("nothing", NULL);
+    application_wait(pid);
+    tap_check(open_of(criteria, (uint32_t)pid) == -ESRCH, "or are no more");
+    int session = open_of(criteria, (uint32_t)getpid());
+    tap_check(session > 0, "one may sample oneself");
+    samples_close(session);
+    session = open_of(criteria, 0);
     spin();
     tap_check(syscall3(SYS_SAMPLE_TAKE, session, kernel, sizeof samples) == -EFAULT,
               "samples to the kernel are refused");
