@@ -122,6 +122,8 @@ static int read_name(const struct criterion_word *w, const struct criteria_caps 
         return refuse(err, " is neither u nor k", -EINVAL);
     }
     out->kind = time ? CRITERION_TIME : CRITERION_ENTRIES;
+    if (out->kind == CRITERION_ENTRIES && !access && out->modes == EVENT_KERNEL)
+        return refuse(err, "entries are out of user mode, so there are none of mode k alone", -EINVAL);
     return access ? read_access(source, caps->sources, out, err) : 0;
 }
 

@@ -7,7 +7,7 @@
  * NAME    an event as event_parse takes it; time; entries (into the kernel: system calls, faults, interrupts);
  *         access.WHAT: accesses served by l1, l2, l3, remote_l2, remote_l3, local_memory, remote_memory, or by one of
  *         remote (both remote caches), memory (both memories), any
- * MODES   u, k or both: in which the CPU was; both if there are none
+ * MODES   u, k or both: in which the CPU was; both if there are none; of entries not k alone
  * PERIOD  one in so many events, entries or accesses: a number, which may end in k, M or G (10^3, 10^6, 10^9);
  *         a time: a number that ends in ns, us, ms or s; if there is none the period is adapted (hpm/period.h)
  * Pure: no clock, lock, allocation or register.

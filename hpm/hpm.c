@@ -92,6 +92,8 @@ static void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan)
         context_add(of_cpu, plan, group, piece->cycles, length, count);
         *piece = (struct piece){0};
     }
+    if (hpm->profiler.held | hpm->profiler.holding)
+        profile_publish_held(hpm);
 }
 
 /* Most slices end in the middle of a round. */
@@ -110,7 +112,7 @@ static void end_slice(struct hpm_cpu *hpm, const struct mux_plan *plan)
 static void begin_turn(struct hpm_cpu *hpm, const struct hpm_programme *p)
 {
     hpm->turn_began = in_slices(hpm->last.cycles, hpm->last.instructions);
-    if (hpm->profiler.armed)
+    if (hpm->profiler.armed | hpm->profiler.held)
         profile_disarm(hpm, &hpm->last);
     if (p->arms)
         profile_arm(hpm, &hpm->last, p->arms, p->slot);

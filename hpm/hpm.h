@@ -256,15 +256,17 @@ unsigned hpm_profile_criteria(const struct hpm_profile *p);
 const char *hpm_profile_criterion(const struct hpm_profile *p, unsigned criterion);
 struct hpm_profile_account {
     uint64_t taken, delivered,
-        lost;               /* taken = delivered + lost: what waits in the CPUs' rings is not in it */
-    uint64_t stood_for;     /* the sum of the periods of those taken               */
-    uint64_t period;        /* mean, at present                                    */
-    uint64_t asked;         /* for, or 0: it is adapted                            */
-    uint64_t throttled;     /* how many times a storm of interrupts was cut short  */
-    uint64_t cycles;        /* that sampling took, of all criteria of all profiles */
-    uint64_t passed, idle;  /* cycles since boot, by the clock: those of all CPUs, and those idle */
-    uint32_t seen_permille; /* of the time it had a counter, where it is an event; else 1000 */
-    bool governed;          /* longer than asked for, for it would cost too much   */
+        lost;              /* taken = delivered + lost: what waits in the CPUs' rings is not in it */
+    uint64_t stood_for;    /* the sum of the periods of those taken               */
+    uint64_t estimate;     /* the same scaled to all the time, seen or not */
+    uint64_t period;       /* mean, at present                                    */
+    uint64_t asked;        /* for, or 0: it is adapted                            */
+    uint64_t throttled;    /* how many times a storm of interrupts was cut short  */
+    uint64_t cycles;       /* that sampling took, of all criteria of all profiles */
+    uint64_t passed, idle; /* cycles since boot, by the clock: those of all CPUs, and those idle */
+    uint32_t
+        seen_permille; /* where it is an event: of the time it had a counter, of what came then storms left; else 1000 */
+    bool governed; /* longer than asked for, for it would cost too much   */
 };
 void hpm_profile_account(struct hpm_profile *p, unsigned criterion, struct hpm_profile_account *out);
 /* When this CPU is to call hpm_timer next, at the latest, by arch_clock_ns; UINT64_MAX: never.  Interrupts off. */

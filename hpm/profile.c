@@ -101,6 +101,18 @@ static void disarm(struct hpm_cpu *hpm, const struct profiler_counter *counter, 
     s->left = next_distance(&hpm->profiler, s);
 }
 
+/* What storms kept from being sampled until this reading. */
+static void note_held(struct profiler *p, const struct pmu_latch *now)
+{
+    for (unsigned left = p->held; left; left &= left - 1) {
+        unsigned c = (unsigned)__builtin_ctz(left);
+        struct profiler_counter *counter = &p->counter[c];
+        counter->slot->holding += now->count[c] - counter->due;
+        counter->due = now->count[c];
+        p->holding |= (uint16_t)(1u << (counter->slot - p->of));
+    }
+}
+
 void profile_disarm(struct hpm_cpu *hpm, const struct pmu_latch *now)
 {
     struct profiler *p = &hpm->profiler;
@@ -110,6 +122,20 @@ void profile_disarm(struct hpm_cpu *hpm, const struct pmu_latch *now)
         disarm(hpm, &p->counter[c], now->count[c]);
     }
     p->armed = 0;
+    note_held(p, now);
+    p->held = 0;
+}
+
+void profile_publish_held(struct hpm_cpu *hpm)
+{
+    struct profiler *p = &hpm->profiler;
+
+    note_held(p, &hpm->last);
+    for (; p->holding; p->holding &= (uint16_t)(p->holding - 1)) {
+        struct profiler_slot *s = &p->of[__builtin_ctz(p->holding)];
+        add(&s->held_back, s->holding);
+        s->holding = 0;
+    }
 }
 
 /* Periods have become so much shorter that what is left of a distance would be many of them: not so long, then. */
@@ -123,6 +149,14 @@ static void shorten(struct profiler *p, struct profiler_slot *s)
     s->distance += passed;
 }
 
+/* What the counter counts from then on is not sampled. */
+static void hold(struct profiler *p, unsigned c, struct profiler_slot *s, uint64_t from)
+{
+    p->counter[c] = (struct profiler_counter){s, from};
+    p->armed &= (uint8_t) ~(1u << c);
+    p->held |= (uint8_t)(1u << c);
+}
+
 void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms, const uint8_t *slot)
 {
     struct profiler *p = &hpm->profiler;
@@ -130,8 +164,10 @@ void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms,
     for (unsigned left = arms; left; left &= left - 1) {
         unsigned c = (unsigned)__builtin_ctz(left);
         struct profiler_slot *s = &p->of[slot[c]];
-        if (s->throttled == window_of(s))
+        if (s->throttled == window_of(s)) {
+            hold(p, c, s, now->count[c]);
             continue;
+        }
         shorten(p, s);
         p->counter[c] = (struct profiler_counter){s, now->count[c] + s->left};
         p->armed |= (uint8_t)(1u << c);
@@ -157,7 +193,7 @@ static void throttle(struct profiler *p, unsigned c)
     s->throttled = window_of(s);
     s->left = next_distance(p, s);
     add(&s->throttles, 1);
-    p->armed &= (uint8_t) ~(1u << c);
+    hold(p, c, s, p->counter[c].due);
 }
 
 void profile_overflowed(struct hpm_cpu *hpm, unsigned counters)

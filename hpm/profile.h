@@ -37,12 +37,14 @@ struct profiler {
     vaddr_t pc;
     bool user;
     uint8_t armed;        /* bit c: counter c is                           */
+    uint8_t held;         /* bit c: it would be, if there were no storm    */
+    uint16_t holding;     /* bit s: slot s has something to publish        */
     uint32_t random;      /* xorshift state, not 0                         */
     uint32_t storm;       /* interrupts for samples ...                    */
     uint64_t storm_since; /* ... since then                                */
     struct profiler_counter {
-        struct profiler_slot *slot; /* which it is armed for */
-        uint64_t due;               /* by its count          */
+        struct profiler_slot *slot; /* which it is armed for                     */
+        uint64_t due;               /* by its count; held: what came afterwards is */
     } counter[HPM_COUNTERS_MAX];
     struct profiler_slot {
         const struct profile_slot *of;
@@ -52,6 +54,8 @@ struct profiler {
         uint32_t distance;       /* that it ends                                   */
         uint32_t throttled;      /* in this window, not before the next; 0: not    */
         uint64_t lost, lost_for; /* samples, and what they stood for               */
+        /* What happened while it was throttled, and its counter counted: published with the counts, and not yet. */
+        uint64_t held_back, holding;
         uint64_t throttles;
         uint16_t cpu;
         uint8_t criterion;
@@ -66,6 +70,8 @@ void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, bool 
 /* A reading that ends the turn of the armed counters; then the next group's, which has begun at it. */
 void profile_disarm(struct hpm_cpu *hpm, const struct pmu_latch *now);
 void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms, const uint8_t *slot);
+/* The counts of the latest reading are handed out. */
+void profile_publish_held(struct hpm_cpu *hpm);
 /* Counters have interrupted, bit c: counter c. */
 void profile_overflowed(struct hpm_cpu *hpm, unsigned counters);
 /* The CPU becomes idle or busy: only busy time passes. */

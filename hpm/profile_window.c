@@ -13,6 +13,17 @@ uint64_t hpm_primes = 1;
 
 /* ---- Sums over CPUs ---- */
 
+/* Events of storms. */
+static uint64_t held_back(unsigned slot)
+{
+    uint64_t sum = 0;
+
+    cpu_for_each (cpu)
+        if (cpu->hpm)
+            sum += __atomic_load_n(&cpu->hpm->profiler.of[slot].held_back, __ATOMIC_RELAXED);
+    return sum;
+}
+
 static void sum_slot(unsigned slot, struct hpm_profile_account *sum)
 {
     cpu_for_each (cpu) {
@@ -70,12 +81,24 @@ static const struct mux_sum *sum_event(struct hpm_profile *p, unsigned i)
     return &p->sums.count[__builtin_ctzll(count)];
 }
 
-static uint32_t seen_permille(struct hpm_profile *p, unsigned i)
+/*
+ * An event could be sampled for `seen` of `length`: while it had a counter, and of that the part that storms left of what happened, for
+ * they are full of events.
+ */
+static void account_seen(struct hpm_profile *p, unsigned i, struct hpm_profile_account *out)
 {
+    out->seen_permille = 1000;
+    out->estimate = out->stood_for;
     if (p->criteria.criterion[i].kind != CRITERION_EVENT)
-        return 1000;
+        return;
+    uint64_t held = held_back(p->of[i].slot);
     const struct mux_sum *sum = sum_event(p, i);
-    return sum->length ? (uint32_t)fixed_muldiv(MIN(sum->seen, sum->length), 1000, sum->length) : 0;
+    uint64_t seen = MIN(sum->seen, sum->length);
+    if (sum->counted)
+        seen = fixed_muldiv(seen, sum->counted - MIN(held, sum->counted), sum->counted);
+    out->seen_permille = sum->length ? (uint32_t)fixed_muldiv(seen, 1000, sum->length) : 0;
+    if (seen)
+        out->estimate = fixed_muldiv(out->stood_for, sum->length, seen);
 }
 
 void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_account *out)
@@ -91,7 +114,6 @@ void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_a
                                         .cycles = sampling_cycles(),
                                         .passed = passed,
                                         .idle = MIN(idle, passed),
-                                        .seen_permille = seen_permille(p, i),
                                         .governed = p->governor.reason != GOVERNOR_IDLE};
     if (profile_is_access(p, i)) {
         struct hpm_sample_account a;
@@ -102,6 +124,7 @@ void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_a
         sum_slot(c->slot, out);
     }
     out->taken = out->delivered + out->lost;
+    account_seen(p, i, out);
 }
 
 /* ---- Periods ---- */
@@ -210,21 +233,30 @@ static void adapt(struct hpm_profile *p, unsigned i, uint64_t length)
     __atomic_store_n(&profile_slot(p, i)->window, profile_slot(p, i)->window + 1, __ATOMIC_RELAXED);
 }
 
-/* Storms since the last window. */
-static void calm(struct hpm_profile *p)
+/* Were there any since the last window?  A criterion's first are said. */
+static bool had_storms(struct hpm_profile *p, unsigned i)
 {
+    struct profile_criterion *c = &p->of[i];
     struct hpm_profile_account a = {0};
 
-    for (unsigned i = 0; i < p->criteria.count; i++)
-        if (!profile_is_access(p, i))
-            sum_slot(p->of[i].slot, &a);
-    if (a.throttled == p->throttles)
-        return;
-    governor_storm(&p->governor, 4);
-    if (!p->throttles)
+    sum_slot(c->slot, &a);
+    if (a.throttled == c->throttles)
+        return false;
+    if (!c->throttles)
         kprintf("hpm: sampling %s: a storm of interrupts: they are held back, and periods lengthened\n",
-                p->criteria.criterion[0].name);
-    p->throttles = a.throttled;
+                p->criteria.criterion[i].name);
+    c->throttles = a.throttled;
+    return true;
+}
+
+static void calm(struct hpm_profile *p)
+{
+    bool stormy = false;
+
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        stormy |= !profile_is_access(p, i) && had_storms(p, i);
+    if (stormy)
+        governor_storm(&p->governor, 4);
 }
 
 void hpm_profile_window(struct hpm_profile *p)

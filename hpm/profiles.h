@@ -17,11 +17,12 @@ struct hpm_profile {
         uint64_t mean, drawn_for;
         uint64_t delivered, stood_for;                         /* taken out, and what they stood for */
         uint64_t lost_before, lost_for, window_lost, drawn_at; /* of accesses; drawn_at: so many were taken */
+        uint64_t throttles;                                    /* until the present window */
         uint64_t window_taken, window_stood_for, window_counted; /* when the present window began */
     } of[CRITERIA_MAX];
     struct governor governor;
-    struct hpm_sums sums;                                   /* for work */
-    uint64_t began_ns, began_busy, began_cycles, throttles; /* when this window began */
+    struct hpm_sums sums;                        /* for work */
+    uint64_t began_ns, began_busy, began_cycles; /* when this window began */
     unsigned drawing;
 };
 

@@ -302,6 +302,11 @@ static int want(struct hpm_session *s, const uint8_t *slots, char *err, size_t e
     if (slots)
         pin_if_possible(&request, hpm_session_counts(s));
     error = change_plan(&request, &cause);
+    /* What is sampled had better have a counter all the time, and need not. */
+    if (error == -ENOSPC && (request.pinned & request.sampled)) {
+        request.pinned &= ~request.sampled;
+        error = change_plan(&request, &cause);
+    }
     return error ? explain(s, &request, &cause, whose, error, err, err_size) : 0;
 }
 

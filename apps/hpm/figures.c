@@ -28,9 +28,9 @@ const char *figure_time(uint64_t ns, char out[FIGURE_MAX])
     return out;
 }
 
-uint64_t figure_scaled(uint64_t part, uint32_t permille)
+uint64_t figure_scaled(uint64_t part, uint64_t seen, uint64_t all)
 {
-    return (uint64_t)((unsigned __int128)part * 1000 / permille);
+    return seen ? (uint64_t)((unsigned __int128)part * all / seen) : part;
 }
 
 double figure_percent(uint64_t part, uint64_t all)

@@ -9,7 +9,7 @@
 const char *figure_grouped(uint64_t n, char out[FIGURE_MAX]);
 /* 1.250 ms, 17.000 us, 120 ns */
 const char *figure_time(uint64_t ns, char out[FIGURE_MAX]);
-/* What is permille thousandths of, not 0. */
-uint64_t figure_scaled(uint64_t part, uint32_t permille);
+/* What that part comes to in all, where so much of it was seen. */
+uint64_t figure_scaled(uint64_t part, uint64_t seen, uint64_t all);
 /* In percent; 0 of nothing. */
 double figure_percent(uint64_t part, uint64_t all);

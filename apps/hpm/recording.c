@@ -51,23 +51,13 @@ static bool is_time(const struct sys_sample_account *a)
     return !strcmp(a->name, "time") || !strncmp(a->name, "time:", 5);
 }
 
-/* What has samples was seen, if only for less than a thousandth. */
-static uint32_t seen_permille(const struct sys_sample_account *a)
-{
-    return a->seen_permille ? (uint32_t)a->seen_permille : 1;
-}
-
 struct shares_form recording_form(const struct sys_sample_account *a, size_t rows, const char *line_end)
 {
     return (struct shares_form){.rows = rows,
                                 .unit = is_time(a) ? "ns" : "count",
-                                .seen_permille = seen_permille(a),
+                                .seen = a->stood_for,
+                                .all = a->estimate,
                                 .line_end = line_end};
-}
-
-uint64_t recording_estimate(const struct sys_sample_account *a)
-{
-    return figure_scaled(a->stood_for, seen_permille(a));
 }
 
 void recording_period(const struct sys_sample_account *a, uint64_t samples, uint64_t weight,

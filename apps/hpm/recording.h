@@ -25,8 +25,6 @@ void recording_period(const struct sys_sample_account *a, uint64_t samples, uint
                       char out[RECORDING_TEXT_MAX]);
 /* How shares of the criterion are printed. */
 struct shares_form recording_form(const struct sys_sample_account *a, size_t rows, const char *line_end);
-/* What its samples stand for: that there was in all the time, seen or not. */
-uint64_t recording_estimate(const struct sys_sample_account *a);
 /* What sampling took of the busy CPUs' time, "0.17 %", of all who sample. */
 void recording_cost(const struct recording *r, char out[RECORDING_TEXT_MAX]);
 void recording_close(struct recording *r);

@@ -150,7 +150,7 @@ static void print_row(enum shares_by by, const struct share *r, uint64_t all, co
     char label[2 * LABEL_MAX], weight[FIGURE_MAX];
 
     describe(by, r, label, sizeof label);
-    figure_grouped(figure_scaled(r->weight, form->seen_permille), weight);
+    figure_grouped(figure_scaled(r->weight, form->seen, form->all), weight);
     printf("  %5.1f %% %8" PRIu64 " %18s  %s%s", figure_percent(r->weight, all), r->samples, weight, label,
            form->line_end);
 }

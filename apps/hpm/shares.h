@@ -35,9 +35,9 @@ void shares_add(struct shares *s, const struct sys_sample *sample);
 /* Largest weight first; *n of them, those for which there was no memory included.  free() it; NULL: no memory. */
 const struct share **shares_sorted(const struct shares *s, size_t *n);
 struct shares_form {
-    size_t rows;            /* at most; how much is left is said             */
-    const char *unit;       /* of the weights                                */
-    uint32_t seen_permille; /* of all that there was is in the weights, not 0 */
+    size_t rows;        /* at most; how much is left is said             */
+    const char *unit;   /* of the weights                                */
+    uint64_t seen, all; /* what was sampled is so much of so much         */
     const char *line_end;
 };
 void shares_print(const struct shares *s, const struct shares_form *form);

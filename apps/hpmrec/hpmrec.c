@@ -141,7 +141,7 @@ static void print_head(unsigned criterion)
     recording_period(&a, a.taken, a.stood_for, period);
     struct shares_form form = recording_form(&a, (size_t)rows, "\n");
     printf("hpmrec: %s: %" PRIu64 " samples taken, %" PRIu64 " lost, %s; they stand for %s\n", a.name,
-           a.taken, a.lost, period, figure_grouped(recording_estimate(&a), weight));
+           a.taken, a.lost, period, figure_grouped(a.estimate, weight));
     if (format == FORMAT_TEXT && shares[criterion].samples)
         shares_print(&shares[criterion], &form);
 }

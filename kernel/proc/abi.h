@@ -146,6 +146,7 @@ struct sys_sample_account {
     char name[160];
     uint64_t taken, delivered, lost; /* taken = delivered + lost + what waits                         */
     uint64_t stood_for;              /* sum of the periods of those taken                             */
+    uint64_t estimate;               /* the same scaled to all the time, seen or not                  */
     uint64_t period;                 /* mean, at present                                              */
     uint64_t asked;                  /* for, or 0: it is adapted                                      */
     uint64_t throttled;              /* storms of interrupts that were cut short                      */

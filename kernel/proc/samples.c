@@ -215,6 +215,7 @@ static int account_held(const struct session *s, uint32_t criterion, struct sys_
                                        .delivered = a.delivered,
                                        .lost = a.lost,
                                        .stood_for = a.stood_for,
+                                       .estimate = a.estimate,
                                        .period = a.period,
                                        .asked = a.asked,
                                        .throttled = a.throttled,

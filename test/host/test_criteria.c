@@ -106,7 +106,11 @@ static void what_is_no_event_has_modes_too(void **state)
 {
     (void)state;
     assert_int_equal(only("time:u")->modes, EVENT_USER);
-    assert_int_equal(only("entries:k@7")->modes, EVENT_KERNEL);
+    assert_int_equal(only("entries:u@7")->modes, EVENT_USER);
+    assert_int_equal(only("time:k@1ms")->modes, EVENT_KERNEL);
+    assert_int_equal(only("access.any:k")->modes, EVENT_KERNEL);
+    assert_refused("entries:k@7", -EINVAL,
+                   "'entries:k@7': entries are out of user mode, so there are none of mode k alone");
     assert_int_equal(only("access.any:u:k")->modes, BOTH);
     assert_refused("time:x", -EINVAL, "'time:x': 'x' is neither u nor k");
     assert_refused("entries:uu", -EINVAL, "'entries:uu': mode 'u' is given twice");

@@ -233,6 +233,46 @@ static void a_storm_is_held_back_and_said(void **state)
     assert_true(later.taken > a.taken);
 }
 
+/* Most of what happens is held back; what could be sampled stands for all of it, if it is scaled. */
+static void what_is_held_back_was_not_seen(void **state)
+{
+    struct hpm_profile_account a;
+    uint64_t happened = 0;
+
+    (void)state;
+    open_profile("L1D_MISSES@1", 0);
+    switch_to(0, 0);
+    for (unsigned window = 0; window < 8; window++) {
+        for (unsigned i = 0; i < 3000; i++, happened++) {
+            double_count(MACHINE_EVENT_L1D_MISSES, 1);
+            double_execute(1, i < 1000 ? 1 : SLICE_CYCLES / 1000);
+        }
+        take_all();
+        hpm_profile_window(profile);
+        double_execute(1, SLICE_CYCLES); /* its last turn is over */
+    }
+    switch_to(0, -1);
+    hpm_profile_account(profile, 0, &a);
+    assert_true(a.throttled >= 1);
+    assert_in_range(a.seen_permille, 1, 950);
+    assert_in_range(a.estimate, happened * 99 / 100, happened * 101 / 100);
+}
+
+static void a_storm_has_the_name_of_the_criterion_that_brought_it(void **state)
+{
+    (void)state;
+    open_profile("LOADS@100000,L1D_MISSES@1", 0);
+    switch_to(0, 0);
+    double_output[0] = 0;
+    for (unsigned i = 0; i < 1000; i++) {
+        double_count(MACHINE_EVENT_L1D_MISSES, 1);
+        double_execute(1, 1);
+    }
+    hpm_profile_window(profile);
+    assert_non_null(strstr(double_output, "hpm: sampling L1D_MISSES: a storm of interrupts"));
+    assert_null(strstr(double_output, "LOADS"));
+}
+
 /* A thousand a second is wanted; a million misses come in a tenth of one. */
 static void an_adaptive_period_is_right_after_one_window(void **state)
 {
@@ -618,6 +658,8 @@ int main(void)
         TEST(samples_of_one_process_are_of_that_process),
         TEST(two_criteria_have_samples_of_their_own),
         TEST(a_storm_is_held_back_and_said),
+        TEST(what_is_held_back_was_not_seen),
+        TEST(a_storm_has_the_name_of_the_criterion_that_brought_it),
         TEST(an_adaptive_period_is_right_after_one_window),
         TEST(a_period_that_shrinks_does_not_wait_for_the_old_distance),
         TEST(time_is_sampled_while_a_cpu_is_busy),
