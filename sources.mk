@@ -3,7 +3,7 @@
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic, mem* and others.
 POLICY_SRC := \
-	$(addprefix hpm/,context.c criteria.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c) \
+	$(addprefix hpm/,context.c criteria.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c path/log.c) \
 	kernel/dev/block_faults.c \
 	$(addprefix mm/,lrudist.c lrustack.c mrc.c mrustack.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
@@ -41,6 +41,7 @@ ARCH_SRC_aarch64 := \
 	$(DEVTREE_SRC) $(LIBFDT_SRC)
 KERNEL_SRC := \
 	$(addprefix hpm/,breakdown.c figures.c hpm.c profile.c profile_window.c profiles.c remote.c report.c sampling.c session.c setup.c) \
+	$(addprefix hpm/path/,backends.c model.c path.c) \
 	$(addprefix hpm/pmu/,backends.c model.c rate.c) \
 	$(addprefix kernel/arch/,clock.c cpus.c fault.c lookback.c memory.c msi.c place.c pt.c start_fail.c sync.c usercopy.c) \
 	kernel/boot/boot_info.c \
@@ -55,7 +56,7 @@ KERNEL_SRC := \
 		user.c userfault.c uthread.c) \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
 	$(addprefix kernel/telemetry/,counters.c record.c stream.c) \
-	$(addprefix mm/,bootmem.c buddy.c fault.c frame.c heap.c kstack.c regions.c space.c tlb.c) \
+	$(addprefix mm/,bootmem.c buddy.c fault.c frame.c heap.c kstack.c regions.c space.c tlb.c track.c track_path.c) \
 	$(addprefix sched/, \
 		balance.c migrate.c policies.c runqueue.c sched.c sharing.c sharing_args.c sharing_detect.c sharing_place.c \
 		sharing_policies.c sharing_report.c thread.c timer.c topology.c wait.c watchdog.c) \
@@ -189,6 +190,7 @@ test_hpm_group_cause_SRC := hpm/group.c
 test_hpm_plan_SRC := $(PLAN)
 test_mux_SRC := $(MUX) test/host/mux_config.c
 test_mux_turns_SRC := hpm/mux_turns.c test/host/mux_config.c
+test_page_log_SRC := hpm/path/log.c
 test_period_SRC := hpm/period.c hpm/period_draw.c
 
 # hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.

@@ -19,6 +19,7 @@ struct cpu {
     /* What interrupts and switches need is together. */
     struct thread *current;   /* running thread; written by the scheduler, irqs off  */
     struct hpm_cpu *hpm;      /* hpm/hpm.c                                           */
+    struct path_cpu *pages;   /* hpm/path/path.c                                     */
     struct runqueue *rq;      /* sched/runqueue.c                                    */
     struct arch_space *space; /* loaded address space, NULL = kernel only            */
     struct thread *idle;      /* its idle thread                                     */

@@ -3,6 +3,7 @@
  * Here is also what ties the subsystems together: the handlers the architecture reports to, and the boot arguments' tables.
  */
 #include "hpm/hpm.h"
+#include "hpm/path/path.h"
 #include "kernel/boot/boot_info.h"
 #include "kernel/call.h"
 #include "kernel/cmdline.h"
@@ -23,6 +24,7 @@
 #include "kernel/selftest/selftest.h"
 #include "kernel/telemetry/telemetry.h"
 #include "mm/mm.h"
+#include "mm/track.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 
@@ -51,8 +53,8 @@ static const struct arg kernel_args[] = {
      "check this machine before anything is run, and print a report of it"},
     {0},
 };
-const struct arg *const arg_tables[] = {kernel_args,    sched_args, sharing_args, hpm_args,
-                                        telemetry_args, disk_args,  NULL};
+const struct arg *const arg_tables[] = {kernel_args, sched_args,     sharing_args, hpm_args,
+                                        track_args,  telemetry_args, disk_args,    NULL};
 
 static char cmdline_text[BOOT_CMDLINE_MAX], cmdline_error[256];
 static struct cmdline cmdline;
@@ -89,6 +91,7 @@ static void handle_user_return(const struct arch_frame *frame)
 {
     if (frame)
         hpm_entered(frame);
+    track_user_return();
     sched_point();
     process_user_return();
 }
@@ -97,6 +100,7 @@ static const struct arch_handlers handlers = {
     .timer = handle_timer,
     .ipi = handle_ipi,
     .pmu = hpm_interrupt,
+    .path = path_interrupt,
     .page_fault = process_page_fault,
     .user_fault = process_user_fault,
     .syscall = syscall_dispatch,
@@ -247,6 +251,7 @@ static void init(void *arg)
     console_thread_start();
     start_cpus();
     hpm_cpus_started();
+    track_init();
     if (!selftest_wanted) /* whose report has them */
         quirks_print("");
     telemetry_start();

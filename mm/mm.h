@@ -44,6 +44,7 @@ enum region_kind { REGION_ANON, REGION_IMAGE, REGION_STACK };
 int space_create(struct space **out);
 void space_destroy(struct space *s); /* nobody runs in it any more */
 struct arch_space *space_arch(struct space *s);
+uint16_t space_number(const struct space *s); /* by which page logs know it; 0: not at all */
 /* Reserves len bytes (rounded up to pages): at va if not 0 (-EEXIST if taken, -EINVAL outside user space or
  * unaligned), else anywhere.  Demand-zero.  name is for people.  -ENOMEM. */
 int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum region_kind kind,

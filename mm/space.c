@@ -7,6 +7,7 @@
  * without it, and only then back to the frames.
  */
 #include "mm/space.h"
+#include "mm/track.h"
 #include "mm/frame.h"
 #include "kernel/printf.h"
 #include "sched/sched.h"
@@ -38,8 +39,15 @@ int space_create(struct space **out)
         kfree(s);
         return err;
     }
+    s->number = track_space_added(s);
+    track_space_begins(s);
     *out = s;
     return 0;
+}
+
+uint16_t space_number(const struct space *s)
+{
+    return s->number;
 }
 
 struct arch_space *space_arch(struct space *s)
@@ -197,6 +205,7 @@ static void check_everything(UNUSED struct space *s)
 void space_destroy(struct space *s)
 {
     check_everything(s);
+    track_space_removed(s);
     for (uint32_t i = 0; i < s->regions.count; i++)
         drop_pages(s, s->regions.items[i].touched_lo, s->regions.items[i].touched_hi);
     ASSERT(s->resident_pages == 0);

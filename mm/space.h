@@ -15,6 +15,8 @@ struct space {
     uint64_t mapped_pages;   /* [S] */
     uint64_t resident_pages; /* [S] */
     uint64_t faults;         /* [S] */
+    uint16_t number;         /* [-] for trackers; 0: none */
+    bool watched;            /* mm/track.c */
 };
 
 /* What the page tables say for a page of a region: without rights they keep it, and every access faults. */

@@ -5,6 +5,7 @@
  * sched_point() - at the latest on its way back to user mode.  cpu->resched, set under the run queue's lock, asks for that.
  * The only timer interrupts are those somebody waits for: a sleeper's time, the end of a slice, a busy CPU's balancing.
  */
+#include "hpm/path/path.h"
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
 
@@ -61,6 +62,8 @@ void thread_leave_space(void)
     bool irq = arch_irq_save();
 
     thread_current()->space = NULL;
+    thread_current()->space_number = 0;
+    path_switch(thread_current()->tid, 0);
     enter_space(this_cpu(), NULL);
     arch_irq_restore(irq);
 }
@@ -100,6 +103,7 @@ static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *
     rq_recount_locked(rq);
     rq->stats.switches++;
     rq->left = prev;
+    path_switch(next->tid, next->space_number);
     hpm_switch(prev == cpu->idle ? NULL : &prev->hpm, next == cpu->idle ? NULL : &next->hpm);
     sched_program_timer(); /* behind it: time is sampled of who is busy */
     enter_space(cpu, next->space);

@@ -59,6 +59,7 @@ struct thread {
     char name[THREAD_NAME_MAX]; /* [-] */
     struct process *process;    /* [-] NULL: a kernel thread                      */
     struct arch_space *space;   /* [O] NULL: kernel only                          */
+    uint16_t space_number;      /* [O] for page logs; 0: none                     */
     const struct sched_policy *policy; /* [-] in force when it was created         */
     void *kstack;                      /* [-] lowest usable byte                         */
     void (*entry)(void *);             /* [-] */
@@ -100,6 +101,7 @@ struct thread_params {
     struct process *process;
     uint32_t pid; /* under which hpm accounts; 0: the kernel */
     struct arch_space *space;
+    uint16_t space_number;         /* under which page accesses are logged; 0: they are not */
     const struct cpuset *affinity; /* NULL: any CPU    */
     uint8_t prio;
     int group;

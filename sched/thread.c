@@ -91,6 +91,7 @@ static struct thread *allocate(const struct thread_params *p)
     t->arg = p->arg;
     t->process = p->process;
     t->space = p->space;
+    t->space_number = p->space_number;
     t->affinity = p->affinity ? *p->affinity : cpuset_first(CPU_MAX);
     t->chip_home = CHIP_ANY;
     t->migrate_to = CPU_ANY;

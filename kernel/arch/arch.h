@@ -92,6 +92,7 @@ struct arch_handlers {
     void (*timer)(const struct arch_frame *); /* the deadline of arch_timer_arm has passed */
     void (*ipi)(enum arch_ipi kind);
     void (*pmu)(struct arch_frame *); /* counter overflow or record buffer         */
+    void (*path)(void);               /* a page-access tracker's log is full      */
     /* A page fault at va from user mode or from a user copy.  Interrupts as they were.  May sleep when from_user or
      * when no spinlock is held.  0: retry.  -EFAULT: no such mapping (user: user_fault follows; copy: it fails). */
     int (*page_fault)(vaddr_t va, enum fault_access access, bool from_user);
@@ -191,6 +192,8 @@ struct arch_msi {
 /* Message that raises the PMU interrupt on this CPU; panics where there is none.  Interrupts off, after arch_init_irq.  The CPU's own
  * counters raise that interrupt without a message, on each CPU that has its part of the interrupt controller. */
 void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi);
+/* Message that raises the page-access tracker's interrupt on this CPU: 0, or -ENOTSUP: none can.  Interrupts off, after arch_init_irq. */
+int arch_path_msi(struct cpu *cpu, struct arch_msi *msi);
 
 /* ---- Message interrupts of devices.  After arch_init_irq; any context but an interrupt. ---- */
 #define ARCH_MSI_MAX 128 /* at the same time */

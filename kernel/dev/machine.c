@@ -22,6 +22,12 @@ volatile struct machine_cpu *machine_cpu(unsigned index)
     return (volatile struct machine_cpu *)(registers + MACHINE_CPU_OFFSET + index * PAGE_SIZE);
 }
 
+volatile struct machine_path *machine_path(unsigned index)
+{
+    ASSERT(registers && index < MACHINE_CPUS);
+    return (volatile struct machine_path *)(registers + MACHINE_PATH_OFFSET + index * PAGE_SIZE);
+}
+
 /* Maps page 0 alone first: what is no machine of ours stays unmapped but for it. */
 static bool has_cookie(paddr_t base)
 {

@@ -12,3 +12,4 @@ int machine_init(void);
 volatile struct machine_id *machine_id(void);
 /* Registers of the CPU with this index in cpus[]; only where machine_id() is not NULL. */
 volatile struct machine_cpu *machine_cpu(unsigned index);
+volatile struct machine_path *machine_path(unsigned index);

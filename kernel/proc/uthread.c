@@ -59,6 +59,7 @@ static int make_thread(struct process *p, struct launch *l, const struct thread 
         .process = p,
         .pid = p->pid,
         .space = space_arch(p->space),
+        .space_number = space_number(p->space),
         .affinity = like ? &like->affinity : NULL,
         .prio = like ? like->prio : PRIO_NORMAL,
         .group = GROUP_NONE,

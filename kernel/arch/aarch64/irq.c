@@ -16,11 +16,20 @@
 
 #define SPE_IRQ 21 /* likewise of the profiling buffer */
 
+/* The simulated multiprocessor's page-access trackers send their message there: the Base System Architecture gives it to what
+ * no kernel uses (cross triggers). */
+#define PATH_IRQ 24
+
 static uint32_t pmu_irq, spe_irq; /* spe_irq 0: this machine has none */
 
 static void handle_pmu(UNUSED uint32_t irq, struct arch_frame *f)
 {
     arch_handlers.pmu(f);
+}
+
+static void handle_path(UNUSED uint32_t irq, UNUSED struct arch_frame *f)
+{
+    arch_handlers.path();
 }
 
 static bool is_private(uint32_t irq)
@@ -78,6 +87,7 @@ int arch_init_irq(const struct boot_info *info, arch_alloc_fn *alloc)
     }
     init_pmu(p->pmu_irq);
     init_spe(p->spe_irq);
+    gic_attach(PATH_IRQ, 1, handle_path);
     init_messages(p, alloc);
     if (v2m_pmu_count())
         gic_attach_quiet(v2m_pmu_first(), v2m_pmu_count(), handle_pmu);
@@ -93,6 +103,7 @@ void irq_init_cpu(void)
     gic_init_cpu();
     its_init_cpu(this_cpu());
     gic_enable_private(pmu_irq);
+    gic_enable_private(PATH_IRQ);
     if (spe_irq && cpu_has_spe())
         gic_enable_private(spe_irq);
     clock_init_cpu();
@@ -103,4 +114,9 @@ void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi)
 {
     if (!gic_private_message(cpu, pmu_irq, &msi->address, &msi->data) && !v2m_pmu_message(cpu, msi))
         panic("irq: no message raises an interrupt on CPU %u", cpu->index);
+}
+
+int arch_path_msi(struct cpu *cpu, struct arch_msi *msi)
+{
+    return gic_private_message(cpu, PATH_IRQ, &msi->address, &msi->data) ? 0 : -ENOTSUP;
 }

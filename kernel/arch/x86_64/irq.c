@@ -71,6 +71,11 @@ void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi)
               (unsigned long long)cpu->hwid);
 }
 
+int arch_path_msi(struct cpu *cpu, struct arch_msi *msi)
+{
+    return compose(cpu, VEC_PATH, msi) ? -ENOTSUP : 0;
+}
+
 /* Each message has a vector of its own on all CPUs; whose it is makes no difference. */
 static int bind(unsigned n, UNUSED uint32_t requester, const struct cpu *target, struct arch_msi *out)
 {

@@ -105,6 +105,9 @@ static void interrupt(struct arch_frame *frame)
     case VEC_CALL:
         arch_handlers.ipi(ipis[frame->vector - VEC_RESCHED]);
         break;
+    case VEC_PATH:
+        arch_handlers.path();
+        break;
     case VEC_ERROR:
         lapic_error();
         break;

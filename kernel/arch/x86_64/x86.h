@@ -89,6 +89,7 @@ enum {
     VEC_TLB = 0xf2,
     VEC_CALL = 0xf3,
     VEC_PMU = 0xf4,
+    VEC_PATH = 0xf5,
     VEC_ERROR = 0xfe,
     VEC_SPURIOUS = 0xff,
 };

@@ -1,0 +1,288 @@
+/*
+ * The CPUs' page logs, and whose turn it is on each.
+ *
+ * Invariants: a CPU's log, but for the consumer's side, and its unit are touched by that CPU only, interrupts off.  When a thread
+ * leaves a CPU its batch has ended, before any other CPU can run it.  While a thread with a space runs, the unit tracks that if it is
+ * watched, else none.
+ */
+#include "hpm/path/path.h"
+#include "kernel/call.h"
+#include "kernel/cpu.h"
+#include "kernel/printf.h"
+#include "mm/mm.h"
+
+#define LOG_ORDER  4 /* 64 KB for the ring: its line, and as many entries as a power of two leaves */
+#define LOG_SIZE   4096
+#define DRAIN_ROOM (2 * 128) /* beyond what the largest unit's log holds */
+#define CALL_NS    (10 * NS_PER_S)
+
+_Static_assert(sizeof(struct page_ring) + LOG_SIZE * sizeof(uint64_t) <= PAGE_SIZE << LOG_ORDER,
+               "a ring's memory");
+
+struct path_cpu {
+    uint32_t tid;            /* that runs */
+    uint16_t space, tracked; /* its space; what the unit tracks: that of this thread or the last one, or 0 */
+    bool started, stuck;     /* its unit; the unit waits for room to be drained */
+    uint64_t interrupts, ticks;
+    struct page_log log;
+};
+
+static struct {
+    const struct path_ops *ops; /* NULL: there is no hardware */
+    bool probed, on;            /* the hardware */
+    struct path_caps caps;
+    uint64_t watched[PAGE_SPACES / 64]; /* atomic words */
+    struct page_log *log[CPU_MAX];
+    unsigned count;
+} path;
+
+static struct path_cpu *path_here(void)
+{
+    return this_cpu()->pages;
+}
+
+static bool is_watched(uint16_t space)
+{
+    return space && __atomic_load_n(&path.watched[space / 64], __ATOMIC_RELAXED) >> space % 64 & 1;
+}
+
+/* ---- On the CPU concerned, interrupts off ---- */
+
+/* The thread's batch ends. */
+static void end_batch(struct path_cpu *c, uint64_t now)
+{
+    if (c->tracked) {
+        c->stuck = !page_log_has_room(&c->log, DRAIN_ROOM);
+        if (!c->stuck)
+            path.ops->drain();
+    }
+    page_log_end_batch(&c->log, c->tid, c->space, now);
+}
+
+static void track(struct path_cpu *c)
+{
+    uint16_t wanted =
+        c->space ? c->space : c->tracked; /* the kernel accesses no space but the running thread's */
+
+    if (!c->started || !is_watched(wanted))
+        wanted = 0;
+    if (wanted == c->tracked)
+        return;
+    path.ops->enter(wanted);
+    c->tracked = wanted;
+}
+
+void path_switch(uint32_t tid, uint16_t space)
+{
+    struct path_cpu *c = path_here();
+
+    if (!c || !(c->space | space))
+        return;
+    uint64_t now = arch_ticks_near();
+    if (c->space)
+        end_batch(c, now);
+    c->tid = tid;
+    c->space = space;
+    if (space)
+        track(c);
+    c->ticks += arch_ticks_near() - now;
+}
+
+void path_interrupt(void)
+{
+    struct path_cpu *c = path_here();
+    uint64_t now = arch_ticks_near();
+
+    if (!c)
+        return;
+    c->interrupts++;
+    end_batch(c, now);
+    c->ticks += arch_ticks_near() - now;
+}
+
+void path_flush(void)
+{
+    bool irq = arch_irq_save();
+    struct path_cpu *c = path_here();
+
+    if (c && c->space)
+        end_batch(c, arch_ticks_near());
+    arch_irq_restore(irq);
+}
+
+bool path_note(vaddr_t va, bool write)
+{
+    bool irq = arch_irq_save();
+    struct path_cpu *c = path_here();
+    bool room = c && c->space && page_log_has_room(&c->log, DRAIN_ROOM);
+
+    if (room)
+        page_log_append(&c->log, (uint64_t)c->space << PAGE_ENTRY_SPACE_SHIFT | va >> PAGE_SHIFT |
+                                     (write ? PAGE_ENTRY_WRITE : 0));
+    else if (c)
+        c->log.lost++;
+    arch_irq_restore(irq);
+    return room;
+}
+
+uint64_t path_waiting(void)
+{
+    bool irq = arch_irq_save();
+    const struct path_cpu *c = path_here();
+    uint64_t waiting = c ? page_log_waiting(&c->log) : 0;
+
+    arch_irq_restore(irq);
+    return waiting;
+}
+
+/* ---- Everywhere ---- */
+
+static void on_every_cpu(void (*fn)(void *), void *arg)
+{
+    cpu_for_each (cpu) {
+        int err;
+        bool irq = arch_irq_save();
+        bool here = cpu == this_cpu();
+        if (here)
+            fn(arg);
+        arch_irq_restore(irq);
+        while (!here && (err = call_cpu(cpu, fn, arg, CALL_NS))) {
+            if (err != -EBUSY)
+                panic("path: CPU %u does not answer", cpu->index);
+            arch_cpu_relax();
+        }
+    }
+}
+
+static void follow(UNUSED void *unused)
+{
+    struct path_cpu *c = path_here();
+
+    if (!c->started)
+        return;
+    end_batch(c, arch_ticks_near());
+    track(c);
+}
+
+void path_watch(uint16_t space, bool on)
+{
+    uint64_t bit = (uint64_t)1 << space % 64, *word = &path.watched[space / 64];
+
+    ASSERT(space && space < PAGE_SPACES);
+    uint64_t before = on ? __atomic_fetch_or(word, bit, __ATOMIC_RELAXED)
+                         : __atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
+    if (path.on && !(before & bit) == on)
+        on_every_cpu(follow, NULL);
+}
+
+/* ---- Set-up ---- */
+
+static struct path_cpu *make(const struct cpu *cpu)
+{
+    struct path_cpu *c = kmalloc(sizeof(*c));
+    paddr_t memory;
+
+    if (!c || frame_alloc(LOG_ORDER, &memory)) {
+        kfree(c);
+        return NULL;
+    }
+    page_log_init(&c->log, phys_to_virt(memory), LOG_SIZE);
+    path.log[cpu->index] = &c->log;
+    return c;
+}
+
+int path_logs_init(void)
+{
+    cpu_for_each (cpu) {
+        struct path_cpu *c = make(cpu);
+        if (!c)
+            return -ENOMEM;
+        path.count = cpu->index + 1;
+        __atomic_store_n(&cpu->pages, c, __ATOMIC_RELEASE);
+    }
+    return 0;
+}
+
+const struct path_ops *path_hardware(struct path_caps *caps)
+{
+    for (const struct path_ops *const *ops = path_backends; !path.probed && !path.ops && *ops; ops++)
+        if (!(*ops)->probe(&path.caps))
+            path.ops = *ops;
+    path.probed = true;
+    *caps = path.caps;
+    return path.ops;
+}
+
+struct start {
+    const struct path_config *config;
+    bool silent; /* some unit cannot interrupt */
+    int err;
+};
+
+static void start_here(void *arg)
+{
+    struct path_cpu *c = path_here();
+    struct start *s = arg;
+    bool interrupts;
+    int err = path.ops->cpu_init(this_cpu(), c->log.ring, c->log.size, &interrupts);
+
+    if (err) {
+        s->err = err;
+        return;
+    }
+    s->silent |= !interrupts;
+    path.ops->start(s->config);
+    c->started = true;
+    track(c);
+}
+
+static void stop_here(UNUSED void *unused)
+{
+    struct path_cpu *c = path_here();
+
+    if (!c->started)
+        return;
+    end_batch(c, arch_ticks_near());
+    path.ops->stop();
+    c->started = false;
+    c->tracked = 0;
+}
+
+int path_hardware_start(const struct path_config *c)
+{
+    struct start s = {.config = c};
+
+    ASSERT(path.ops && path.count == cpu_count() && DRAIN_ROOM >= path.caps.log_entries);
+    on_every_cpu(start_here, &s);
+    path.on = true;
+    if (s.err)
+        path_hardware_stop();
+    else if (s.silent)
+        kprintf("path: the page-access trackers cannot interrupt here: logs may overflow between switches\n");
+    return s.err;
+}
+
+void path_hardware_stop(void)
+{
+    path.on = false;
+    on_every_cpu(stop_here, NULL);
+}
+
+struct page_log *const *path_logs(unsigned *count)
+{
+    *count = path.count;
+    return path.log;
+}
+
+void path_account(struct path_account *out)
+{
+    *out = (struct path_account){0};
+    for (unsigned i = 0; i < path.count; i++) {
+        const struct path_cpu *c = cpus[i].pages;
+        out->entries += __atomic_load_n(&c->log.ring->head, __ATOMIC_RELAXED);
+        out->lost += __atomic_load_n(&c->log.lost, __ATOMIC_RELAXED) +
+                     __atomic_load_n(&c->log.ring->lost, __ATOMIC_RELAXED);
+        out->interrupts += __atomic_load_n(&c->interrupts, __ATOMIC_RELAXED);
+        out->ticks += __atomic_load_n(&c->ticks, __ATOMIC_RELAXED);
+    }
+}

@@ -1,0 +1,76 @@
+/*
+ * Page accesses: logs of them, per CPU, and the hardware that fills them, if there is any.  Trackers (mm/track.h) decide what is
+ * watched and take the logs; software ones add to the same logs.
+ *
+ * A CPU's log knows whose turn it is (path_switch), so that every batch belongs to a thread.  Address spaces have numbers below
+ * PAGE_SPACES, which the kernel deals out (mm/track.c); 0 is none.
+ */
+#pragma once
+#include "hpm/path/log.h"
+
+struct cpu;
+
+struct path_caps {
+    uint32_t pab_min, pab_max; /* entries of the page access buffer: powers of two between these */
+    uint32_t filter_entries, log_entries;
+};
+
+struct path_config {
+    uint32_t pab_entries, filter_entries;
+    uint32_t threshold; /* interrupt when so many are in the unit's log; 0: never */
+};
+
+/* A hardware page-access tracker.  All calls but probe: on the CPU concerned, interrupts off. */
+struct path_ops {
+    const char *name;
+    /* Boot CPU, thread context, once.  0, or -ENODEV: there is none. */
+    int (*probe)(struct path_caps *caps);
+    /* Each CPU once, before what follows: its drains go to this ring, which is in the direct map, in a row, and has so many
+     * entries.  *interrupts: the unit can, here; else it must be drained often enough.  0 or -EIO. */
+    int (*cpu_init)(const struct cpu *cpu, struct page_ring *ring, uint64_t entries, bool *interrupts);
+    /* With these sizes, which caps allow; nothing is known from then on, and no space runs. */
+    void (*start)(const struct path_config *c);
+    /* The space runs from now on; 0: none. */
+    void (*enter)(uint16_t space);
+    /* Appends what the unit has logged to the ring, which has room for caps.log_entries. */
+    void (*drain)(void);
+    /* Is the page in use on some CPU, since this was asked last or it was logged?  The log does not tell. */
+    bool (*hot)(uint16_t space, vaddr_t va);
+    /* Unmapped: on every CPU. */
+    void (*forget)(uint16_t space, vaddr_t va);
+    void (*forget_space)(uint16_t space);
+    void (*stop)(void);
+};
+
+/* NULL-terminated, in probe order. */
+extern const struct path_ops *const path_backends[];
+
+/* ---- The logs (path.c) ---- */
+/* Boot, after all CPUs have been started: a log for each.  0 or -ENOMEM.  Thread context. */
+int path_logs_init(void);
+/* The hardware that was found, or NULL.  Probes at the first call; thread context. */
+const struct path_ops *path_hardware(struct path_caps *caps);
+/* Switches the hardware of every CPU on with that, or off.  0, or -EIO.  Thread context, no lock held. */
+int path_hardware_start(const struct path_config *c);
+void path_hardware_stop(void);
+/* Does the hardware watch what this space accesses?  Takes effect on every CPU before it returns.  Thread context, no lock held. */
+void path_watch(uint16_t space, bool on);
+
+/* Scheduler, interrupts off, at each switch: who runs from now on.  space 0: the kernel, or nobody. */
+void path_switch(uint32_t tid, uint16_t space);
+/* The hardware's interrupt. */
+void path_interrupt(void);
+/* Software has seen the running thread access that page.  False: there is no room.  Any context. */
+bool path_note(vaddr_t va, bool write);
+/* What this CPU has logged until now can be taken.  Any context. */
+void path_flush(void);
+/* Entries of this CPU that wait to be taken.  Any context. */
+uint64_t path_waiting(void);
+/* The logs, by CPU; for the consumer. */
+struct page_log *const *path_logs(unsigned *count);
+
+struct path_account {
+    uint64_t entries, lost;     /* logged; dropped for want of room, by hardware or software */
+    uint64_t interrupts, ticks; /* of the hardware; in them and in draining, but for entry and return */
+};
+void path_account(struct path_account *out);

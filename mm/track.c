@@ -1,0 +1,213 @@
+/*
+ * Which spaces are watched, and the way from the logs to the sinks.
+ *
+ * Locks: [T] turns: one change of what is watched at a time, by sleeping; [N] numbers; [D] whoever delivers has it, and nobody waits for it
+ * but the end of a space.
+ */
+#include "mm/track.h"
+#include "hpm/hpm.h"
+#include "hpm/path/path.h"
+#include "kernel/cpu.h"
+#include "kernel/printf.h"
+#include "mm/space.h"
+#include "mm/track_args.h"
+#include "sched/sched.h"
+
+#define SINKS_MAX  2
+#define DELIVER_AT 256 /* entries of a CPU */
+
+static struct {
+    const struct tracker_ops *ops;    /* NULL: none */
+    bool changing;                    /* [T] */
+    uint32_t watched;                 /* [T] spaces */
+    struct spinlock lock;             /* [N] */
+    uint16_t last;                    /* [N] number given out */
+    struct space *space[PAGE_SPACES]; /* [N] by number, read under [D] */
+    bool delivering;                  /* [D], atomic */
+    track_sink *sink[SINKS_MAX];
+    unsigned sinks;
+    uint64_t ticks; /* [D] */
+} track = {.lock = SPINLOCK(LOCK_NUMBERS, "numbers of spaces")};
+
+enum { AUTO };
+static uint64_t tracker_wanted = AUTO, track_always;
+uint64_t track_pab_entries = 2048;
+/* In the order of trackers[]. */
+static const char *const tracker_choices[] = {"auto", "path", "none", NULL};
+static const char *const always_choices[] = {"auto", "always", NULL};
+
+const struct arg track_args[] = {
+    {"mem.tracker", ARG_CHOICE, &tracker_wanted, 0, 0, tracker_choices, false,
+     "who sees which pages are used; auto: the first one that works here"},
+    {"mem.track", ARG_CHOICE, &track_always, 0, 0, always_choices, false,
+     "when: while a process's memory is short, or always"},
+    {"mem.pab", ARG_U64, &track_pab_entries, 128, 32768, NULL, false,
+     "tracker path: entries of each CPU's page access buffer, a power of two; what fits is hot"},
+    {0},
+};
+
+const struct tracker_ops *const trackers[] = {&track_path, NULL};
+
+void track_init(void)
+{
+    if (path_logs_init()) {
+        kprintf("tracker: none: no memory for the page logs\n");
+        return;
+    }
+    for (unsigned i = 0; trackers[i]; i++) {
+        if (tracker_wanted != AUTO && tracker_wanted != i + 1)
+            continue;
+        int err = trackers[i]->probe();
+        if (!err) {
+            track.ops = trackers[i];
+            break;
+        }
+        if (tracker_wanted != AUTO)
+            kprintf("tracker: %s cannot work here: %s\n", trackers[i]->name,
+                    err == -ENODEV ? "no such hardware" : "out of memory");
+    }
+    kprintf("tracker: %s%s\n", track.ops ? track.ops->name : "none",
+            !track.ops     ? ""
+            : track_always ? ", always"
+                           : ", while memory is short");
+}
+
+/* ---- Spaces ---- */
+
+uint16_t track_space_added(struct space *s)
+{
+    uint16_t number = 0;
+    bool irq = spin_lock(&track.lock);
+
+    for (unsigned i = 1; i < PAGE_SPACES && !number; i++) {
+        uint16_t n = (uint16_t)(1 + (track.last + i - 1) % (PAGE_SPACES - 1));
+        if (!track.space[n])
+            number = n;
+    }
+    if (number) {
+        track.space[number] = s;
+        track.last = number;
+    }
+    spin_unlock(&track.lock, irq);
+    return number;
+}
+
+static void begin_change(void)
+{
+    while (__atomic_exchange_n(&track.changing, true, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static void end_change(void)
+{
+    __atomic_store_n(&track.changing, false, __ATOMIC_RELEASE);
+}
+
+static void watch(struct space *s, bool on)
+{
+    if (!track.ops || !s->number)
+        return;
+    begin_change();
+    if (s->watched != on && (!on || track.watched || !track.ops->start())) {
+        s->watched = on;
+        track.ops->watch(s, on);
+        track.watched += on ? 1 : -1u;
+        if (!track.watched)
+            track.ops->stop();
+    }
+    end_change();
+}
+
+void track_space_begins(struct space *s)
+{
+    if (track_always)
+        watch(s, true);
+}
+
+void track_space_removed(struct space *s)
+{
+    watch(s, false);
+    track_deliver();
+    while (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
+        sched_yield();
+    bool irq = spin_lock(&track.lock);
+    track.space[s->number] = NULL;
+    spin_unlock(&track.lock, irq);
+    __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
+}
+
+void track_short(struct space *s, bool is_short)
+{
+    watch(s, is_short || track_always);
+}
+
+bool track_hot(struct space *s, vaddr_t va)
+{
+    return s->watched && track.ops->hot(s, va);
+}
+
+void track_forget(struct space *s, vaddr_t va)
+{
+    if (s->watched)
+        track.ops->forget(s, va);
+}
+
+/* ---- Delivery ---- */
+
+void track_attach(track_sink *sink)
+{
+    ASSERT(track.sinks < SINKS_MAX);
+    track.sink[track.sinks++] = sink;
+}
+
+static void deliver_run(const struct page_run *run)
+{
+    struct space *s = track.space[run->space];
+
+    for (unsigned i = 0; s && i < track.sinks; i++)
+        track.sink[i](s, run);
+}
+
+void track_deliver(void)
+{
+    unsigned count;
+    struct page_log *const *logs = path_logs(&count), *l;
+    struct page_run run;
+
+    path_flush();
+    if (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
+        return;
+    uint64_t begun = arch_ticks_near();
+    while ((l = page_log_earliest(logs, count))) {
+        page_log_next(l, &run);
+        deliver_run(&run);
+        page_log_taken(l);
+    }
+    track.ticks += arch_ticks_near() - begun;
+    __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
+}
+
+void track_read_account(struct track_account *out)
+{
+    struct path_account logs;
+
+    path_account(&logs);
+    *out = (struct track_account){
+        .tracker = track.ops ? track.ops->name : "none",
+        .watched = __atomic_load_n(&track.watched, __ATOMIC_RELAXED),
+        .entries = logs.entries,
+        .lost = logs.lost,
+        .interrupts = logs.interrupts,
+        .log_ticks = logs.ticks,
+        .deliver_ticks = __atomic_load_n(&track.ticks, __ATOMIC_RELAXED),
+    };
+}
+
+void track_user_return(void)
+{
+    if (path_waiting() < DELIVER_AT)
+        return;
+    arch_irq_restore(true);
+    track_deliver();
+    arch_irq_save();
+}

@@ -1,0 +1,67 @@
+/*
+ * Page-access trackers: who sees which pages are used, and how that reaches those who decide about memory.
+ *
+ *   path      the hardware unit behind the TLB (hpm/path): what is not hot is logged
+ *   none      nobody does
+ *
+ * A tracker watches address spaces while memory is short, or always (boot argument mem.track).  Whatever it sees is in the CPUs' page
+ * logs, by thread, and is handed from there to the sinks in each thread's order: where enough has gathered on a CPU, before it returns to
+ * user mode, and whenever somebody who decides wants to know.  Pages that a tracker holds for hot are used without being logged:
+ * ask track_hot before evicting one.
+ */
+#pragma once
+#include "hpm/path/log.h"
+#include "kernel/cmdline.h"
+
+struct space;
+
+struct tracker_ops {
+    const char *name;
+    /* Boot, thread context, all CPUs started: 0; -ENODEV, -ENOMEM: it cannot work here. */
+    int (*probe)(void);
+    /* The first space is to be watched, or the last one is not any more.  0 or an error, with a line that says why.  Thread context, no lock held. */
+    int (*start)(void);
+    void (*stop)(void);
+    /* While started: what happens in the space is logged from now on, or no more.  Thread context, no lock held. */
+    void (*watch)(struct space *s, bool on);
+    /* Is this page in use, though the log may not say so?  Asked again without use in between: no.  Thread context. */
+    bool (*hot)(struct space *s, vaddr_t va);
+    /* The page is no longer resident.  Thread context. */
+    void (*forget)(struct space *s, vaddr_t va);
+};
+
+/* In the order in which `auto` looks for one that works. */
+extern const struct tracker_ops *const trackers[];
+extern const struct arg track_args[];
+
+/* Boot, in the first thread, when all CPUs run.  Says which tracker there is. */
+void track_init(void);
+/* A space begins: its number, 0 where none is left, which is never watched.  It ends: nobody runs in it. */
+uint16_t track_space_added(struct space *s);
+void track_space_begins(struct space *s); /* and can be watched */
+void track_space_removed(struct space *s);
+/* Its memory is short from now on, or is not.  With mem.track=always every space is watched all the time.  Thread context, no
+ * lock held. */
+void track_short(struct space *s, bool is_short);
+bool track_hot(struct space *s, vaddr_t va);
+void track_forget(struct space *s, vaddr_t va);
+
+/* Takes what has been logged, in one space and by one thread; the run stays until it returns.  One call at a time, of all sinks;
+ * thread context, no lock held; must not sleep. */
+typedef void track_sink(struct space *s, const struct page_run *run);
+/* Boot, before anything is watched. */
+void track_attach(track_sink *sink);
+/* What all CPUs have logged goes to the sinks, unless somebody is at it: what other CPUs log at this moment may still be missing.
+ * Thread context, no lock held. */
+void track_deliver(void);
+/* Before a return to user mode, interrupts off, no lock held. */
+void track_user_return(void);
+
+struct track_account {
+    const char *tracker;
+    uint32_t watched;                  /* spaces                                                  */
+    uint64_t entries, lost;            /* logged; dropped for want of room                        */
+    uint64_t interrupts;               /* by the hardware                                         */
+    uint64_t log_ticks, deliver_ticks; /* of logging, but for interrupts' entry and return; of the sinks */
+};
+void track_read_account(struct track_account *out);

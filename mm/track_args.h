@@ -1,0 +1,7 @@
+/* Boot arguments of trackers, for the files of mm. */
+#pragma once
+#include "mm/track.h"
+
+extern uint64_t track_pab_entries; /* of the hardware's page access buffer */
+
+extern const struct tracker_ops track_path;
