@@ -1,7 +1,8 @@
 /*
  * Who ran which counts up.  At every context switch one reading of the hardware ends the stretch of the thread that leaves
  * and begins that of the one that comes, so nothing is counted twice or not at all: the threads' and the idle time's
- * counts add up to the machine's.
+ * counts add up to the machine's.  With hpm.accounts=on interrupts and monitoring are two more of those that come and leave, by
+ * readings at both ends of their handlers.
  *
  * Invariants: hpm_cpu and the running thread's context are written by their CPU only, interrupts off; a context that
  * another CPU reads is copied under its sequence number.  Counter groups change at slice interrupts and ticks, never
@@ -11,6 +12,7 @@
 #include "kernel/cpu.h"
 #include "kernel/lock.h"
 
+uint64_t hpm_accounts;
 static struct spinlock mark_lock = SPINLOCK(LOCK_HPM, "hpm mark");
 
 /* ---- Counting; all with interrupts off ---- */
@@ -32,7 +34,7 @@ static void set_idle(struct hpm_cpu *hpm, uint64_t ticks, uint64_t since)
 /* Until the reading. */
 static void add_idle(struct hpm_cpu *hpm)
 {
-    if (!hpm->current)
+    if (!hpm->current && hpm->row == ROW_HERE)
         set_idle(hpm, hpm->idle_ticks + (hpm->read_at - hpm->idle_since), hpm->read_at);
 }
 
@@ -55,7 +57,7 @@ static uint64_t grown(struct pmu_latch *last, const struct pmu_latch *now, unsig
 static void end_stretch(struct hpm_cpu *hpm, unsigned group, const struct pmu_latch *now)
 {
     struct pmu_latch *last = &hpm->last;
-    struct piece *piece = &hpm->piece[group];
+    struct piece *piece = &hpm->piece[hpm->row][group];
     uint64_t cycles = now->cycles - last->cycles, instructions = now->instructions - last->instructions;
 
     for (unsigned c = 0; c < hpm_state.pmu.counters; c++)
@@ -67,19 +69,27 @@ static void end_stretch(struct hpm_cpu *hpm, unsigned group, const struct pmu_la
     last->instructions = now->instructions;
     last->cycles = now->cycles;
     hpm->since_check += in_slices(cycles, instructions);
-    hpm->pieces |= 1ull << group;
+    hpm->pieces[hpm->row] |= 1ull << group;
     add_idle(hpm);
 }
 
-/* To those whose they are. */
-static void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan)
+/* The CPU's account for which it counts there. */
+static struct hpm_context *account_of(struct hpm_cpu *hpm, enum row row)
 {
-    struct hpm_context *of_cpu = hpm->current ? &hpm->busy : &hpm->idle;
+    if (row != ROW_HERE)
+        return &hpm->apart[row - ROW_INTERRUPTS];
+    return hpm->current ? &hpm->busy : &hpm->idle;
+}
+
+static void hand_out_row(struct hpm_cpu *hpm, const struct mux_plan *plan, enum row row)
+{
+    struct hpm_thread *thread = row == ROW_HERE ? hpm->current : NULL;
+    struct hpm_context *of_cpu = account_of(hpm, row);
     uint64_t count[PLAN_PLACES];
 
-    for (; hpm->pieces; hpm->pieces &= hpm->pieces - 1) {
-        unsigned group = (unsigned)__builtin_ctzll(hpm->pieces);
-        struct piece *piece = &hpm->piece[group];
+    for (; hpm->pieces[row]; hpm->pieces[row] &= hpm->pieces[row] - 1) {
+        unsigned group = (unsigned)__builtin_ctzll(hpm->pieces[row]);
+        struct piece *piece = &hpm->piece[row][group];
         for (unsigned c = 0; c < hpm_state.pmu.counters; c++)
             count[c] = piece->count[c];
         for (unsigned n = 0; n < hpm_state.fixed; n++)
@@ -87,13 +97,21 @@ static void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan)
         count[PLAN_CYCLES] = piece->cycles;
         count[PLAN_INSTRUCTIONS] = piece->instructions;
         uint64_t length = in_slices(piece->cycles, piece->instructions);
-        if (hpm->current)
-            context_add(&hpm->current->counts, plan, group, piece->cycles, length, count);
+        if (thread)
+            context_add(&thread->counts, plan, group, piece->cycles, length, count);
         context_add(of_cpu, plan, group, piece->cycles, length, count);
         *piece = (struct piece){0};
     }
     if (hpm->profiler.held | hpm->profiler.holding)
         profile_publish_held(hpm);
+}
+
+/* To those whose they are. */
+static void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan)
+{
+    hand_out_row(hpm, plan, ROW_HERE);
+    for (enum row row = ROW_INTERRUPTS; hpm_accounts && row < ROWS; row++)
+        hand_out_row(hpm, plan, row);
 }
 
 /* Most slices end in the middle of a round. */
@@ -105,7 +123,9 @@ static void end_slice(struct hpm_cpu *hpm, const struct mux_plan *plan)
     hand_out(hpm, plan);
     if (hpm->current)
         context_end_slice(&hpm->current->counts, plan);
-    context_end_slice(hpm->current ? &hpm->busy : &hpm->idle, plan);
+    context_end_slice(account_of(hpm, ROW_HERE), plan);
+    for (enum row row = ROW_INTERRUPTS; hpm_accounts && row < ROWS; row++)
+        context_end_slice(account_of(hpm, row), plan);
 }
 
 /* The events are counted from the latest reading on. */
@@ -118,10 +138,16 @@ static void begin_turn(struct hpm_cpu *hpm, const struct hpm_programme *p)
         profile_arm(hpm, &hpm->last, p->arms, p->slot);
 }
 
-enum { SAME_THREAD = -1 };
+/* In the ground truth's tags: whose doings are counted from now on, besides threads' ids and 0 for idle. */
+#define TAG_INTERRUPTS ((int64_t)UINT32_MAX)
+#define TAG_MONITORING (TAG_INTERRUPTS - 1)
+#define SAME_TAG       ((int64_t)-1)
 
-/* Brings the counts up to date.  From then on another group counts if the slice is over, or a new plan's; and tid runs. */
-static void account(struct hpm_cpu *hpm, bool slice_over, int64_t tid)
+/* What else is over with a stretch: nothing, whoever ran, or the slice.  Who runs on is given what he counted later. */
+enum over { STRETCH, RUN, SLICE };
+
+/* A stretch is over.  From then on another group counts if the slice is, or a new plan's; and it is for tag. */
+static void account(struct hpm_cpu *hpm, enum over over, int64_t tag)
 {
     const struct hpm_plan *old = hpm->plan, *plan = __atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE);
     unsigned group = mux_turns_group(&hpm->turns);
@@ -130,21 +156,21 @@ static void account(struct hpm_cpu *hpm, bool slice_over, int64_t tid)
 
     if (plan != old)
         mux_turns_init(&hpm->turns, &plan->mux.rounds, hpm->turns.random);
-    else if (slice_over)
+    else if (over == SLICE)
         mux_turns_next(&hpm->turns, &plan->mux.rounds);
-    if (plan != old || slice_over)
+    if (plan != old || over == SLICE)
         next = &plan->programme[mux_turns_group(&hpm->turns)];
-    if (tid != SAME_THREAD || !hpm->current)
+    if (tag != SAME_TAG || !hpm->current)
         hpm->read_at = arch_ticks();
     /* Nothing in between, so that the truth changes hands where the counts do. */
-    if (tid != SAME_THREAD)
-        hpm_state.ops->tag((uint32_t)tid);
+    if (tag != SAME_TAG)
+        hpm_state.ops->tag((uint32_t)tag);
     hpm_state.ops->latch(&now, next);
     end_stretch(hpm, group, &now);
-    if (plan == old && slice_over)
-        end_slice(hpm, &plan->mux);
-    else
+    if (plan != old || over == RUN)
         hand_out(hpm, &old->mux);
+    else if (over == SLICE)
+        end_slice(hpm, &plan->mux);
     hpm->plan = plan;
     if (next)
         begin_turn(hpm, next);
@@ -166,6 +192,37 @@ static void here(struct hpm_cpu *hpm, const void *pc)
     hpm->profiler.user = false;
 }
 
+/* A stretch for one account ends, and one for another begins. */
+static void change_row(struct hpm_cpu *hpm, enum over over, enum row row)
+{
+    int64_t tag[] = {hpm->current ? hpm->current->tid : 0, TAG_INTERRUPTS, TAG_MONITORING};
+
+    account(hpm, over, tag[row]);
+    hpm->row = row;
+    if (!hpm->current)
+        set_idle(hpm, hpm->idle_ticks, row == ROW_HERE ? hpm->read_at : 0);
+}
+
+unsigned hpm_interrupt_begin(void)
+{
+    struct hpm_cpu *hpm = hpm_counted(this_cpu());
+
+    if (!hpm || !hpm_accounts)
+        return ROW_HERE;
+    enum row before = hpm->row;
+    here(hpm, __builtin_return_address(0));
+    change_row(hpm, STRETCH, ROW_INTERRUPTS);
+    return before;
+}
+
+void hpm_interrupt_end(unsigned begin)
+{
+    struct hpm_cpu *hpm = hpm_counted(this_cpu());
+
+    if (hpm && hpm_accounts)
+        change_row(hpm, STRETCH, (enum row)begin);
+}
+
 void counting_follow(UNUSED void *unused)
 {
     struct hpm_cpu *hpm = hpm_counted(this_cpu());
@@ -173,7 +230,7 @@ void counting_follow(UNUSED void *unused)
     if (!hpm)
         return;
     here(hpm, __builtin_return_address(0));
-    account(hpm, false, SAME_THREAD);
+    account(hpm, RUN, SAME_TAG);
 }
 
 void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
@@ -182,11 +239,11 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
 
     if (!hpm)
         return;
-    ASSERT(hpm->current == out);
+    ASSERT(hpm->current == out && hpm->row == ROW_HERE);
     here(hpm, __builtin_return_address(0));
     if (hpm->plan) {
         sampler_poll(hpm);
-        account(hpm, false, in ? in->tid : 0);
+        account(hpm, RUN, in ? in->tid : 0);
     } else {
         hpm->read_at = arch_ticks();
         add_idle(hpm);
@@ -209,7 +266,7 @@ void hpm_tick(void)
     here(hpm, __builtin_return_address(0));
     sampler_poll(hpm);
     uint64_t now = in_slices(hpm->last.cycles, hpm->last.instructions);
-    account(hpm, now - hpm->turn_began >= hpm_slice_cycles, SAME_THREAD);
+    account(hpm, now - hpm->turn_began >= hpm_slice_cycles ? SLICE : RUN, SAME_TAG);
     hpm->own_ticks += arch_ticks_near() - hpm->profiler.time;
 }
 
@@ -222,15 +279,21 @@ void hpm_interrupt(struct arch_frame *frame)
     struct profiler *p = &hpm->profiler;
     p->time = arch_ticks_near();
     unsigned why = hpm_state.ops->interrupted();
+    enum row before = hpm->row;
+    bool turned = hpm_accounts && why == PMU_SLICE; /* then one reading does for both */
     hpm->interrupts++;
     p->pc = arch_frame_pc(frame);
     p->user = arch_frame_user(frame);
+    if (hpm_accounts)
+        change_row(hpm, turned ? SLICE : STRETCH, ROW_MONITORING);
     if (why >= PMU_COUNTER)
         profile_overflowed(hpm, why / PMU_COUNTER);
     if (why & (PMU_RECORDS | PMU_SLICE))
         sampler_poll(hpm);
-    if (why & PMU_SLICE)
-        account(hpm, true, SAME_THREAD);
+    if ((why & PMU_SLICE) && !turned)
+        account(hpm, SLICE, SAME_TAG);
+    if (hpm_accounts)
+        change_row(hpm, STRETCH, before);
     uint64_t ticks = arch_ticks_near() - p->time;
     hpm->own_ticks += ticks;
     if (why >= PMU_COUNTER) {
@@ -249,7 +312,7 @@ static void account_here(void)
     bool irq = arch_irq_save();
 
     if (hpm_counted(this_cpu()))
-        account(this_cpu()->hpm, false, SAME_THREAD);
+        account(this_cpu()->hpm, RUN, SAME_TAG);
     arch_irq_restore(irq);
 }
 
@@ -273,7 +336,7 @@ static void account_if_running(const struct hpm_thread *t)
     bool irq = arch_irq_save();
 
     if (hpm_counted(this_cpu()) && this_cpu()->hpm->current == t)
-        account(this_cpu()->hpm, false, SAME_THREAD);
+        account(this_cpu()->hpm, RUN, SAME_TAG);
     arch_irq_restore(irq);
 }
 
@@ -291,7 +354,13 @@ static void read_cpu(const struct cpu *cpu, struct hpm_breakdown *out)
     memset(out, 0, sizeof *out);
     if (!hpm_counted(cpu))
         return;
-    context_read(&cpu->hpm->busy, plan_to_read(&irq), &hpm_state.figures, out);
+    const struct mux_plan *plan = plan_to_read(&irq);
+    context_read(&cpu->hpm->busy, plan, &hpm_state.figures, out);
+    for (unsigned i = 0; hpm_accounts && i < ARRAY_SIZE(cpu->hpm->apart); i++) {
+        struct hpm_breakdown part;
+        context_read(&cpu->hpm->apart[i], plan, &hpm_state.figures, &part);
+        hpm_breakdown_add(out, &part);
+    }
     arch_irq_restore(irq);
     out->idle_cycles = hpm_cycles_of(hpm_idle_ticks(cpu->hpm, arch_ticks()));
 }
@@ -354,21 +423,37 @@ void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums
     arch_irq_restore(irq);
 }
 
-void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums)
+/* Where account a is summed up: to[a], or all in one. */
+static void sum_cpu(const struct hpm_cpu *hpm, uint64_t counts, struct hpm_sums *const to[HPM_ACCOUNTS])
 {
+    const struct hpm_context *of[HPM_ACCOUNTS] = {&hpm->busy, &hpm->idle, &hpm->apart[0], &hpm->apart[1]};
+    unsigned accounts = hpm_accounts ? HPM_ACCOUNTS : HPM_INTERRUPTS;
     bool irq;
+    const struct mux_plan *plan = plan_to_read(&irq);
 
+    for (unsigned a = 0; a < accounts; a++)
+        context_sum(of[a], plan, plan->events & counts, to[a]);
+    arch_irq_restore(irq);
+}
+
+static void sum_cpus(uint64_t counts, struct hpm_sums *const to[HPM_ACCOUNTS])
+{
     if (!hpm_state.ops)
         return;
     account_here();
-    cpu_for_each (cpu) {
-        if (!hpm_counted(cpu))
-            continue;
-        const struct mux_plan *plan = plan_to_read(&irq);
-        context_sum(&cpu->hpm->busy, plan, plan->events & counts, sums);
-        context_sum(&cpu->hpm->idle, plan, plan->events & counts, sums);
-        arch_irq_restore(irq);
-    }
+    cpu_for_each (cpu)
+        if (hpm_counted(cpu))
+            sum_cpu(cpu->hpm, counts, to);
+}
+
+void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums)
+{
+    sum_cpus(counts, (struct hpm_sums *[]){sums, sums, sums, sums});
+}
+
+void hpm_sum_accounts(uint64_t counts, struct hpm_sums sums[HPM_ACCOUNTS])
+{
+    sum_cpus(counts, (struct hpm_sums *[]){&sums[0], &sums[1], &sums[2], &sums[3]});
 }
 
 void hpm_sums_breakdown(const struct hpm_sums *sums, struct hpm_breakdown *out)

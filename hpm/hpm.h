@@ -85,6 +85,11 @@ struct hpm_context {
     struct mux_counts counts;
 };
 
+/* Whose counts they are: together these are all that CPUs do while they are not halted, each of it once.  Idle: what the idle thread does
+ * between halts.  Interrupts of devices, timers and other CPUs, and those of monitoring itself, each from its handler's first reading
+ * of the counters to its last, are counted to whom they interrupt unless the boot says hpm.accounts=on. */
+enum hpm_account { HPM_THREADS, HPM_IDLE, HPM_INTERRUPTS, HPM_MONITORING, HPM_ACCOUNTS };
+
 /* What several of them come to, threads that are no more included; zeroed at first. */
 struct hpm_sums {
     uint32_t generation; /* of the plan it was last added to under */
@@ -100,6 +105,7 @@ struct hpm_caps {
     bool can_sample;                        /* precise records with data source             */
     bool instructions;                      /* are counted                                  */
     bool user, kernel;                      /* modes that are counted                       */
+    bool apart;                             /* interrupts and monitoring have accounts of their own */
     const char *name;                       /* backend                                      */
     unsigned counters;                      /* programmable ones                            */
     uint32_t sampled;                       /* mask of 1 << enum hpm_source: records can be had of  */
@@ -143,6 +149,10 @@ const struct hpm_caps *hpm_caps(void);
 void hpm_thread_init(struct hpm_thread *t, uint32_t tid, uint32_t pid);
 /* Scheduler, interrupts off: out stops, in starts; NULL is the idle thread.  One hardware read serves both sides. */
 void hpm_switch(struct hpm_thread *out, struct hpm_thread *in);
+/* Around the handlers of all other interrupts, interrupts off: what is done between them is counted apart, if anything is.  end gets
+ * what begin returned. */
+unsigned hpm_interrupt_begin(void);
+void hpm_interrupt_end(unsigned begin);
 /* PMU interrupt, interrupts off. */
 void hpm_interrupt(struct arch_frame *frame);
 /* Timer tick, interrupts off: brings the running thread's counts up to date, rotates the groups if that is due. */
@@ -170,6 +180,8 @@ void hpm_update(uint32_t pid);
  * the machine, what its CPUs did while they had no thread included.  Any context. */
 void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums);
 void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums);
+/* The same by account, which all together are the machine. */
+void hpm_sum_accounts(uint64_t counts, struct hpm_sums sums[HPM_ACCOUNTS]);
 /* The figures among sums of threads. */
 void hpm_sums_breakdown(const struct hpm_sums *sums, struct hpm_breakdown *out);
 void hpm_breakdown_add(struct hpm_breakdown *sum, const struct hpm_breakdown *part);
@@ -206,6 +218,8 @@ unsigned hpm_session_values(const struct hpm_session *s);
 /* Number i of them in those sums, which may be a difference. */
 void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm_sums *sums,
                        struct hpm_value *out);
+/* Both under the same plan, unless one is empty. */
+void hpm_sums_add(struct hpm_sums *sum, const struct hpm_sums *part);
 /* earlier: a reading of the same threads and counts. */
 void hpm_sums_sub(struct hpm_sums *from, const struct hpm_sums *earlier);
 

@@ -17,6 +17,9 @@ struct sampler {
     bool on;
 };
 
+/* For whom a CPU counts: who is on it, a thread or nobody, or one of two accounts apart (hpm.accounts=on). */
+enum row { ROW_HERE, ROW_INTERRUPTS, ROW_MONITORING, ROWS };
+
 /* What a group counted. */
 struct piece {
     uint64_t cycles, instructions;
@@ -31,18 +34,21 @@ struct hpm_cpu {
     uint64_t since_check;        /* the same since units were looked at                   */
     uint64_t own_ticks;          /* of monitoring, and ...                                */
     uint64_t interrupts;         /* ... by the PMU, and ...                               */
-    uint64_t pieces;             /* bit g: there is something in piece[g]                 */
+    unsigned row;                /* enum row: for whom the present stretch is             */
+    uint64_t pieces[ROWS];       /* bit g: there is something in piece[row][g]            */
     struct pmu_latch last;
     struct sampler sampler;
     struct profiler profiler;
     struct mux_turns turns;
-    struct piece piece[GROUP_MAX]; /* of current, by group, not yet added to its counts and the CPU's */
-    struct hpm_context busy, idle; /* of all threads together, and of interrupts while there is none to run */
-    uint64_t records;              /* of monitoring: recorded by the PMU                              */
-    uint32_t current_pid;          /* atomic: its process, 0: none or idle                  */
-    uint32_t idle_sequence;        /* odd while the next two are written */
-    uint64_t idle_ticks;           /* of finished idle stretches */
-    uint64_t idle_since;           /* ticks; 0: not idle         */
+    struct piece piece[ROWS][GROUP_MAX]; /* by group, not yet added to current's counts and the CPU's */
+    struct hpm_context busy,
+        idle; /* of all threads together, and of what is done while there is none to run */
+    struct hpm_context apart[ROWS - 1]; /* of interrupts and of monitoring, where they are counted apart */
+    uint64_t records;                   /* of monitoring: recorded by the PMU                              */
+    uint32_t current_pid;               /* atomic: its process, 0: none or idle                  */
+    uint32_t idle_sequence;             /* odd while the next two are written */
+    uint64_t idle_ticks;                /* of finished idle stretches */
+    uint64_t idle_since;                /* ticks; 0: not idle         */
     uint64_t read_at; /* ticks, at the latest reading at which nothing ran before or afterwards */
     uint64_t began;   /* ticks: idle from then on, until its first thread */
 };
@@ -69,6 +75,7 @@ extern struct hpm_state hpm_state;
 extern uint64_t hpm_slice_cycles;         /* boot argument: what a group counts at a time */
 extern uint64_t hpm_records, hpm_samples; /* boot arguments: sizes of a CPU's two rings */
 extern uint64_t hpm_primes;               /* boot argument: distances of samples are random primes */
+extern uint64_t hpm_accounts;             /* boot argument: interrupts and monitoring are counted apart */
 
 /* What the PMU does not count of the figures a breakdown has, in words; empty: nothing is missing. */
 void report_missing(char *buf, size_t size);

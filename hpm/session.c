@@ -405,6 +405,18 @@ unsigned hpm_session_values(const struct hpm_session *s)
     return s->request.wishes;
 }
 
+void hpm_sums_add(struct hpm_sums *sum, const struct hpm_sums *part)
+{
+    if (!part->generation)
+        return;
+    ASSERT(!sum->generation || sum->generation == part->generation);
+    sum->generation = part->generation;
+    sum->cycles += part->cycles;
+    for (unsigned i = 0; i < GROUP_EVENTS_MAX; i++)
+        if (part->count[i].length)
+            mux_sum_add(&sum->count[i], &part->count[i]);
+}
+
 void hpm_sums_sub(struct hpm_sums *from, const struct hpm_sums *earlier)
 {
     from->cycles -= earlier->cycles;

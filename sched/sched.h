@@ -63,6 +63,7 @@ struct thread {
     const struct sched_policy *policy; /* [-] in force when it was created         */
     void *kstack;                      /* [-] lowest usable byte                         */
     void (*entry)(void *);             /* [-] */
+    void (*gone)(struct thread *);     /* [-] or NULL                                    */
     void *arg;                         /* [-] */
     struct sharing_member sharing;     /* owned by the sharing detector                */
     struct hpm_thread hpm;             /* owned by hpm                                   */
@@ -101,7 +102,9 @@ struct thread_params {
     struct process *process;
     uint32_t pid; /* under which hpm accounts; 0: the kernel */
     struct arch_space *space;
-    uint16_t space_number;         /* under which page accesses are logged; 0: they are not */
+    uint16_t space_number; /* under which page accesses are logged; 0: they are not */
+    /* In a kernel thread, when it never runs again and its memory is about to go; NULL: nothing. */
+    void (*gone)(struct thread *);
     const struct cpuset *affinity; /* NULL: any CPU    */
     uint8_t prio;
     int group;

@@ -18,6 +18,8 @@ static struct thread *reaper;
 
 static void free_thread(struct thread *t)
 {
+    if (t->gone)
+        t->gone(t);
     kstack_free(t->kstack, KSTACK_SIZE);
     kfree(t);
 }
@@ -92,6 +94,7 @@ static struct thread *allocate(const struct thread_params *p)
     t->process = p->process;
     t->space = p->space;
     t->space_number = p->space_number;
+    t->gone = p->gone;
     t->affinity = p->affinity ? *p->affinity : cpuset_first(CPU_MAX);
     t->chip_home = CHIP_ANY;
     t->migrate_to = CPU_ANY;

@@ -147,6 +147,31 @@ static void print_value(const struct sys_hpm_value *v)
     }
 }
 
+/* Whose the machine's exact counts are. */
+static void print_accounts(const struct sys_hpm_value *values, int n)
+{
+    static const char *const heading[SYS_ACCOUNTS] = {"threads", "idle", "interrupts", "monitoring"};
+    char text[FIGURE_MAX];
+    bool apart = false, any = false;
+
+    for (int i = 0; i < n; i++) {
+        any |= values[i].sure == SYS_SURE_EXACT;
+        apart |= values[i].part[SYS_ACCOUNT_INTERRUPTS] || values[i].part[SYS_ACCOUNT_MONITORING];
+    }
+    unsigned accounts = apart ? SYS_ACCOUNTS : SYS_ACCOUNT_INTERRUPTS;
+    for (unsigned a = 0; any && a < accounts; a++)
+        printf(a ? "  %18s" : "  of these %9s", heading[a]);
+    if (any)
+        printf("%s\n", apart ? "" : "  (interrupts and monitoring among them; hpm.accounts=on)");
+    for (int i = 0; i < n; i++) {
+        if (values[i].kind != SYS_VALUE_COUNT || values[i].sure != SYS_SURE_EXACT)
+            continue;
+        for (unsigned a = 0; a < accounts; a++)
+            printf("  %18s", figure_grouped(values[i].part[a], text));
+        printf("  of %s\n", values[i].name);
+    }
+}
+
 static int take_values(const struct reading *r)
 {
     static struct sys_hpm_value values[VALUES_MAX];
@@ -161,6 +186,8 @@ static int take_values(const struct reading *r)
     printf("hpmstat: %s\n", r->title);
     for (int i = 0; i < n && i < VALUES_MAX; i++)
         print_value(&values[i]);
+    if (r->what.scope == SYS_SCOPE_MACHINE)
+        print_accounts(values, n < VALUES_MAX ? n : VALUES_MAX);
     return 0;
 }
 

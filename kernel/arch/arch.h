@@ -93,6 +93,9 @@ struct arch_handlers {
     void (*ipi)(enum arch_ipi kind);
     void (*pmu)(struct arch_frame *); /* counter overflow or record buffer         */
     void (*path)(void);               /* a page-access tracker's log is full      */
+    /* Around timer, ipi and the handlers of devices' interrupts; end gets what begin returned. */
+    unsigned (*interrupt_begin)(void);
+    void (*interrupt_end)(unsigned begin);
     /* A page fault at va from user mode or from a user copy.  Interrupts as they were.  May sleep when from_user or
      * when no spinlock is held.  0: retry.  -EFAULT: no such mapping (user: user_fault follows; copy: it fails). */
     int (*page_fault)(vaddr_t va, enum fault_access access, bool from_user);

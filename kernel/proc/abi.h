@@ -110,11 +110,15 @@ enum {
 };
 /* Why there is no metric: an event was not counted, a division by 0, or too large. */
 enum { SYS_METRIC_FINE, SYS_METRIC_UNSEEN, SYS_METRIC_DIVISION, SYS_METRIC_TOO_LARGE };
+/* Of the machine's counts: threads', what the idle threads do, interrupts', monitoring's; the two last are 0 and among the first
+ * unless the boot says hpm.accounts=on. */
+enum { SYS_ACCOUNT_THREADS, SYS_ACCOUNT_IDLE, SYS_ACCOUNT_INTERRUPTS, SYS_ACCOUNT_MONITORING, SYS_ACCOUNTS };
 struct sys_hpm_value {
     char name[160], unit[32]; /* as asked for; of a metric */
     uint32_t kind, sure;
-    uint64_t count, low, high; /* a count; without an interval what was really counted, and 2^64 - 1 */
-    int64_t millionths;        /* a metric */
+    uint64_t count, low, high;   /* a count; without an interval what was really counted, and 2^64 - 1 */
+    uint64_t part[SYS_ACCOUNTS]; /* of a count of the machine: whose it is; they add up to it         */
+    int64_t millionths;          /* a metric */
     uint32_t trouble;
     uint32_t seen_permille; /* of the time */
 };

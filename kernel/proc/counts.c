@@ -11,6 +11,9 @@ struct thing {
     uint32_t scope, pid, tid;
 };
 
+/* The machine's accounts are read as things of their own. */
+#define SCOPE_ACCOUNT(a) (SYS_SCOPE_MACHINE + 1 + (a))
+
 /* An earlier reading. */
 struct last {
     struct last *next;
@@ -132,13 +135,17 @@ static struct thing thing_of(const struct process *owner, const struct sys_hpm_r
     return t;
 }
 
+/* What a reading takes place in. */
+struct work {
+    struct hpm_sums sums, spare;
+    struct hpm_sums part[HPM_ACCOUNTS]; /* of the machine's */
+};
+
 /* -ESRCH: it is no more.  Other CPUs' counts are as old as hpm_update has left them. */
 static int sum_up(struct process *owner, const struct thing *t, uint64_t counts, struct hpm_sums *sums)
 {
-    if (t->scope == SYS_SCOPE_MACHINE) {
-        hpm_sum_machine(counts, sums);
-        return 0;
-    }
+    if (t->scope >= SYS_SCOPE_MACHINE)
+        return 0; /* there is always one */
     struct process *p = process_to_read(owner, t->pid);
     if (!p)
         return -ESRCH;
@@ -199,6 +206,20 @@ static int subtract_last(struct process *owner, struct session *s, const struct 
     return 0;
 }
 
+/* The machine is what its accounts come to. */
+static int sum_up_machine(struct process *owner, struct session *s, bool since_last, struct work *w)
+{
+    hpm_sum_accounts(hpm_session_counts(s->hpm), w->part);
+    for (unsigned a = 0; a < HPM_ACCOUNTS; a++) {
+        const struct thing account = {.scope = SCOPE_ACCOUNT(a)};
+        int err = since_last ? subtract_last(owner, s, &account, &w->part[a], &w->spare) : 0;
+        if (err)
+            return err;
+        hpm_sums_add(&w->sums, &w->part[a]);
+    }
+    return 0;
+}
+
 static void put_value(const struct hpm_value *from, struct sys_hpm_value *to)
 {
     *to = (struct sys_hpm_value){.kind = from->unit ? SYS_VALUE_METRIC : SYS_VALUE_COUNT,
@@ -216,22 +237,28 @@ static void put_value(const struct hpm_value *from, struct sys_hpm_value *to)
 static int read_held(struct process *owner, struct session *s, const struct sys_hpm_read *read,
                      struct sys_hpm_value *out, size_t room)
 {
-    struct hpm_sums *sums = kmalloc(2 * sizeof *sums);
+    struct work *w = kmalloc(sizeof *w);
     struct thing thing = thing_of(owner, read);
+    bool machine = read->scope == SYS_SCOPE_MACHINE;
     unsigned n = hpm_session_values(s->hpm);
     struct hpm_value value;
 
-    if (!sums)
+    if (!w)
         return -ENOMEM;
     hpm_update(thing.pid);
-    int err = sum_up(owner, &thing, hpm_session_counts(s->hpm), sums);
-    if (!err && read->since_last)
-        err = subtract_last(owner, s, &thing, sums, sums + 1);
+    int err = machine ? sum_up_machine(owner, s, read->since_last, w)
+                      : sum_up(owner, &thing, hpm_session_counts(s->hpm), &w->sums);
+    if (!err && !machine && read->since_last)
+        err = subtract_last(owner, s, &thing, &w->sums, &w->spare);
     for (unsigned i = 0; !err && i < n && i < room; i++) {
-        hpm_session_value(s->hpm, i, sums, &value);
+        hpm_session_value(s->hpm, i, &w->sums, &value);
         put_value(&value, &out[i]);
+        for (unsigned a = 0; machine && a < HPM_ACCOUNTS; a++) {
+            hpm_session_value(s->hpm, i, &w->part[a], &value);
+            out[i].part[a] = value.estimate.count;
+        }
     }
-    kfree(sums);
+    kfree(w);
     return err ? err : (int)n;
 }
 
@@ -240,7 +267,8 @@ int counts_read(struct process *owner, const struct sys_hpm_read *read, struct s
 {
     _Static_assert((int)SYS_SURE_BEYOND == (int)ESTIMATE_BEYOND &&
                        (int)SYS_SURE_INTERVAL == (int)ESTIMATE_INTERVAL &&
-                       (int)SYS_METRIC_TOO_LARGE == (int)METRIC_TOO_LARGE,
+                       (int)SYS_METRIC_TOO_LARGE == (int)METRIC_TOO_LARGE &&
+                       (int)SYS_ACCOUNT_MONITORING == (int)HPM_MONITORING,
                    "as in abi.h");
     if (read->scope > SYS_SCOPE_MACHINE || read->since_last > 1 || read->reserved)
         return -EINVAL;

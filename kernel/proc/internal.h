@@ -20,19 +20,20 @@ struct process {
     struct symbols symbols;      /* [-] its program's                  */
     uint32_t lookers;            /* [A] who looks at its space, which waits for them */
     struct spinlock lock;
-    struct list threads;                 /* [P] thread->siblings               */
+    struct list threads; /* [P] thread->siblings               */
+    struct list leaving; /* [P] the same, of those on their way out: nobody's but for what they still count */
     unsigned thread_count;               /* [P] those being made included      */
     bool ending;                         /* [P] written, [A] read              */
     bool ended;                          /* [P] memory is free                 */
     int status;                          /* [P] */
     struct wait_queue waiters;           /* [P] for ended                      */
-    struct hpm_sums past;                /* [P] of threads that have gone      */
+    struct hpm_sums past;                /* [P] of threads that have gone for good */
     struct list all;                     /* process.c: table                   */
     struct process *child[CHILDREN_MAX]; /* [P] referenced; those that have ended included */
     uint32_t child_made;                 /* [P] bit i: child[i] is kept for one that is being started */
     uint32_t next_child;                 /* [P] reserved pid; 0: none         */
     bool waited_for;                     /* [P of its parent] */
-    uint32_t refs;                       /* [A] the table's and process_start's caller's */
+    uint32_t refs;                       /* [A] the table's, process_start's caller's, its threads' */
     struct spinlock line_lock;
     char line[PROCESS_LINE_MAX]; /* [L] output not yet written       */
     unsigned line_length;        /* [L] */
@@ -47,6 +48,8 @@ static inline bool process_ending(const struct process *p)
 uint32_t process_reserve_pid(void);
 /* process.c: as process_start; pid: a reserved one, or 0. */
 int process_start_as(const char *const *argv, unsigned argc, uint32_t pid, struct process **out);
+/* process.c: one reference more. */
+void process_get(struct process *p);
 /* process.c: the process with this id, referenced, or NULL. */
 struct process *process_find(uint32_t pid);
 /* process.c: the same, and its space stays until process_look_end; not for long, nothing slept on meanwhile. */

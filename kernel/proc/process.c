@@ -57,7 +57,7 @@ void process_init(void)
         panic("bundle: broken at byte %llu: %s", (unsigned long long)cursor, why);
 }
 
-static void get(struct process *p)
+void process_get(struct process *p)
 {
     __atomic_fetch_add(&p->refs, 1, __ATOMIC_RELAXED);
 }
@@ -83,6 +83,7 @@ static struct process *create(const char *name, uint32_t pid)
     spin_init(&p->lock, LOCK_PROC, "process");
     spin_init(&p->line_lock, LOCK_PROC, "process line");
     list_init(&p->threads);
+    list_init(&p->leaving);
     wait_init(&p->waiters);
     p->refs = 2;
     bool irq = spin_lock(&table_lock);
@@ -250,7 +251,7 @@ static struct process *pick_locked(process_worth *worth, uint32_t pid)
         }
     }
     if (best)
-        get(best);
+        process_get(best);
     return best;
 }
 
@@ -309,6 +310,8 @@ void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums)
     *sums = p->past;
     list_for_each (it, &p->threads)
         hpm_sum_thread(&container_of(it, struct thread, siblings)->hpm, counts, sums);
+    list_for_each (it, &p->leaving)
+        hpm_sum_thread(&container_of(it, struct thread, siblings)->hpm, counts, sums);
     spin_unlock(&p->lock, irq);
 }
 
@@ -323,16 +326,23 @@ int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct 
     return t ? 0 : -ESRCH;
 }
 
+static void add_threads(const struct list *threads, struct hpm_breakdown *out)
+{
+    struct hpm_breakdown part;
+
+    list_for_each (it, threads) {
+        hpm_read_thread(&container_of(it, struct thread, siblings)->hpm, &part);
+        hpm_breakdown_add(out, &part);
+    }
+}
+
 void process_hpm(struct process *p, struct hpm_breakdown *out)
 {
     bool irq = spin_lock(&p->lock);
 
     hpm_sums_breakdown(&p->past, out);
-    list_for_each (it, &p->threads) {
-        struct hpm_breakdown part;
-        hpm_read_thread(&container_of(it, struct thread, siblings)->hpm, &part);
-        hpm_breakdown_add(out, &part);
-    }
+    add_threads(&p->threads, out);
+    add_threads(&p->leaving, out);
     spin_unlock(&p->lock, irq);
 }
 

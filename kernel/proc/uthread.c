@@ -50,6 +50,18 @@ static bool release_slot(struct process *p)
     return last;
 }
 
+/* All it ever did has been counted now. */
+static void gone(struct thread *t)
+{
+    struct process *p = t->process;
+    bool irq = spin_lock(&p->lock);
+
+    list_remove(&t->siblings);
+    hpm_sum_thread(&t->hpm, UINT64_MAX, &p->past);
+    spin_unlock(&p->lock, irq);
+    process_put(p);
+}
+
 static int make_thread(struct process *p, struct launch *l, const struct thread *like, struct thread **out)
 {
     struct thread_params params = {
@@ -60,6 +72,7 @@ static int make_thread(struct process *p, struct launch *l, const struct thread 
         .pid = p->pid,
         .space = space_arch(p->space),
         .space_number = space_number(p->space),
+        .gone = gone,
         .affinity = like ? &like->affinity : NULL,
         .prio = like ? like->prio : PRIO_NORMAL,
         .group = GROUP_NONE,
@@ -83,6 +96,7 @@ int uthread_create(struct process *p, const struct uthread_start *start, const s
         release_slot(p);
         return err;
     }
+    process_get(p);
     l->start = *start;
     *tid = t->tid;
     if (tid_addr)
@@ -116,7 +130,7 @@ void uthread_exit(void)
     thread_leave_space();
     bool irq = spin_lock(&p->lock);
     list_remove(&self->siblings);
-    hpm_sum_thread(&self->hpm, UINT64_MAX, &p->past);
+    list_push_back(&p->leaving, &self->siblings);
     spin_unlock(&p->lock, irq);
     if (release_slot(p))
         process_reap(p);

@@ -98,6 +98,120 @@ static void running_and_idle_time_of_a_cpu_add_up_to_its_clock(void **state)
     assert_true(idle >= idle_cycles);
 }
 
+/* What the counters themselves have counted since then, all CPUs. */
+static void raw(uint64_t *cycles, uint64_t *instructions)
+{
+    *cycles = *instructions = 0;
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++) {
+        *cycles += cpus[c].hpm->last.cycles;
+        *instructions += cpus[c].hpm->last.instructions;
+    }
+}
+
+/* One step of a CPU's life: its thread or nobody works, interrupts come, inside each other too, somebody else's turn comes. */
+static void live_a_step(uint64_t *seed)
+{
+    unsigned cpu = test_random(seed) % DOUBLE_CPUS;
+    int next = (int)(test_random(seed) % (THREADS + 2)) - 2;
+
+    double_run_on(cpu);
+    if (running[cpu] < 0)
+        double_idle(test_random(seed) % 3000);
+    random_work(seed);
+    if (test_random(seed) % 3 == 0) {
+        host_irqs_on = false;
+        unsigned outer = hpm_interrupt_begin();
+        random_work(seed);
+        if (test_random(seed) % 3 == 0) {
+            unsigned inner = hpm_interrupt_begin();
+            random_work(seed);
+            hpm_interrupt_end(inner);
+        }
+        hpm_interrupt_end(outer);
+        host_irqs_on = true;
+        double_deliver();
+    }
+    if (test_random(seed) % 5 == 0)
+        tick(cpu);
+    if (next < 0 || !is_running(next))
+        switch_to(cpu, next < 0 ? -1 : next);
+}
+
+static void sum_threads(uint64_t counts, struct hpm_sums *sums)
+{
+    for (unsigned t = 0; t < THREADS; t++)
+        hpm_sum_thread(&threads[t], counts, sums);
+}
+
+static void threads_idle_interrupts_and_monitoring_are_the_machine(void **state)
+{
+    uint64_t seed = 11, cycles, instructions, cycles_before, instructions_before;
+    static struct hpm_sums before[HPM_ACCOUNTS], after[HPM_ACCOUNTS], of_threads, machine, whole;
+
+    (void)state;
+    with_argument("hpm.accounts", 1);
+    double_boot();
+    threads_begin(3);
+    assert_true(hpm_caps()->apart);
+    uint64_t counted = hpm_state.plan->mux.events, number = hpm_state.figures.instructions;
+    uint64_t remote = hpm_state.figures.event[EVENT_DCACHE(SOURCE_REMOTE_L2)];
+    memset(before, 0, sizeof before), memset(after, 0, sizeof after);
+    memset(&of_threads, 0, sizeof of_threads), memset(&machine, 0, sizeof machine);
+    memset(&whole, 0, sizeof whole);
+    hpm_sum_accounts(counted, before);
+    raw(&cycles_before, &instructions_before);
+    uint64_t remote_before = 0, remote_after = 0;
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
+        remote_before += double_cpus[c].at_read[MACHINE_EVENT_DCACHE_REMOTE_L2];
+    for (int step = 0; step < 20000; step++)
+        live_a_step(&seed);
+    idle_everywhere();
+    hpm_sum_accounts(counted, after);
+    raw(&cycles, &instructions);
+    for (unsigned c = 0; c < DOUBLE_CPUS; c++)
+        remote_after += double_cpus[c].at_read[MACHINE_EVENT_DCACHE_REMOTE_L2];
+    sum_threads(counted, &of_threads);
+    hpm_sum_machine(counted, &machine);
+    uint64_t all_cycles = 0;
+    for (unsigned a = 0; a < HPM_ACCOUNTS; a++) {
+        assert_true(after[a].cycles > before[a].cycles);
+        assert_true(after[a].count[number].count > before[a].count[number].count || a == HPM_MONITORING);
+        hpm_sums_sub(&after[a], &before[a]);
+        all_cycles += after[a].cycles;
+        hpm_sums_add(&whole, &after[a]);
+    }
+    assert_int_equal(of_threads.cycles, after[HPM_THREADS].cycles);
+    assert_int_equal(of_threads.count[number].count, after[HPM_THREADS].count[number].count);
+    assert_int_equal(of_threads.count[remote].count, after[HPM_THREADS].count[remote].count);
+    assert_int_equal(all_cycles, cycles - cycles_before);
+    assert_int_equal(whole.count[number].count, instructions - instructions_before);
+    assert_int_equal(whole.count[remote].count, remote_after - remote_before);
+    assert_true(after[HPM_INTERRUPTS].count[number].count > 0);
+    with_argument("hpm.accounts", 0);
+}
+
+/* The thread that is interrupted is as if it had not been. */
+static void an_interrupt_is_not_its_threads(void **state)
+{
+    (void)state;
+    with_argument("hpm.accounts", 1);
+    double_boot();
+    threads_begin(3);
+    switch_to(0, 2);
+    double_execute(1000, 5000);
+    host_irqs_on = false;
+    unsigned begin = hpm_interrupt_begin();
+    assert_int_equal(machine_cpu(0)->tag, UINT32_MAX);
+    double_execute(700, 900);
+    hpm_interrupt_end(begin);
+    host_irqs_on = true;
+    assert_int_equal(machine_cpu(0)->tag, 102);
+    double_execute(30, 100);
+    switch_to(0, -1);
+    assert_int_equal(counted(2).instructions, 1030);
+    with_argument("hpm.accounts", 0);
+}
+
 static void remote_cache_stalls_are_exact_per_thread(void **state)
 {
     uint64_t seed = 9, truth[THREADS] = {0};
@@ -333,6 +447,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(cycles_and_instructions_of_threads_add_up_to_the_machine),
         TEST(running_and_idle_time_of_a_cpu_add_up_to_its_clock),
+        TEST(threads_idle_interrupts_and_monitoring_are_the_machine),
+        TEST(an_interrupt_is_not_its_threads),
         TEST(remote_cache_stalls_are_exact_per_thread),
         TEST(a_steady_program_is_estimated_within_three_percent),
         TEST(a_switch_costs_a_handful_of_register_accesses),

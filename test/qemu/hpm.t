@@ -37,6 +37,15 @@ compare figure mix-begin mix-end total 10 "cycles instructions dcache_remote_l2"
 compare figure mix-begin mix-end total 50 "stall_dcache local_l2 dcache_local_l2 stall_branch" \
 	"large scaled figures of the machine are within 5 % of the truth"
 
+compare account accounts-begin accounts-end total 1 "cycles instructions" \
+	"the accounts' sum is within 0.1 % of the truth"
+
+boot machine=openpower720 timeout=300 -- hpm.accounts=on -- hpm 11
+status_is 0 "interrupts and monitoring counted apart"
+guest_tap
+compare account accounts-begin accounts-end total 1 "cycles instructions" \
+	"the four accounts' sum is within 0.1 % of the truth"
+
 # shellcheck disable=SC2086
 boot smp=2 $no_pmu -- hpm.print_ms=100 -- hpm 99
 says 'hpm: this machine has no performance counters that are known' "plain QEMU: says that there are no counters"

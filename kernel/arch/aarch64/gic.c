@@ -97,10 +97,16 @@ void gic_attach_quiet(uint32_t first, uint32_t count, void (*handler)(uint32_t i
 static bool serve(uint32_t irq, struct arch_frame *frame)
 {
     for (const struct range *r = gic.range; r < gic.range + gic.ranges; r++) {
-        if (irq - r->first < r->count) {
+        if (irq - r->first >= r->count)
+            continue;
+        if (r->quiet) { /* who handles it counts it */
             r->handler(irq, frame);
-            return !r->quiet;
+            return false;
         }
+        unsigned begin = arch_handlers.interrupt_begin();
+        r->handler(irq, frame);
+        arch_handlers.interrupt_end(begin);
+        return true;
     }
     kprintf("irq: interrupt %u, which nobody waits for\n", irq);
     return true;

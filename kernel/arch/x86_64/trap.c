@@ -92,6 +92,7 @@ static void interrupt(struct arch_frame *frame)
 
     if (frame->vector == VEC_SPURIOUS || frame->vector < VEC_MSI)
         return;
+    unsigned begin = arch_handlers.interrupt_begin();
     lapic_eoi();
     if (frame->vector < VEC_TIMER)
         msi_arrived((unsigned)frame->vector - VEC_MSI);
@@ -112,6 +113,7 @@ static void interrupt(struct arch_frame *frame)
         lapic_error();
         break;
     }
+    arch_handlers.interrupt_end(begin);
 }
 
 static void leave(const struct arch_frame *frame)

@@ -412,6 +412,83 @@ static void threads_that_sleep_move_and_end_add_up_to_the_machine(void)
     CHECK(remote_stalls(&sum) == remote_stalls(&after));
 }
 
+/* What all CPUs' counters have counted, each at its last reading, but for what is not yet handed out. */
+static void read_counters(uint64_t *cycles, uint64_t *instructions)
+{
+    *cycles = *instructions = 0;
+    cpu_for_each (cpu) {
+        const struct hpm_cpu *hpm = cpu->hpm;
+        *cycles += hpm->last.cycles;
+        *instructions += hpm->last.instructions;
+        for (unsigned i = 0; i < ROWS * GROUP_MAX; i++) {
+            *cycles -= hpm->piece[i / GROUP_MAX][i % GROUP_MAX].cycles;
+            *instructions -= hpm->piece[i / GROUP_MAX][i % GROUP_MAX].instructions;
+        }
+    }
+}
+
+struct accounts {
+    struct hpm_sums sum[HPM_ACCOUNTS], own;
+    uint64_t cycles, instructions;
+};
+/* All there is at one reading of each CPU: none of the others does anything but in its idle thread, which this waits for. */
+static void read_accounts(struct accounts *a, uint64_t counts, const char *mark)
+{
+    memset(a, 0, sizeof *a);
+    hpm_update(0);
+    bool irq = arch_irq_save();
+    hpm_mark(mark);
+    hpm_sum_accounts(counts, a->sum);
+    context_sum(&thread_current()->hpm.counts, &hpm_state.plan->mux, counts, &a->own);
+    read_counters(&a->cycles, &a->instructions);
+    arch_irq_restore(irq);
+}
+
+static void threads_idle_interrupts_and_monitoring_add_up_to_the_machine(void)
+{
+    static struct line line;
+    static struct accounts before, after;
+    static struct hpm_sums machine, threads;
+    uint64_t counts = hpm_state.plan->mux.events;
+    unsigned instructions = hpm_state.figures.instructions;
+    unsigned remote = hpm_state.figures.event[EVENT_DCACHE(SOURCE_REMOTE_L2)];
+    struct cpuset any = cpuset_first(cpu_count());
+
+    rounds_wanted = 400;
+    nap(2 * NS_PER_MS);
+    read_accounts(&before, counts, "accounts-begin");
+    for (unsigned i = 0; i < HERD; i++) {
+        herd[i] = (struct worker){.line = &line, .seed = i + 1};
+        start_on(&herd[i], live, &any);
+    }
+    for (unsigned i = 0; i < HERD; i++)
+        finish(&herd[i]);
+    read_accounts(&after, counts, "accounts-end");
+    hpm_sums_sub(&after.own, &before.own);
+    threads = after.own;
+    for (unsigned i = 0; i < HERD; i++) {
+        hpm_sum_thread(&herd[i].thread->hpm, counts, &threads);
+        drop(&herd[i]);
+    }
+    static const char *const names[] = {"threads", "idle", "interrupts", "monitoring"};
+    for (unsigned a = 0; a < HPM_ACCOUNTS; a++) {
+        hpm_sums_sub(&after.sum[a], &before.sum[a]), hpm_sums_add(&machine, &after.sum[a]);
+        kprintf("# %s: cycles=%llu instructions=%llu dcache_remote_l2=%llu\n", names[a],
+                (unsigned long long)after.sum[a].cycles,
+                (unsigned long long)after.sum[a].count[instructions].count,
+                (unsigned long long)after.sum[a].count[remote].count);
+        CHECK((after.sum[a].count[instructions].count > 0) == (a < HPM_INTERRUPTS || hpm_caps()->apart));
+    }
+    kprintf("# account cycles=%llu instructions=%llu dcache_remote_l2=%llu\n",
+            (unsigned long long)machine.cycles, (unsigned long long)machine.count[instructions].count,
+            (unsigned long long)machine.count[remote].count);
+    CHECK(machine.cycles == after.cycles - before.cycles);
+    CHECK(machine.count[instructions].count == after.instructions - before.instructions);
+    CHECK(threads.cycles == after.sum[HPM_THREADS].cycles);
+    CHECK(threads.count[instructions].count == after.sum[HPM_THREADS].count[instructions].count);
+    CHECK(threads.count[remote].count == after.sum[HPM_THREADS].count[remote].count);
+}
+
 static void busy_and_idle_cycles_are_the_machines_time(void)
 {
     struct hpm_breakdown before, after;
@@ -515,6 +592,8 @@ static const struct suite_test tests[] = {
     {"busy and idle cycles are the machine's time", busy_and_idle_cycles_are_the_machines_time},
     {"figures of a mixed load are seen enough to be scaled",
      figures_of_a_mixed_load_are_seen_enough_to_be_scaled},
+    {"threads, idle, interrupts and monitoring add up to the machine",
+     threads_idle_interrupts_and_monitoring_add_up_to_the_machine},
     {0},
 };
 
