@@ -8,6 +8,8 @@ SMP      ?=
 MEM      ?= 512M
 BOOTARGS ?=
 TELEMETRY ?=
+DISK     ?=
+SWAP     ?=
 APPS     ?= $(ALL_APPS)
 DEBUG    ?= 0
 QUICK    ?= 0
@@ -108,6 +110,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## Variables: ARCH=x86_64  MACHINE=openpower720|openpower-8chip|epyc-like|...|qemu (plain QEMU)  SMP=cpus  MEM=512M
 ##            BOOTARGS='key=value ... -- app args ; app args' (BOOTARGS=help lists them)  APPS='names to bundle'
 ##            TELEMETRY=FILE (where BOOTARGS='telemetry=all -- ...' goes)
+##            DISK=FILE (a disk image to attach, raw)  SWAP=64M (a scratch disk of that size, build/out/swap.img)
 ##            DEBUG=1 (lock-order checks)  QUICK=1  V=1 (show commands)
 help:
 	@sed -n 's/^## \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
@@ -308,7 +311,8 @@ $(B)/machine/guest-$(ARCH).elf: $(MACHINE_GUEST_SRC) $(wildcard test/machine/gue
 
 # ---- Running ---------------------------------------------------------------------------------------------------------
 run: $(KERNEL) machine | deps-run
-	@ARCH=$(ARCH) tools/run.sh kernel=$(KERNEL) machine=$(MACHINE) smp=$(SMP) mem=$(MEM) out=$(OUT) bootargs='$(BOOTARGS)' $(if $(TELEMETRY),telemetry=$(TELEMETRY))
+	@ARCH=$(ARCH) tools/run.sh kernel=$(KERNEL) machine=$(MACHINE) smp=$(SMP) mem=$(MEM) out=$(OUT) bootargs='$(BOOTARGS)' $(if $(TELEMETRY),telemetry=$(TELEMETRY)) \
+		$(if $(DISK),drive=$(DISK)) $(if $(SWAP),swap=$(SWAP))
 bench-sharing: $(KERNEL) machine | deps-run
 	@ARCH=$(ARCH) test/bench/sharing.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
 		$(if $(MS),ms=$(MS)) $(if $(SEEDS),seeds=$(SEEDS))

@@ -49,8 +49,8 @@ KERNEL_SRC := \
 		call.c cmdline.c console.c console_thread.c cpu.c end.c format.c image_symbols.c lock.c main.c monitor.c \
 		outputs.c panic.c printf.c quirks.c run.c string.c symbols.c) \
 	$(addprefix kernel/dev/, \
-		acpi.c acpi_numa.c acpi_tables.c block.c block_ram.c block_wait.c block_watch.c machine.c numa.c pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c \
-		virtio_console.c virtio_layout.c virtq.c) \
+		acpi.c acpi_numa.c acpi_tables.c block.c block_drivers.c block_ram.c block_wait.c block_watch.c machine.c numa.c \
+		pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c virtio_blk.c virtio_console.c virtio_layout.c virtq.c) \
 	$(addprefix kernel/proc/, \
 		bundle.c children.c counts.c samples.c elf.c futex.c load.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
 		user.c userfault.c uthread.c) \
@@ -64,7 +64,7 @@ KERNEL_SRC := \
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC := \
 	$(addprefix test/qemu/kernel/, \
-		arch.c console.c futex.c hpm.c mm.c msi.c panics.c pmu.c sched.c spaces.c suite.c telemetry.c threads.c \
+		arch.c block.c console.c futex.c hpm.c mm.c msi.c panics.c pmu.c sched.c spaces.c suite.c telemetry.c threads.c \
 		virtio.c) \
 	test/qemu/apps/$(ARCH)/known_loop.S
 # The UEFI loader, and what it includes.
@@ -150,7 +150,9 @@ test_pci_SRC := $(addprefix kernel/dev/,pci.c pci_bar.c acpi.c)
 test_pci_msi_SRC := kernel/dev/pci_msi.c
 test_screen_SRC := kernel/dev/screen.c $(FONT_SRC)
 test_smbios_SRC := kernel/dev/smbios.c kernel/dev/acpi.c
-test_virtio_console_SRC := $(addprefix kernel/dev/,virtio.c virtio_console.c virtio_layout.c virtq.c)
+VIRTIO_TESTED := $(addprefix kernel/dev/,virtio.c virtio_layout.c virtq.c) test/host/virtio_double.c
+test_virtio_blk_SRC := $(VIRTIO_TESTED) kernel/dev/virtio_blk.c
+test_virtio_console_SRC := $(VIRTIO_TESTED) kernel/dev/virtio_console.c
 test_virtio_layout_SRC := kernel/dev/virtio_layout.c
 test_virtq_SRC := kernel/dev/virtq.c
 

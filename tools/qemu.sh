@@ -22,6 +22,7 @@
 #   gic=2|3         aarch64: which interrupt controller; 2 serves 8 CPUs at most  (3)
 #   dtb=FILE        aarch64: a device tree in place of QEMU's own
 #   devices=A+B     more devices, as QEMU's -device names them: edu+e1000e,romfile=
+#   drive=FILE      a virtio disk whose contents are FILE, raw; behind a comma more of QEMU's options: FILE,readonly=on
 #   telemetry=FILE  a virtio console whose port 'vigil.telemetry' writes to FILE
 #   board=OPTIONS   more options of QEMU's machine: acpi=off, virtualization=on
 #   thread=multi   one host thread per CPU, or single: in turns (single when there are more CPUs than the host has, for then
@@ -41,14 +42,14 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
 
-kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= telemetry= board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio dtb= timeout=600 out=$top/build/out plugin= shape= thread= icount= ending=status
+kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= drive= telemetry= board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio dtb= timeout=600 out=$top/build/out plugin= shape= thread= icount= ending=status
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
-	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | devices=* | telemetry=* | board=* | thread=* | ending=* | icount=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
+	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | devices=* | drive=* | telemetry=* | board=* | thread=* | ending=* | icount=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
-	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= devices= telemetry= board= thread= ending= icount= machine= smp= mem= nodes= cpu= serial= dtb= timeout= out= plugin=)" ;;
+	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= devices= drive= telemetry= board= thread= ending= icount= machine= smp= mem= nodes= cpu= serial= dtb= timeout= out= plugin=)" ;;
 	esac
 	shift
 done
@@ -100,6 +101,11 @@ case "$smp" in '' | *[!0-9]*) die "smp=$smp: expected a number of CPUs" ;; esac
 for device in $(printf '%s' "$devices" | tr + ' '); do
 	set -- "$@" -device "$device"
 done
+
+if [ -n "$drive" ]; then
+	[ -e "${drive%%,*}" ] || die "drive=$drive: no such file"
+	set -- -drive "id=drive,if=none,format=raw,file=$drive" -device virtio-blk-pci,drive=drive "$@"
+fi
 
 if [ -n "$telemetry" ]; then
 	set -- -chardev "file,id=telemetry,path=$telemetry" -device virtio-serial-pci,id=ports,max_ports=4 \

@@ -8,8 +8,6 @@
 #define DELAY_US_MAX   ((uint64_t)10 * 1000000)
 #define SCRIBBLE       0xdb /* what a read that was made to fail leaves in frames */
 
-const struct block_driver *const block_drivers[] = {&block_ram_driver, NULL};
-
 static struct block_device *devices;
 static struct block_faults faults = {.seed = 1};
 uint64_t block_timeout_ms = 30000;

@@ -187,3 +187,8 @@ void pci_enable(const struct pci_device *d, bool bus_master)
 
     pci_write(d, REG_COMMAND, command | COMMAND_MEMORY | (bus_master ? COMMAND_MASTER : 0));
 }
+
+void pci_silence(const struct pci_device *d)
+{
+    pci_write(d, REG_COMMAND, pci_read(d, REG_COMMAND) & 0xffff & ~(uint32_t)COMMAND_MASTER);
+}

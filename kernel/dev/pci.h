@@ -47,3 +47,5 @@ void pci_walk(bool (*visit)(const struct pci_device *d, void *arg), void *arg);
 int pci_bar(const struct pci_device *d, unsigned n, paddr_t *base, uint64_t *size);
 /* Lets the device answer at its memory BARs and, when bus_master, access memory and send message interrupts. */
 void pci_enable(const struct pci_device *d, bool bus_master);
+/* It accesses memory and sends message interrupts no more; what it had begun may be done when this returns, or not. */
+void pci_silence(const struct pci_device *d);

@@ -58,16 +58,6 @@ static void say(const struct virtio_device *d, const char *why)
             why);
 }
 
-void virtio_fail(struct virtio_device *d, const char *why)
-{
-    if (d->failed)
-        return;
-    d->failed = true;
-    say(d, why);
-    arch_io_write8(d->common + STATUS, STATUS_FAILED);
-    arch_io_write8(d->common + STATUS, 0);
-}
-
 static int find_device(unsigned kind, unsigned nth, struct pci_device *out)
 {
     unsigned modern = 0;
@@ -123,6 +113,22 @@ static bool reset(const struct virtio_device *d)
         arch_cpu_relax();
     }
     return true;
+}
+
+void virtio_stop(struct virtio_device *d)
+{
+    d->failed = true;
+    if (d->common && !reset(d))
+        pci_silence(&d->pci);
+}
+
+void virtio_fail(struct virtio_device *d, const char *why)
+{
+    if (d->failed)
+        return;
+    say(d, why);
+    arch_io_write8(d->common + STATUS, STATUS_FAILED);
+    virtio_stop(d);
 }
 
 static uint64_t offered(const struct virtio_device *d)

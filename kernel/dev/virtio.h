@@ -8,6 +8,7 @@
 #include "virtio_layout.h"
 #include "virtq.h"
 
+#define VIRTIO_FEATURE_INDIRECT  ((uint64_t)1 << 28)
 #define VIRTIO_FEATURE_VERSION_1 ((uint64_t)1 << 32)
 
 struct virtio_device {
@@ -44,5 +45,8 @@ int virtio_queue_open(struct virtio_device *d, unsigned number, unsigned size_ma
 void virtio_start(struct virtio_device *d); /* the device works from now on */
 /* Tells the device of what was added to the queue, if it wants to know.  Any context. */
 void virtio_notify(const struct virtio_queue *q);
-/* Ends with a device that broke the rules: says why once, stops it.  Any context; its memory is left to it. */
+/* The device is used no more, and accesses no memory when this returns.  Any context; up to a tenth of a second if it does
+ * not obey. */
+void virtio_stop(struct virtio_device *d);
+/* Ends with a device that broke the rules: says why once, stops it.  Any context. */
 void virtio_fail(struct virtio_device *d, const char *why);

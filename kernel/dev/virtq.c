@@ -1,8 +1,8 @@
 /* See virtq.h. */
 #include "virtq.h"
 
-enum { DESCRIPTOR_NEXT = 1, DESCRIPTOR_WRITE = 2 }; /* 2.7.5 */
-#define USED_NO_NOTIFY 1                            /* 2.7.10 */
+enum { DESCRIPTOR_NEXT = 1, DESCRIPTOR_WRITE = 2, DESCRIPTOR_INDIRECT = 4 }; /* 2.7.5 */
+#define USED_NO_NOTIFY 1                                                     /* 2.7.10 */
 
 int virtq_init(struct virtq *q, void *memory, unsigned size)
 {
@@ -21,47 +21,76 @@ int virtq_init(struct virtq *q, void *memory, unsigned size)
     return 0;
 }
 
-static int check(const struct virtq *q, const struct virtq_buffer *buffers, unsigned n)
+static int check(const struct virtq *q, const struct virtq_buffer *buffers, unsigned n, unsigned descriptors)
 {
     if (q->broken)
         return -EIO;
-    if (!n)
+    if (!n || n > q->size)
         return -EINVAL;
     for (unsigned i = 0; i < n; i++)
         if (!buffers[i].bytes || (i && buffers[i - 1].device_writes && !buffers[i].device_writes))
             return -EINVAL;
-    return n > q->free ? -ENOSPC : 0;
+    return descriptors > q->free ? -ENOSPC : 0;
+}
+
+static struct virtq_descriptor describe(const struct virtq_buffer *b, bool last, uint16_t next)
+{
+    return (struct virtq_descriptor){
+        .address = b->at,
+        .bytes = b->bytes,
+        .flags = (uint16_t)((last ? 0 : DESCRIPTOR_NEXT) | (b->device_writes ? DESCRIPTOR_WRITE : 0)),
+        .next = last ? 0 : next,
+    };
+}
+
+/* n buffers, described from the first free descriptor on, in so many of them, up to the free one at. */
+static void make_available(struct virtq *q, const struct virtq_buffer *buffers, unsigned n,
+                           unsigned descriptors, uint16_t at, void *token)
+{
+    uint16_t head = q->first_free;
+    uint32_t writable = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        writable += buffers[i].device_writes ? buffers[i].bytes : 0;
+    q->first_free = at;
+    q->free = (uint16_t)(q->free - descriptors);
+    q->in_flight++;
+    q->request[head].token = token;
+    q->request[head].writable = writable;
+    q->request[head].descriptors = (uint16_t)descriptors;
+    q->available->ring[q->index++ % q->size] = head;
+    __atomic_store_n(&q->available->index, q->index, __ATOMIC_RELEASE);
 }
 
 int virtq_add(struct virtq *q, const struct virtq_buffer *buffers, unsigned n, void *token)
 {
-    int err = check(q, buffers, n);
-    uint16_t head = q->first_free, at = head;
-    uint32_t writable = 0;
+    int err = check(q, buffers, n, n);
+    uint16_t at = q->first_free;
 
     if (err)
         return err;
     for (unsigned i = 0; i < n; i++) {
-        bool last = i + 1 == n;
         uint16_t next = q->request[at].next;
-        q->descriptors[at] = (struct virtq_descriptor){
-            .address = buffers[i].at,
-            .bytes = buffers[i].bytes,
-            .flags =
-                (uint16_t)((last ? 0 : DESCRIPTOR_NEXT) | (buffers[i].device_writes ? DESCRIPTOR_WRITE : 0)),
-            .next = last ? 0 : next,
-        };
-        writable += buffers[i].device_writes ? buffers[i].bytes : 0;
+        q->descriptors[at] = describe(&buffers[i], i + 1 == n, next);
         at = next;
     }
-    q->first_free = at;
-    q->free = (uint16_t)(q->free - n);
-    q->in_flight++;
-    q->request[head].token = token;
-    q->request[head].writable = writable;
-    q->request[head].buffers = (uint16_t)n;
-    q->available->ring[q->index++ % q->size] = head;
-    __atomic_store_n(&q->available->index, q->index, __ATOMIC_RELEASE);
+    make_available(q, buffers, n, n, at, token);
+    return 0;
+}
+
+int virtq_add_indirect(struct virtq *q, struct virtq_descriptor *table, paddr_t table_at,
+                       const struct virtq_buffer *buffers, unsigned n, void *token)
+{
+    int err = check(q, buffers, n, 1);
+    uint16_t head = q->first_free;
+
+    if (err)
+        return err;
+    for (unsigned i = 0; i < n; i++)
+        table[i] = describe(&buffers[i], i + 1 == n, (uint16_t)(i + 1));
+    q->descriptors[head] = (struct virtq_descriptor){
+        .address = table_at, .bytes = (uint32_t)(n * sizeof(*table)), .flags = DESCRIPTOR_INDIRECT};
+    make_available(q, buffers, n, 1, q->request[head].next, token);
     return 0;
 }
 
@@ -75,12 +104,12 @@ static void give_back(struct virtq *q, uint16_t head)
 {
     uint16_t last = head;
 
-    for (unsigned i = 1; i < q->request[head].buffers; i++)
+    for (unsigned i = 1; i < q->request[head].descriptors; i++)
         last = q->request[last].next;
     q->request[last].next = q->first_free;
     q->first_free = head;
-    q->free = (uint16_t)(q->free + q->request[head].buffers);
-    q->request[head].buffers = 0;
+    q->free = (uint16_t)(q->free + q->request[head].descriptors);
+    q->request[head].descriptors = 0;
     q->in_flight--;
 }
 
@@ -94,7 +123,8 @@ int virtq_take(struct virtq *q, void **token, uint32_t *written)
         return -EAGAIN;
     const volatile struct virtq_used_element *element = &q->used->ring[q->seen % q->size];
     uint32_t id = element->id, bytes = element->bytes;
-    if (done > q->in_flight || id >= q->size || !q->request[id].buffers || bytes > q->request[id].writable) {
+    if (done > q->in_flight || id >= q->size || !q->request[id].descriptors ||
+        bytes > q->request[id].writable) {
         q->broken = true;
         return -EIO;
     }

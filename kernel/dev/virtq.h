@@ -39,9 +39,9 @@ struct virtq {
     bool broken;                     /* the device said what cannot be: nothing is believed any more */
     struct virtq_request {
         void *token;
-        uint32_t writable; /* bytes the device may have written */
-        uint16_t buffers;  /* 0: no request begins here */
-        uint16_t next;     /* descriptor of the same request, or free one */
+        uint32_t writable;    /* bytes the device may have written */
+        uint16_t descriptors; /* 0: no request begins here */
+        uint16_t next;        /* descriptor of the same request, or free one */
     } request[VIRTQ_SIZE_MAX];
 };
 
@@ -53,9 +53,13 @@ struct virtq_buffer {
 
 /* memory: VIRTQ_BYTES at a page's start, zeroed here.  size: a power of two up to VIRTQ_SIZE_MAX, else -EINVAL. */
 int virtq_init(struct virtq *q, void *memory, unsigned size);
-/* Makes a request available; token comes back with it.  0; -ENOSPC: too many are in flight; -EINVAL: no buffer, an empty
- * one, or order; -EIO: the queue is broken. */
+/* Makes a request available; token comes back with it.  0; -ENOSPC: too many are in flight; -EINVAL: no buffer, more than
+ * the queue is long, an empty one, or order; -EIO: the queue is broken. */
 int virtq_add(struct virtq *q, const struct virtq_buffer *buffers, unsigned n, void *token);
+/* The same with descriptors of the caller's (2.7.5.3), for devices that have agreed on VIRTIO_FEATURE_INDIRECT: a request
+ * takes one of the queue's.  table: room for n, not in use; at most as many as the queue is long, else -EINVAL. */
+int virtq_add_indirect(struct virtq *q, struct virtq_descriptor *table, paddr_t table_at,
+                       const struct virtq_buffer *buffers, unsigned n, void *token);
 /* After virtq_add: must the device be told? */
 bool virtq_must_notify(const struct virtq *q);
 /* A request that the device is done with.  0; -EAGAIN: none is; -EIO: what it says cannot be, now and from now on. */

@@ -8,6 +8,8 @@
 #include "kernel/printf.h"
 #include "mm/mm.h"
 
+const struct block_driver *const block_drivers[] = {&block_ram_driver, NULL};
+
 #define PAGES    1024
 #define REQUESTS 64
 

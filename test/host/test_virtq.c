@@ -69,6 +69,41 @@ static void a_request_of_three_buffers_goes_there_and_back(void **state)
     assert_int_equal(q.free, 8);
 }
 
+/* ... described in a table of the driver's own, which takes one descriptor of the queue. */
+static void an_indirect_request_takes_one_descriptor(void **state)
+{
+    const struct virtq_buffer b[] = {{0x1000, 16, false}, {0x2000, 512, true}, {0x3000, 1, true}};
+    struct virtq_descriptor table[4][3];
+    uintptr_t token;
+    uint32_t bytes;
+
+    (void)state;
+    begin(4);
+    for (uintptr_t i = 0; i < 4; i++)
+        assert_int_equal(virtq_add_indirect(&q, table[i], 0x10000 * (i + 1), b, 3, (void *)i), 0);
+    assert_int_equal(virtq_add_indirect(&q, table[0], 0x10000, b, 3, NULL), -ENOSPC);
+    assert_int_equal(virtq_add_indirect(&q, table[0], 0x10000, b, 0, NULL), -EINVAL);
+    const struct virtq_buffer five[5] = {
+        {1, 1, false}, {1, 1, false}, {1, 1, false}, {1, 1, false}, {1, 1, false}};
+    assert_int_equal(virtq_add_indirect(&q, table[0], 0x10000, five, 5, NULL), -EINVAL);
+    for (unsigned i = 0; i < 4; i++) {
+        int head = device_next();
+        assert_int_equal(q.descriptors[head].address, 0x10000 * (i + 1));
+        assert_int_equal(q.descriptors[head].bytes, 48);
+        assert_int_equal(q.descriptors[head].flags, 4);
+        for (unsigned k = 0; k < 3; k++) {
+            assert_int_equal(table[i][k].address, b[k].at);
+            assert_int_equal(table[i][k].bytes, b[k].bytes);
+            assert_int_equal(table[i][k].flags, (k < 2 ? 1 : 0) | (k ? 2 : 0));
+            assert_int_equal(table[i][k].next, k < 2 ? k + 1 : 0);
+        }
+        device_done((uint32_t)head, 513);
+        assert_int_equal(take(&token, &bytes), 0);
+        assert_int_equal(token, i);
+    }
+    assert_int_equal(q.free, 4);
+}
+
 static void a_full_queue_refuses_and_a_wrong_request_does(void **state)
 {
     const struct virtq_buffer wrong[] = {{0x1000, 16, true}, {0x2000, 16, false}};
@@ -180,6 +215,7 @@ static void random_requests_all_come_back_once(void **state)
     uint64_t seed = 7;
     unsigned added = 0, back = 0, in_flight = 0;
     int held[64];
+    struct virtq_descriptor table[5];
     uint8_t out[200000] = {0};
     uintptr_t token;
     uint32_t bytes;
@@ -191,7 +227,9 @@ static void random_requests_all_come_back_once(void **state)
         unsigned n = 1 + test_random(&seed) % 5;
         for (unsigned i = 0; i < n; i++)
             b[i] = (struct virtq_buffer){0x1000 * (i + 1), 16, false};
-        if (added < ARRAY_SIZE(out) && !virtq_add(&q, b, n, &out[added]))
+        bool indirect = test_random(&seed) % 3 == 0;
+        if (added < ARRAY_SIZE(out) && !(indirect ? virtq_add_indirect(&q, table, 0x1000, b, n, &out[added])
+                                                  : virtq_add(&q, b, n, &out[added])))
             added++;
         for (int head; in_flight < 64 && (head = device_next()) >= 0;)
             held[in_flight++] = head;
@@ -214,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_of_three_buffers_goes_there_and_back),
+        cmocka_unit_test(an_indirect_request_takes_one_descriptor),
         cmocka_unit_test(a_full_queue_refuses_and_a_wrong_request_does),
         cmocka_unit_test(the_device_says_whether_it_wants_to_be_told),
         cmocka_unit_test(lies_break_the_queue),

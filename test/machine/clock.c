@@ -25,6 +25,10 @@ enum { SLOT_KICK = 16, SLOT_HANDLE_INTERRUPT = 23, SLOT_GET_CLOCK, SLOT_SET_CLOC
 #define IDLE_RETRY_NS (50 * NS_PER_US) /* the vCPU thread is about to wait or to wake, or there is no timer */
 #define SKIP_NS       NS_PER_MS        /* for each further timer, after this many that woke nobody */
 #define SKIPS_AT_ONCE 1000
+/* Devices of QEMU's own answer in the host's time.  If all vCPUs wait for one, the next timer may be the one that gives it up:
+ * before a jump that far the host's time passes, too, this much more slowly, so that there is an answer first. */
+#define SLOWER       100
+#define PATIENCE_MIN (20 * NS_PER_US)
 
 #define MAIN_LOOP_NS (10 * NS_PER_MS) /* what QEMU's main loop waits longer than its timers ask for */
 
@@ -32,7 +36,8 @@ static __thread bool runs_vcpus, runs_timers, main_loop_waits;
 static void (*handle_interrupt)(void *cpu, int mask);
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle_cond = PTHREAD_COND_INITIALIZER;
-static bool idle_asked; /* by clock_idle(), under idle_lock */
+static bool idle_asked;  /* by clock_idle(), under idle_lock */
+static uint64_t idlings; /* atomic: how often all vCPUs began to wait */
 
 void clock_thread_is_vcpus(void)
 {
@@ -115,20 +120,36 @@ static bool nobody_can_run(void)
     return machine.running;
 }
 
-/* Skips to the next timer.  False: there is none, or something woke up. */
-static bool skip(void)
+/* How long to wait before the machine's time may jump there: nothing if that was done, and nobody has run since. */
+static uint64_t patience_ns(uint64_t deadline)
 {
-    uint64_t deadline = NEVER;
+    static uint64_t waited_for, waited_in;
+    uint64_t idling = __atomic_load_n(&idlings, __ATOMIC_RELAXED);
+    uint64_t ns = deadline > machine.time ? ((deadline - machine.time) >> CYCLE_SHIFT) / SLOWER : 0;
+
+    if (ns < PATIENCE_MIN || (waited_for == deadline && waited_in == idling))
+        return 0;
+    waited_for = deadline;
+    waited_in = idling;
+    return ns;
+}
+
+/* Skips to the next timer.  0, or how long to wait before it is tried again: there is none, or something woke up, or it is
+ * far. */
+static uint64_t skip(void)
+{
+    uint64_t deadline = NEVER, wait;
 
     qemu.lock(__FILE__, __LINE__);
     if (nobody_can_run() && qemu.all_idle())
         deadline = clock_deadline();
-    if (deadline != NEVER) {
+    wait = deadline == NEVER ? IDLE_RETRY_NS : patience_ns(deadline);
+    if (!wait) {
         machine.time = MAX(machine.time, deadline);
         qemu.run_timers(QEMU_CLOCK_VIRTUAL);
     }
     qemu.unlock();
-    return deadline != NEVER;
+    return wait;
 }
 
 static void wait_ns(uint64_t ns)
@@ -150,15 +171,16 @@ static void wait_ns(uint64_t ns)
 static void *idle_thread(void *arg)
 {
     unsigned skipped = 0;
+    uint64_t wait;
 
     qemu.rcu_register();
     for (;;) {
         if (!nobody_can_run()) {
             skipped = 0;
             wait_ns(BUSY_RETRY_NS);
-        } else if (!skip()) {
+        } else if ((wait = skip())) {
             skipped = 0;
-            wait_ns(IDLE_RETRY_NS);
+            wait_ns(wait);
         } else if (++skipped > SKIPS_AT_ONCE) {
             wait_ns(SKIP_NS);
         }
@@ -171,6 +193,7 @@ void clock_idle(void)
     for (struct vcpu *v = machine.vcpus; v < machine.vcpus + machine.cpus; v++)
         if (v->started)
             machine.time = MAX(machine.time, v->idle_since);
+    __atomic_add_fetch(&idlings, 1, __ATOMIC_RELAXED);
     pthread_mutex_lock(&idle_lock);
     idle_asked = true;
     pthread_cond_signal(&idle_cond);

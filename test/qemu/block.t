@@ -1,0 +1,53 @@
+#!/bin/sh
+# Disks: virtio on PCI, and in memory.  Pages keep what was written, on one CPU and on eight, with and without errors; what
+# fails is reported, and what does not answer is noticed.
+. "${0%/*}/lib.sh"
+use vigil-suites
+image=$work/disk
+truncate -s 16M "$image"
+
+good() { # WHAT qemu.sh's arguments -- boot arguments
+	what=$1
+	shift
+	boot "$@" -- block
+	status_is 0 "$what: the suite ends"
+	guest_tap
+}
+
+good "virtio, one CPU" smp=1 drive="$image" timeout=120 --
+says "^disk: vda: virtio at [0-9a-f:.]+, 16384 KB\$" "a line says which disk there is"
+says "^# vda: .* errors none\$" "... and nothing goes wrong"
+good "virtio, eight CPUs" smp=8 drive="$image" timeout=200 --
+good "virtio on the simulated machine" machine=openpower720 drive="$image" timeout=300 --
+good "in memory, eight CPUs" smp=8 timeout=200 -- disk.ram=16M
+says "^disk: ram: in memory, 16384 KB\$" "a disk in memory"
+good "in memory and virtio, with errors and delays" smp=4 drive="$image" timeout=200 -- disk.ram=4M disk.fail_reads=20 disk.fail_writes=30 disk.delay_us=2000
+says "^# vda: .* errors seen\$" "... which are seen"
+more="-drive id=direct,if=none,format=raw,file=$image -device virtio-blk-pci,drive=direct,indirect_desc=off,queue-size=16"
+good "virtio without indirect descriptors, a short queue" smp=4 timeout=200 --
+more=
+
+boot smp=1 timeout=60 -- -- block
+says "^disk: none found\$" "no disk: a line says so"
+boot smp=1 drive="$image,readonly=on" timeout=60 -- -- block 3
+status_is 0 "a read-only disk: the suite ends"
+says "^disk: vda: .*, read-only\$" "... and a line says what it is"
+says "^# vda: read-only\$" "... and it is not written to"
+
+# Errors of the device's own: reads of the fourth page and any write fail.
+errors="inject-error.0.event=none,inject-error.0.iotype=read,inject-error.0.sector=24,inject-error.0.errno=5"
+errors="$errors,inject-error.1.event=none,inject-error.1.iotype=write,inject-error.1.errno=5"
+more="-drive id=bad,if=none,driver=blkdebug,$errors,image.driver=raw,image.file.driver=file,image.file.filename=$image,werror=report,rerror=report -device virtio-blk-pci,drive=bad"
+boot smp=2 timeout=60 -- -- block-failing
+more=
+status_is 0 "a disk with errors of its own: the suite ends"
+says "^# vda: write of page 0: -5\$" "a write that fails is reported"
+says "^# vda: read of page 1: 0\$" "... a read that works, too"
+says "^# vda: read of page 3: -5\$" "... and one that fails"
+
+boot smp=2 drive="$image" timeout=60 -- disk.lose=3 disk.timeout_ms=300 -- block-failing
+status_is 0 "requests that get lost: the suite ends"
+says "^disk: vda: a (read|write) of 1 pages at [0-7] has not come back for 300 ms: not used any more\$" "a line names the request"
+says "^# vda: .*: -116\$" "... which is given back"
+says "^# vda: .*: -5\$" "... and the disk takes no others"
+done_testing
