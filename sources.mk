@@ -56,7 +56,7 @@ KERNEL_SRC := \
 		user.c userfault.c uthread.c) \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
 	$(addprefix kernel/telemetry/,counters.c record.c stream.c) \
-	$(addprefix mm/,bootmem.c buddy.c fault.c frame.c heap.c kstack.c regions.c space.c tlb.c track.c track_path.c) \
+	$(addprefix mm/,bootmem.c buddy.c fault.c frame.c heap.c kstack.c regions.c space.c tlb.c track.c track_path.c track_record.c) \
 	$(addprefix sched/, \
 		balance.c migrate.c policies.c runqueue.c sched.c sharing.c sharing_args.c sharing_detect.c sharing_place.c \
 		sharing_policies.c sharing_report.c thread.c timer.c topology.c wait.c watchdog.c) \
@@ -117,7 +117,7 @@ BROKEN_APPS := cut-short no-program
 MACHINE_SRC := \
 	$(addprefix test/machine/, \
 		branch.c cache.c cache_array.c cache_check.c clock.c decode_arm.c decode_x86.c effects.c execute.c interrupt.c \
-		isa.c path.c path_regs.c plugin.c pmu.c pmu_masks.c qemu.c regs.c storebuf.c tlb.c topology.c truth.c turn.c)
+		isa.c page_trace.c path.c path_regs.c plugin.c pmu.c pmu_masks.c qemu.c regs.c storebuf.c tlb.c topology.c truth.c turn.c)
 # Its own guest: exact programs and what must be counted for them.
 MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,guest.c path.c settings.c tests.c) kernel/string.c \
 	$(wildcard $(addprefix test/machine/guest/$(ARCH)/*,.S .c))

@@ -269,6 +269,7 @@ static void init(void *arg)
     }
     unsigned run_status = run_commands(&cmdline);
     telemetry_stop();
+    track_end();
     end_run(MIN(status ? status : run_status, (unsigned)STATUS_MAX));
 }
 

@@ -44,5 +44,5 @@ struct page_trace_record {
     uint16_t flags;
 };
 
-_Static_assert(sizeof(struct page_trace_header) == 40, "the file's header");
+_Static_assert(sizeof(struct page_trace_header) == 32, "the file's header");
 _Static_assert(sizeof(struct page_trace_record) == 24, "the file's record");

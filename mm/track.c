@@ -30,7 +30,7 @@ static struct {
 } track = {.lock = SPINLOCK(LOCK_NUMBERS, "numbers of spaces")};
 
 enum { AUTO };
-static uint64_t tracker_wanted = AUTO, track_always;
+static uint64_t tracker_wanted = AUTO, track_always, record_wanted;
 uint64_t track_pab_entries = 2048;
 /* In the order of trackers[]. */
 static const char *const tracker_choices[] = {"auto", "path", "none", NULL};
@@ -43,6 +43,8 @@ const struct arg track_args[] = {
      "when: while a process's memory is short, or always"},
     {"mem.pab", ARG_U64, &track_pab_entries, 128, 32768, NULL, false,
      "tracker path: entries of each CPU's page access buffer, a power of two; what fits is hot"},
+    {"mem.record", ARG_BOOL, &record_wanted, 0, 0, NULL, false,
+     "what trackers see is written to a file of the simulated machine's host (docs/page-trace.md)"},
     {0},
 };
 
@@ -66,6 +68,8 @@ void track_init(void)
             kprintf("tracker: %s cannot work here: %s\n", trackers[i]->name,
                     err == -ENODEV ? "no such hardware" : "out of memory");
     }
+    if (track.ops && record_wanted)
+        track_record_start();
     kprintf("tracker: %s%s\n", track.ops ? track.ops->name : "none",
             !track.ops     ? ""
             : track_always ? ", always"
@@ -201,6 +205,12 @@ void track_read_account(struct track_account *out)
         .log_ticks = logs.ticks,
         .deliver_ticks = __atomic_load_n(&track.ticks, __ATOMIC_RELAXED),
     };
+}
+
+void track_end(void)
+{
+    track_deliver();
+    track_record_end();
 }
 
 void track_user_return(void)

@@ -54,6 +54,8 @@ void track_attach(track_sink *sink);
 /* What all CPUs have logged goes to the sinks, unless somebody is at it: what other CPUs log at this moment may still be missing.
  * Thread context, no lock held. */
 void track_deliver(void);
+/* The run ends: what is in hand goes to the sinks. */
+void track_end(void);
 /* Before a return to user mode, interrupts off, no lock held. */
 void track_user_return(void);
 

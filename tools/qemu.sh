@@ -34,7 +34,8 @@
 #                   run each time, and on aarch64 a PMU that counts instructions; not on a simulated machine, which has
 #                   its own time
 #   timeout=S       seconds after which QEMU is ended, with status 124  (600)
-#   out=DIR         where truth.txt, the simulated machine's ground truth, goes  (build/out)
+#   out=DIR         where truth.txt, the simulated machine's ground truth, goes, and pages.trace, what the guest records of page
+#                   accesses (mem.record=on)  (build/out)
 #   plugin=OPTIONS  more options of the simulated machine: q=2000,seed=1
 #
 # The guest's console is on standard output and input.
@@ -92,9 +93,10 @@ else
 	[ -z "$icount" ] || die "icount=$icount: a simulated machine has its own time"
 	page=$scratch/registers thread=single # the simulator decides whose turn it is
 	truncate -s 1M "$page"
+	rm -f "$out/pages.trace"
 	set -- -object memory-backend-file,id=registers,size=1M,mem-path="$page",share=on \
 		-device ivshmem-plain,id=machine,memdev=registers -rtc clock=vm \
-		-plugin "$top/build/machine/machine.so,topology=$machine,page=$page,truth=$out/truth.txt${plugin:+,$plugin}" "$@"
+		-plugin "$top/build/machine/machine.so,topology=$machine,page=$page,truth=$out/truth.txt,output=$out/pages.trace${plugin:+,$plugin}" "$@"
 fi
 case "$smp" in '' | *[!0-9]*) die "smp=$smp: expected a number of CPUs" ;; esac
 

@@ -1,11 +1,11 @@
 /* See log.h. */
 #include "hpm/path/log.h"
 
-void page_log_init(struct page_log *l, struct page_ring *ring, uint64_t size)
+void page_log_init(struct page_log *l, uint16_t cpu, struct page_ring *ring, uint64_t size)
 {
     ASSERT(is_pow2(size));
     ring->head = 0;
-    *l = (struct page_log){.ring = ring, .size = size};
+    *l = (struct page_log){.ring = ring, .size = size, .cpu = cpu};
 }
 
 static const struct page_batch *waiting(const struct page_log *l)
@@ -43,6 +43,7 @@ void page_log_next(const struct page_log *l, struct page_run *out)
         .time = b->time,
         .tid = b->tid,
         .space = b->space,
+        .cpu = l->cpu,
     };
 }
 

@@ -37,9 +37,10 @@ struct page_batch {
 struct page_log {
     /* The producer's. */
     struct page_ring *ring;
-    uint64_t size;       /* entries, a power of two             */
-    uint64_t begun;      /* where the batch begins that is open */
-    uint64_t lost;       /* entries for which there was no room */
+    uint64_t size;  /* entries, a power of two             */
+    uint64_t begun; /* where the batch begins that is open */
+    uint64_t lost;  /* entries for which there was no room */
+    uint16_t cpu;
     uint64_t batch_head; /* atomic: batches ever ended          */
     /* The consumer's. */
     uint64_t tail ALIGNED(CACHE_LINE); /* atomic: entries ever taken */
@@ -53,11 +54,11 @@ struct page_run {
     size_t count[2];
     uint64_t time;
     uint32_t tid;
-    uint16_t space;
+    uint16_t space, cpu;
 };
 
-/* ring has room for size entries, a power of two. */
-void page_log_init(struct page_log *l, struct page_ring *ring, uint64_t size);
+/* cpu's log; ring has room for size entries, a power of two. */
+void page_log_init(struct page_log *l, uint16_t cpu, struct page_ring *ring, uint64_t size);
 
 /* The producer: is there room for n entries more, and a batch to hold them? */
 static inline bool page_log_has_room(const struct page_log *l, uint64_t n)

@@ -186,7 +186,7 @@ static struct path_cpu *make(const struct cpu *cpu)
         kfree(c);
         return NULL;
     }
-    page_log_init(&c->log, phys_to_virt(memory), LOG_SIZE);
+    page_log_init(&c->log, (uint16_t)cpu->index, phys_to_virt(memory), LOG_SIZE);
     path.log[cpu->index] = &c->log;
     return c;
 }

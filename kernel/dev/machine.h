@@ -143,7 +143,9 @@ struct machine_id {
      */
     char mark_label[48]; /* guest writes: NUL-terminated, no blanks */
     uint32_t mark;       /* guest writes any value, after the label */
-    uint32_t reserved;
+    /* Likewise: so many bytes at this physical address are appended to a file of the host's (plugin argument output). */
+    uint32_t output_bytes; /* guest writes, acts at once */
+    uint64_t output_at;    /* guest writes              */
 };
 
 /* ---- A CPU's performance monitor --------------------------------------------------------------------------

@@ -24,7 +24,7 @@ static int make(void **state)
     (void)state;
     for (unsigned c = 0; c < CPUS; c++) {
         rings[c] = calloc(1, sizeof(struct page_ring) + SIZE * sizeof(uint64_t));
-        page_log_init(&logs[c], rings[c], SIZE);
+        page_log_init(&logs[c], (uint16_t)c, rings[c], SIZE);
         all[c] = &logs[c];
     }
     return 0;
@@ -95,7 +95,7 @@ static void there_is_room_until_it_is_full_of_entries_or_batches(void **state)
 
     struct page_ring *large = calloc(1, sizeof(struct page_ring) + 2 * PAGE_BATCHES * sizeof(uint64_t));
     struct page_log l;
-    page_log_init(&l, large, 2 * PAGE_BATCHES);
+    page_log_init(&l, 0, large, 2 * PAGE_BATCHES);
     for (unsigned i = 0; i < PAGE_BATCHES; i++) {
         assert_true(page_log_has_room(&l, 1));
         append(&l, i, 1);

@@ -89,6 +89,7 @@ struct vcpu {
     uint64_t code_first, code_lines; /* the lines fetched last, next to each other: still in the L1I */
     vaddr_t data_line;               /* virtual number of the line accessed last: still in the L1D ... */
     bool data_writable;              /* ... and modified */
+    vaddr_t traced_page;             /* if changes are traced */
     uint32_t cpi;                    /* 1/256 cycles an instruction takes now */
     uint32_t writer;                 /* tag slot (truth.c), for the caches */
     uint16_t index, core;
@@ -132,10 +133,11 @@ struct machine {
     struct machine_id *id; /* page 0 */
     uint8_t *pages;        /* MACHINE_BYTES of registers */
 
-    uint64_t quantum;     /* Q, 1/256 cycles */
-    uint64_t random;      /* state of machine_random() */
-    bool verify;          /* check every translation */
-    struct vcpu *running; /* whose turn it is: executes or did last; NULL before the first block */
+    uint64_t quantum;                /* Q, 1/256 cycles */
+    uint64_t random;                 /* state of machine_random() */
+    bool verify;                     /* check every translation */
+    bool trace_walks, trace_changes; /* page_trace_access() is told of TLB misses; of changes of the page */
+    struct vcpu *running;            /* whose turn it is: executes or did last; NULL before the first block */
     uint64_t
         time; /* no running vCPU is behind this, 1/256 cycles; changed while idle by the idle thread only */
     uint64_t ticks_read; /* the latest time any vCPU has read, model cycles */
@@ -273,6 +275,12 @@ void pmu_miss(struct vcpu *v, const struct access *a);
 void path_regs_init(struct vcpu *v);
 void path_missed(struct vcpu *v, vaddr_t va, bool store); /* the TLB, in the lower half */
 void path_store(struct vcpu *v, size_t offset);           /* to a register */
+
+/* page_trace.c: NULL: there is no such file */
+void page_trace_init(const char *truth_file, const char *output_file);
+void page_trace_access(struct vcpu *v, vaddr_t va, bool store);
+void page_trace_output(paddr_t at, uint32_t bytes);
+void page_trace_end(void);
 
 /* truth.c: what really happened, for checks. */
 void truth_init(const char *file); /* NULL: none is written */

@@ -28,8 +28,20 @@ static void tlb_walk(struct vcpu *v)
 /* Memory of the lower half: the tracker is behind the TLB. */
 static void track(struct vcpu *v, vaddr_t va, bool store)
 {
-    if (v->tracker.unit.space && isa_user(va))
-        path_missed(v, va, store);
+    if (!v->tracker.unit.space || !isa_user(va))
+        return;
+    path_missed(v, va, store);
+    if (machine.trace_walks)
+        page_trace_access(v, va, store);
+}
+
+/* For the ground truth. */
+static void page_used(struct vcpu *v, vaddr_t va, bool store)
+{
+    if (va >> PAGE_SHIFT == v->traced_page || !v->tracker.unit.space || !isa_user(va))
+        return;
+    v->traced_page = va >> PAGE_SHIFT;
+    page_trace_access(v, va, store);
 }
 
 static bool global_page(const struct vcpu *v, vaddr_t va)
@@ -154,9 +166,11 @@ static const struct tlb_entry *translate(struct vcpu *v, qemu_plugin_meminfo_t i
     const struct tlb_entry *e = tlb_lookup(&v->tlb, va, v->space);
 
     if (__builtin_expect(!e, 0))
-        return translate_miss(v, info, va, store);
-    if (__builtin_expect(machine.verify, 0))
+        e = translate_miss(v, info, va, store);
+    else if (__builtin_expect(machine.verify, 0))
         verify(v, info, va, e);
+    if (__builtin_expect(machine.trace_changes, 0) && e && !tlb_is_io(e))
+        page_used(v, va, store);
     return e;
 }
 

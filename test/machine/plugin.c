@@ -1,7 +1,8 @@
 /*
  * The simulated multiprocessor as a QEMU plugin: arguments, start, and what each translated block calls.
  *
- *   -accel tcg,thread=single -plugin machine.so,topology=NAME,page=FILE,truth=FILE,q=CYCLES,seed=N,tlb=ENTRIES,verify=1
+ *   -accel tcg,thread=single -plugin machine.so,topology=NAME,page=FILE,truth=FILE,q=CYCLES,seed=N,tlb=ENTRIES,
+ *     pages=FILE,changes=FILE,output=FILE,verify=1
  *
  * topology  name of the machine (default openpower720); it has at least as many CPUs as QEMU's -smp says
  * page      file of MACHINE_BYTES that also backs the ivshmem device with id=machine; without it the guest has no registers
@@ -9,6 +10,9 @@
  * q         cycles of a turn (turn.c), 100 to 1000000, default 2000
  * seed      of everything random, default 1
  * tlb       entries of each hardware thread's TLB instead of the topology's: a power of two times its ways, up to 65536
+ * pages     where every TLB miss of the spaces that the guest tracks is written, or
+ * changes   every change of the page from one data access of a CPU to its next (page_trace.c)
+ * output    where what the guest has to say goes (machine_id.output_at)
  * verify    1: check every translation against QEMU's
  */
 #include <stdarg.h>
@@ -26,7 +30,7 @@ PLUGIN_EXPORT int qemu_plugin_version = QEMU_API_VERSION;
 struct machine machine = {.quantum = 2000 << CYCLE_SHIFT, .random = 1};
 
 static struct {
-    const char *topology, *page, *truth;
+    const char *topology, *page, *truth, *pages, *changes, *output;
 } files = {.topology = "openpower720"};
 static uint32_t tlb_entries; /* 0: as the topology has it */
 
@@ -90,6 +94,12 @@ static void take_argument(const char *arg)
         files.page = value;
     else if (IS("truth"))
         files.truth = value;
+    else if (IS("pages"))
+        files.pages = value;
+    else if (IS("changes"))
+        files.changes = value;
+    else if (IS("output"))
+        files.output = value;
     else if (IS("q"))
         machine.quantum = number("q", value, 100, 1000000) << CYCLE_SHIFT;
     else if (IS("seed"))
@@ -99,7 +109,9 @@ static void take_argument(const char *arg)
     else if (IS("verify"))
         machine.verify = number("verify", value, 0, 1);
     else
-        machine_error("unknown argument '%s'; there are topology= page= truth= q= seed= tlb= verify=", arg);
+        machine_error("unknown argument '%s'; there are topology= page= truth= q= seed= tlb= "
+                      "pages= changes= output= verify=",
+                      arg);
 #undef IS
 }
 
@@ -309,6 +321,7 @@ static void machine_ends(qemu_plugin_id_t id, void *data)
     (void)id;
     (void)data;
     truth_mark("exit");
+    page_trace_end();
 }
 
 PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
@@ -334,6 +347,11 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_inf
         create_vcpu(cpu);
     regs_init(files.page);
     truth_init(files.truth);
+    if (files.pages && files.changes)
+        machine_error("pages= and changes=: one of them");
+    machine.trace_walks = files.pages;
+    machine.trace_changes = files.changes;
+    page_trace_init(files.pages ? files.pages : files.changes, files.output);
     qemu_plugin_register_vcpu_init_cb(id, vcpu_starts);
     qemu_plugin_register_vcpu_tb_trans_cb(id, translate_block);
     qemu_plugin_register_atexit_cb(id, machine_ends, NULL);

@@ -128,11 +128,17 @@ static bool instrument_store(struct vcpu *v, size_t offset, size_t cpu_page)
         truth_mark(label);
         return true;
     }
+    if (offset == offsetof(struct machine_id, output_bytes)) {
+        page_trace_output(machine.id->output_at, machine.id->output_bytes);
+        return true;
+    }
     if (offset == cpu_page + offsetof(struct machine_cpu, tag)) {
         truth_tag(v, v->pmu.page->tag);
         return true;
     }
-    return offset >= offsetof(struct machine_id, mark_label) && offset < offsetof(struct machine_id, mark);
+    return (offset >= offsetof(struct machine_id, mark_label) &&
+            offset < offsetof(struct machine_id, mark)) ||
+           offset == offsetof(struct machine_id, output_at);
 }
 
 void regs_access(struct vcpu *v, paddr_t pa, bool store)
