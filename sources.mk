@@ -78,10 +78,10 @@ EVENTS_TOOL_WITHOUT := tools/events/without.c
 
 # ---- Applications ----------------------------------------------------------------------------------------------------
 # To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS; for one on large arrays (apps/common/spmd.h) its name in
-# SPMD_APPS: apps/NAME/NAME.c is the program, as the host tests it too, and apps/NAME/main.c its main.
-SPMD_APPS := fft lu cg mg
+# SPMD_APPS: all but apps/NAME/main.c is tested on the host too.
+SPMD_APPS := fft lu cg mg sp ocean
 SPMD_SRC := apps/common/real.c apps/common/spmd.c
-$(foreach a,$(SPMD_APPS),$(eval $(a)_SRC := apps/$(a)/$(a).c apps/$(a)/main.c $(SPMD_SRC)))
+$(foreach a,$(SPMD_APPS),$(eval $(a)_SRC := $(wildcard apps/$(a)/*.c) $(SPMD_SRC)))
 ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec hpmtop stores $(SPMD_APPS)
 hello_SRC := apps/hello/hello.c
 # ... for those that measure others.
@@ -244,9 +244,9 @@ test_btree_SRC := apps/warehouse/btree.c apps/common/arena.c
 test_histogram_SRC := apps/common/histogram.c
 test_phases_SRC := $(filter-out apps/phases/phases.c,$(phases_SRC)) apps/common/arena.c
 test_plan_SRC := apps/common/plan.c
-SPMD_TESTED := $(SPMD_SRC) apps/common/args.c apps/linux/memory_linux.c test/host/programs.c
-test_programs_SRC := $(SPMD_TESTED) $(foreach a,$(SPMD_APPS),apps/$(a)/$(a).c)
-$(foreach a,$(SPMD_APPS),$(eval test_$(a)_SRC := $(SPMD_TESTED) apps/$(a)/$(a).c))
+SPMD_TESTED := apps/common/args.c apps/linux/memory_linux.c test/host/programs.c
+test_programs_SRC := $(SPMD_TESTED) $(filter-out %/main.c,$(sort $(foreach a,$(SPMD_APPS),$($(a)_SRC))))
+$(foreach a,$(SPMD_APPS),$(eval test_$(a)_SRC := $(SPMD_TESTED) $(filter-out %/main.c,$($(a)_SRC))))
 test_real_SRC := apps/common/real.c
 test_shares_SRC := $(addprefix apps/hpm/,figures.c places.c shares.c table.c)
 test_shares_LIBS := -Wl,--wrap=calloc

@@ -7,6 +7,9 @@ cat >"$work/programs" <<'END'
 fft log2n=12 057bb199a1c10726
 cg rows=1000 bfd4398a6c37acff
 mg n=24 06882651617e6b6b
+sp n=12,steps=2 00d3845b3ab70774
+ocean n=32,layout=contiguous 2e1ea3be2236c130
+ocean n=32,layout=rows,tiles=6 2e1ea3be2236c130
 lu n=128,layout=contiguous a62d8914600da3f9
 lu n=128,layout=rows a62d8914600da3f9
 END
@@ -39,6 +42,10 @@ refused() { # PROGRAM ARGUMENTS REGEX
 refused lu layout=columns "argument layout: 'columns' is not accepted; use contiguous, rows$"
 refused lu 'n=100' "argument n: '100' is not accepted; use a multiple of 16$"
 refused lu 'n=8' "argument n: '8' is not accepted; use 16\.\.16384$"
+refused ocean n=100 "argument n: '100' is not accepted; use a multiple of 16$"
+refused cg degree=3 "argument degree: '3' is not accepted; use an even number$"
+refused mg 'mb=0 n=9' "argument n: '9' is not accepted; use a multiple of 8$"
+refused sp 'n=4' "argument n: '4' is not accepted; use 5\.\.256$"
 refused fft log2n=27 "argument log2n: '27' is not accepted; use 4\.\.26$"
 refused fft threads=65 "argument threads: '65' is not accepted; use 1\.\.64$"
 refused fft n=1 "unknown argument 'n=1'; accepted are log2n=, block=, mb="
