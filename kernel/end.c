@@ -1,7 +1,9 @@
 /* See end.h. */
 #include "kernel/end.h"
 #include "kernel/console.h"
+#include "kernel/cpu.h"
 #include "kernel/outputs.h"
+#include "kernel/panic.h"
 #include "kernel/printf.h"
 
 enum { END_AUTO, END_POWEROFF, END_HOLD };
@@ -9,6 +11,33 @@ const char *const end_choices[] = {"auto", "poweroff", "hold", NULL};
 uint64_t end_wanted = END_AUTO;
 
 static void (*last_words)(void);
+
+/* Each CPU's, touched by itself only: the stop interrupt comes between its instructions. */
+static struct {
+    volatile bool inside, asked;
+} ALIGNED(CACHE_LINE) whole[CPU_MAX];
+
+void end_whole_begin(void)
+{
+    whole[this_cpu()->index].inside = true;
+}
+
+void end_whole_end(void)
+{
+    unsigned me = this_cpu()->index;
+
+    whole[me].inside = false;
+    if (whole[me].asked)
+        panic_stop_asked();
+}
+
+bool end_whole_asked(void)
+{
+    unsigned me = this_cpu()->index;
+
+    whole[me].asked = whole[me].inside;
+    return whole[me].asked;
+}
 
 void end_attach(void (*words)(void))
 {

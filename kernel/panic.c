@@ -149,7 +149,7 @@ static NORETURN void panic_stopped(void)
 
 void panic_stop_asked(void)
 {
-    if (!has_stopped(this_cpu()))
+    if (!end_whole_asked() && !has_stopped(this_cpu()))
         panic_stopped();
 }
 

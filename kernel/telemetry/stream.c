@@ -18,11 +18,12 @@
 #define LOOK_NS   (4 * NS_PER_MS)
 #define FLUSH_NS \
     (100 * NS_PER_MS) /* a packet that is not full waits at most so long, if its CPU records anything */
-#define FIND_NS         (2 * NS_PER_S) /* for the device to say which ports it has */
-#define STOP_NS         (5 * NS_PER_S) /* for the device to take the rest */
-#define CALL_NS         NS_PER_S       /* for a CPU to close its packet */
-#define END_NS          NS_PER_S       /* the same without threads */
-#define END_LOOKS_MAX   100000000u     /* where the clock stands still */
+#define FIND_NS         (2 * NS_PER_S)    /* for the device to say which ports it has */
+#define STOP_NS         (5 * NS_PER_S)    /* for the device to take the rest */
+#define CALL_NS         NS_PER_S          /* for a CPU to close its packet */
+#define END_NS          NS_PER_S          /* the same without threads */
+#define LOCK_NS         (100 * NS_PER_MS) /* for a lock whose holder does not send */
+#define END_LOOKS_MAX   100000000u        /* where the clock stands still */
 #define DESCRIPTION_MAX (16 * KIB)
 #define SLOT_BITS       8 /* of a token: which packet of the CPU; above that the CPU + 1 */
 _Static_assert(RING_PACKETS_MAX <= 1 << SLOT_BITS, "a token holds it");
@@ -33,7 +34,8 @@ static struct wait_queue ended = {{&ended.waiters, &ended.waiters}};
 static unsigned port;
 static unsigned in_flight; /* packets the device has */
 static bool started, stopping, stopped, broken;
-static bool behind; /* the thread wants to know when the device has read something */
+static bool sending; /* atomic: the port is being used */
+static bool behind;  /* the thread wants to know when the device has read something */
 static uint64_t packets;
 
 /* ---- The port; the lock is held ---- */
@@ -57,6 +59,19 @@ static void take_back_locked(void)
         packets++;
     }
     broken |= err == -EIO;
+}
+
+/* A panic finds the port as it is before or after, unless it is this CPU's own. */
+static void begin_sending(void)
+{
+    end_whole_begin();
+    __atomic_store_n(&sending, true, __ATOMIC_RELEASE);
+}
+
+static void end_sending(void)
+{
+    __atomic_store_n(&sending, false, __ATOMIC_RELEASE);
+    end_whole_end();
 }
 
 static bool send_locked(const void *bytes, uint32_t count, void *token)
@@ -89,9 +104,11 @@ static bool send_all_locked(void)
 {
     bool all = true;
 
+    begin_sending();
     take_back_locked();
     for (unsigned cpu = 0; cpu < record_cpus() && !broken; cpu++)
         all &= send_cpu_locked(cpu);
+    end_sending();
     return all;
 }
 
@@ -208,17 +225,32 @@ void telemetry_stop(void)
     spin_unlock(&lock, irq);
 }
 
+/* Who has the lock may have been stopped with it, but not while it was sending: that it brings to its end. */
+static bool may_send(bool *locked, bool *irq)
+{
+    uint64_t since_ns = arch_clock_ns(), waited_ns = 0;
+
+    for (unsigned looks = 0; looks < END_LOOKS_MAX && waited_ns < END_NS; looks++) {
+        *locked = spin_try_lock(&lock, irq);
+        if (*locked || (waited_ns > LOCK_NS && !__atomic_load_n(&sending, __ATOMIC_ACQUIRE)))
+            return true;
+        arch_cpu_relax();
+        waited_ns = arch_clock_ns() - since_ns;
+    }
+    return false;
+}
+
 /* A panic, mostly: no other CPU runs, or none that matters, and nobody can sleep.  Bounded. */
 static void last_words(void)
 {
     uint64_t since_ns = arch_clock_ns();
     unsigned looks = 0;
-    bool irq;
+    bool irq, locked;
 
     if (stopped)
         return;
     __atomic_store_n(&telemetry_on, 0, __ATOMIC_RELEASE);
-    if (!spin_try_lock(&lock, &irq)) {
+    if (!may_send(&locked, &irq)) {
         kprintf("telemetry: the end of the stream is lost\n");
         return;
     }
@@ -229,7 +261,8 @@ static void last_words(void)
         arch_cpu_relax();
     print_account();
     stopped = true;
-    spin_unlock(&lock, irq);
+    if (locked)
+        spin_unlock(&lock, irq);
 }
 
 /* ---- Start ---- */
@@ -272,11 +305,15 @@ static bool send_description(char *text, uint8_t *memory)
     uint32_t total = (uint32_t)ctf_describe(&trace, text, DESCRIPTION_MAX);
     ASSERT(total < DESCRIPTION_MAX);
     bool irq = spin_lock(&lock);
+    begin_sending();
     for (uint32_t at = 0; at < total && !broken; at += piece, memory += RING_PACKET_BYTES)
         send_locked(memory, ctf_metadata(memory, record_uuid(), text + at, MIN(piece, total - at)), NULL);
+    end_sending();
     while (in_flight && !broken && arch_clock_ns() < until_ns) {
         wait_sleep(&stirred, &lock, &irq, arch_clock_ns() + NS_PER_MS);
+        begin_sending();
         take_back_locked();
+        end_sending();
     }
     bool all = !in_flight && !broken;
     spin_unlock(&lock, irq);

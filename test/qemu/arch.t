@@ -38,6 +38,8 @@ dies 8 "one CPU does not listen" "[a-z]+_deaf"
 dies 9 "wild pointer" wild_pointer
 dies 10 "one CPU does not listen" "[a-z]+_deaf"
 dies 11 "one CPU does not listen" "[a-z]+_deaf"
+dies 12 "one CPU does not listen" end_whole_end
+says "^another CPU did 2 of 3 steps" "... but not before it is done with what must be whole"
 if [ "$arch" = aarch64 ]; then
 	dies 8 "one CPU does not listen" "[a-z]+_deaf" gic=2
 	# Groups that are not ours, hence no FIQs: a CPU with interrupts off stops when it takes a lock or prints, or is named.

@@ -1,5 +1,6 @@
 /* Ways to end the kernel, each in a boot of its own: `panics N` runs the Nth.  None of them returns. */
 #include "kernel/cpu.h"
+#include "kernel/end.h"
 #include "kernel/lock.h"
 #include "kernel/printf.h"
 #include "mm/mm.h"
@@ -137,6 +138,32 @@ static void another_cpu_is_deaf_and_prints(void)
     panic_beside(print_deaf);
 }
 
+/* Asked to stop in the midst of something that must be whole, it comes to its end, and no further. */
+static volatile unsigned steps;
+
+static void say_steps(void)
+{
+    kprintf("another CPU did %u of 3 steps\n", steps);
+}
+
+static void work_whole(void)
+{
+    end_whole_begin();
+    steps = 1;
+    for (uint64_t since_ns = 0; !since_ns || arch_clock_ns() - since_ns < 300 * NS_PER_MS;)
+        if (!since_ns && __atomic_load_n(&panicking, __ATOMIC_ACQUIRE))
+            since_ns = arch_clock_ns();
+    steps = 2;
+    end_whole_end();
+    steps = 3;
+}
+
+static void another_cpu_does_something_whole(void)
+{
+    end_attach(say_steps);
+    panic_beside(work_whole);
+}
+
 static void wild_pointer(void)
 {
     *HIDDEN((volatile int *)(VMAP_BASE - PAGE_SIZE)) = 1;
@@ -154,6 +181,7 @@ static const struct suite_test tests[] = {
     {"wild pointer", wild_pointer},
     {"another CPU is deaf and takes locks", another_cpu_is_deaf_and_takes_locks},
     {"another CPU is deaf and prints", another_cpu_is_deaf_and_prints},
+    {"another CPU does something whole", another_cpu_does_something_whole},
     {0},
 };
 
