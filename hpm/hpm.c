@@ -400,6 +400,18 @@ void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out)
     arch_irq_restore(irq);
 }
 
+bool hpm_read_news(struct hpm_thread *t, struct hpm_breakdown *out)
+{
+    uint64_t cycles = __atomic_load_n(&t->counts.cycles, __ATOMIC_RELAXED);
+    bool stopped = cycles == t->told_cycles, news = !stopped || !t->told_stopped;
+
+    t->told_cycles = cycles;
+    t->told_stopped = stopped;
+    if (news)
+        hpm_read_thread(t, out);
+    return news;
+}
+
 void hpm_read_remote(const struct hpm_thread *t, struct hpm_remote *out)
 {
     bool irq;

@@ -136,6 +136,8 @@ struct hpm_thread {
     struct hpm_context counts;
     uint32_t tid, pid;
     uint64_t samples;
+    uint64_t told_cycles; /* hpm_read_news: when it was read the last time */
+    bool told_stopped;    /* ... it had stopped since the time before       */
 };
 
 /* Boot CPU, before other CPUs start: probes the backends in order, prints one line. */
@@ -173,6 +175,9 @@ struct hpm_remote {
 void hpm_read_remote(const struct hpm_thread *t, struct hpm_remote *out);
 /* One thread, including its present stretch up to its CPU's last switch or tick. */
 void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out);
+/* The same for one reader who looks again and again.  False: nothing is new since, nor was when it was read the last time, so that a
+ * thread that stops is read once more; out is then left as it is. */
+bool hpm_read_news(struct hpm_thread *t, struct hpm_breakdown *out);
 /* Brings the counts up to date that other CPUs have of the process's threads, or, pid 0, of everything: what is read afterwards has
  * all that happened before.  Interrupts those CPUs.  Thread context, no spinlock held. */
 void hpm_update(uint32_t pid);

@@ -4,8 +4,8 @@ Converts a trace folder (tools/trace_split.py) to the JSON that ui.perfetto.dev 
 
   tools/trace_json.py FOLDER >trace.json
 
-A row for each CPU says which thread ran; one for each thread, where it ran. Where cycles went is a counter for each CPU and
-process, in percent of the time since the counter before; what the scheduler decided are instants of the process.
+A row for each CPU says which thread ran; one for each thread, where it ran. Where cycles went is a counter for each CPU,
+process and thread, in percent of the time since the counter before; what the scheduler decided are instants of the process.
 """
 import json
 import signal
@@ -114,6 +114,9 @@ class Converter:
     def counters_event(self, ns, cpu, f):
         if f["scope"] == "cpu":
             self.counters_of(ns, f, CPUS, f"CPU {f['number']} ")
+        elif f["scope"] == "thread":
+            pid = self.threads.get(f["number"], (KERNEL, ""))[0]
+            self.counters_of(ns, f, pid, self.title(f["number"]) + " ")
         else:
             self.counters_of(ns, f, f["number"], "")
 

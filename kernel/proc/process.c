@@ -346,6 +346,26 @@ void process_hpm(struct process *p, struct hpm_breakdown *out)
     spin_unlock(&p->lock, irq);
 }
 
+/* Threads are in the order of their numbers, but for those made at the same moment, of which one may be left out this time. */
+unsigned process_hpm_threads(struct process *p, uint32_t tid, struct process_thread_counts *out, unsigned max)
+{
+    unsigned n = 0;
+    bool irq = spin_lock(&p->lock);
+
+    list_for_each (it, &p->threads) {
+        struct thread *t = container_of(it, struct thread, siblings);
+        if (n == max)
+            break;
+        if (t->tid <= tid)
+            continue;
+        out[n].tid = t->tid;
+        out[n].news = hpm_read_news(&t->hpm, &out[n].counts);
+        n++;
+    }
+    spin_unlock(&p->lock, irq);
+    return n;
+}
+
 int process_hpm_thread(struct process *p, uint32_t tid, struct hpm_breakdown *out)
 {
     bool irq = spin_lock(&p->lock);

@@ -43,6 +43,15 @@ uint32_t process_pid(const struct process *p);
 const char *process_name(const struct process *p);
 /* Where the cycles of all its threads went, past and present. */
 void process_hpm(struct process *p, struct hpm_breakdown *out);
+/* Where those of single threads went that run now. */
+struct process_thread_counts {
+    uint32_t tid;
+    bool news; /* it has run since this was asked the last time, or did for the last time then */
+    struct hpm_breakdown counts;
+};
+/* Of up to max threads, those behind tid in the order of their numbers: how many there are.  One caller at a time. */
+unsigned process_hpm_threads(struct process *p, uint32_t tid, struct process_thread_counts *out,
+                             unsigned max);
 bool process_has_application(const char *name); /* is it in the bundle? */
 /* Names of the bundled applications on the console. */
 void process_list_applications(void);

@@ -5,7 +5,8 @@
 #include "kernel/proc/process.h"
 #include "kernel/telemetry/record.h"
 
-enum { SCOPE_CPU, SCOPE_PROCESS };
+enum { SCOPE_CPU, SCOPE_PROCESS, SCOPE_THREAD };
+#define THREADS 16 /* of a process, looked at together */
 #define FIGURES (3 + STALL_COUNT + 2 * SOURCE_COUNT + MISS_COUNT)
 #define FIELDS  (2 + FIGURES)
 _Static_assert(FIELDS <= TRACE_FIELDS_MAX, "an event holds them");
@@ -29,6 +30,22 @@ static void put(unsigned scope, uint32_t number, const struct hpm_breakdown *b)
     telemetry_put(TRACE_COUNTERS, values);
 }
 
+/* Those that have run since the last time. */
+static void put_threads(struct process *p)
+{
+    static struct process_thread_counts of[THREADS];
+    uint32_t tid = 0;
+    unsigned n;
+
+    do {
+        n = process_hpm_threads(p, tid, of, THREADS);
+        for (unsigned i = 0; i < n; i++)
+            if (of[i].news)
+                put(SCOPE_THREAD, of[i].tid, &of[i].counts);
+        tid = n ? of[n - 1].tid : 0;
+    } while (n == THREADS);
+}
+
 void counters_record(uint64_t *next_ns)
 {
     struct hpm_breakdown b;
@@ -50,5 +67,6 @@ void counters_record(uint64_t *next_ns)
         pid = process_pid(p);
         process_hpm(p, &b);
         put(SCOPE_PROCESS, pid, &b);
+        put_threads(p);
     }
 }

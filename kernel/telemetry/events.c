@@ -8,7 +8,7 @@ static const char *const source_names[] = {
     "l1", "local_l2", "local_l3", "remote_l2", "remote_l3", "local_memory", "remote_memory", "none", NULL};
 static const char *const mode_names[] = {"kernel", "user", NULL};
 static const char *const access_names[] = {"load", "store", NULL};
-static const char *const scope_names[] = {"cpu", "process", NULL};
+static const char *const scope_names[] = {"cpu", "process", "thread", NULL};
 
 #define FIELDS(...)            \
     (const struct ctf_field[]) \

@@ -45,6 +45,12 @@ def main():
     counters = {e["name"] for e in events if e["ph"] == "C"}
     check({f"CPU {c} busy, %" for c in range(cpus)} <= counters, "counters of each CPU", counters)
     check("stalls, % of cycles" in counters, "... and of the process", counters)
+    of_threads = {e["name"].removesuffix(" instructions per cycle") for e in events
+                  if e["ph"] == "C" and e["pid"] in pids and e["name"].endswith(" instructions per cycle")} - {""}
+    check({rows[t] for t in threads} >= {f"{n}" for n in of_threads} and len(of_threads) > 16,
+          "... and of each of its threads", of_threads)
+    ipc = [e["args"]["ipc"] for e in events if e["ph"] == "C" and e["name"].endswith(" instructions per cycle")]
+    check(any(0 < v for v in ipc) and all(0 <= v <= 8 for v in ipc), "... which say how fast they are", ipc[:20])
     check(all(0 <= v <= 100.01 for e in events if e["ph"] == "C" and e["name"].endswith("busy, %") for v in e["args"].values()),
           "... within their bounds")
     kinds = {e["cat"] for e in events if e["ph"] == "i"}
