@@ -197,7 +197,7 @@ test_period_SRC := hpm/period.c hpm/period_draw.c
 
 # hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.
 HPM_TESTED := \
-	$(filter-out hpm/events/% hpm/pmu/%,$(filter hpm/%,$(KERNEL_SRC))) kernel/lock.c kernel/format.c \
+	$(filter-out hpm/events/% hpm/pmu/% hpm/path/%,$(filter hpm/%,$(KERNEL_SRC))) kernel/lock.c kernel/format.c \
 	test/host/hpm_kernel.c test/host/hpm_threads.c
 HPM_TESTED_MODEL := $(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c test/host/hpm_double.c test/machine/pmu_masks.c
 test_hpm_count_SRC := $(HPM_TESTED_MODEL)
