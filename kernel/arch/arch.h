@@ -235,6 +235,19 @@ uint64_t arch_user_hwcap(void);
 /* PROT_USER alone: the page stays in its place, but every access to it faults, the kernel's copies included.  PROT_DEVICE:
  * uncached, in order.  PROT_GATHER: uncached, but writes may be gathered and reads done early: a display's memory. */
 enum arch_prot { PROT_R = 1, PROT_W = 2, PROT_X = 4, PROT_USER = 8, PROT_DEVICE = 16, PROT_GATHER = 32 };
+/* To map a program's page that counts as written to from the start. */
+#define PROT_WRITTEN 64
+/* What has been done to a program's page since it was last looked at: by the processor, or by faults where it does not say;
+ * then an access that is to be noticed faults, once. */
+enum arch_mark { ARCH_USED = 1, ARCH_WRITTEN = 2 };
+/* What is at a page of a space: nothing, a page, or a number in place of one that is elsewhere. */
+enum arch_page_kind { ARCH_PAGE_NONE, ARCH_PAGE_HERE, ARCH_PAGE_OUT };
+struct arch_page {
+    enum arch_page_kind kind;
+    unsigned marks, prot; /* of a page */
+    uint32_t number;
+    paddr_t pa;
+};
 
 /* Page-table frames come from and go back to the caller: mm hands these in, so arch takes no memory by itself. */
 struct arch_frames {
@@ -242,13 +255,14 @@ struct arch_frames {
     void (*free)(paddr_t frame);
 };
 
-/* Up to arch_space_query: caller holds the space's lock, if others know it; no TLB work is done here, the caller
+/* Up to arch_space_forget: caller holds the space's lock, if others know it; no TLB work is done here, the caller
  * invalidates. */
 /* A space whose upper half is the kernel's.  0 or -ENOMEM. */
 int arch_space_init(struct arch_space *space, const struct arch_frames *frames);
 /* Frees tables, not pages; no CPU runs in it. */
 void arch_space_destroy(struct arch_space *space);
-/* Maps one 4 KB page; 0, -ENOMEM, -EEXIST, -ERANGE: beyond physical addresses.  space NULL is the kernel's own. */
+/* Maps one 4 KB page, used but not written to, where nothing or a number was; 0, -ENOMEM, -EEXIST, -ERANGE: beyond physical
+ * addresses.  space NULL is the kernel's own. */
 int arch_space_map(struct arch_space *space, vaddr_t va, paddr_t pa, unsigned prot);
 /* 0 and the page that was there, -ENOENT, or -EINVAL: part of a larger one, which the kernel's own space has. */
 int arch_space_unmap(struct arch_space *space, vaddr_t va, paddr_t *pa);
@@ -256,6 +270,16 @@ int arch_space_unmap(struct arch_space *space, vaddr_t va, paddr_t *pa);
 int arch_space_protect(struct arch_space *space, vaddr_t va, unsigned prot);
 /* Where va is, and the rights to its page, whatever its size; 0 or -ENOENT. */
 int arch_space_query(struct arch_space *space, vaddr_t va, paddr_t *pa, unsigned *prot);
+/* Of programs' pages only.  What is at each of n pages from va on, inside one aligned block of 2 MB.  How many are something. */
+unsigned arch_space_look(struct arch_space *space, vaddr_t va, unsigned n, struct arch_page *out);
+/* Number takes the page's place, atomically: the page and its marks; 0 or -ENOENT.  Until the TLBs have forgotten it others may
+ * still use it, and write to it if it is marked as written. */
+int arch_space_evict(struct arch_space *space, vaddr_t va, uint32_t number, paddr_t *pa, unsigned *marks);
+/* Clears and sets marks of a page; those it had, or none where there is no page. Where a mark's absence makes accesses fault it is noticed
+ * only after the TLBs have forgotten the page; elsewhere it may be noticed late. */
+unsigned arch_space_mark(struct arch_space *space, vaddr_t va, unsigned clear, unsigned set);
+/* The number at va goes.  0 or -ENOENT. */
+int arch_space_forget(struct arch_space *space, vaddr_t va);
 /* This CPU runs in space from now on; NULL: kernel only.  Interrupts off. */
 void arch_space_switch(struct arch_space *space);
 /* This CPU, pages from va on; n == 0: everything of the space.  Interrupts off. */

@@ -201,3 +201,28 @@ int arch_space_query(struct arch_space *space, vaddr_t va, paddr_t *pa, unsigned
 {
     return pt_query(pt_of(space), va, pa, prot);
 }
+
+unsigned arch_space_look(struct arch_space *space, vaddr_t va, unsigned n, struct arch_page *out)
+{
+    return pt_look(&space->pt, va, n, out);
+}
+
+int arch_space_evict(struct arch_space *space, vaddr_t va, uint32_t number, paddr_t *pa, unsigned *marks)
+{
+    ASSERT(in_half(space, va));
+    return pt_evict(&space->pt, va, number, pa, marks);
+}
+
+unsigned arch_space_mark(struct arch_space *space, vaddr_t va, unsigned clear, unsigned set)
+{
+    unsigned were;
+
+    ASSERT(in_half(space, va));
+    return pt_mark(&space->pt, va, clear, set, &were) ? 0 : were;
+}
+
+int arch_space_forget(struct arch_space *space, vaddr_t va)
+{
+    ASSERT(in_half(space, va));
+    return pt_forget(&space->pt, va);
+}

@@ -112,19 +112,28 @@ static int find_page(const struct pt *pt, vaddr_t va, uint64_t **slot)
     return level == pt->format->levels - 1 ? 0 : -EINVAL;
 }
 
+/* What was there, with all that the processor has marked in it. */
+static uint64_t exchange(const struct pt *pt, uint64_t *slot, uint64_t entry)
+{
+    uint64_t old;
+
+    do
+        old = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    while (!pt->format->replace(slot, old, entry));
+    return old;
+}
+
 int pt_unmap(struct pt *pt, vaddr_t va, paddr_t *pa)
 {
     uint64_t *slot;
     int err = find_page(pt, va, &slot);
 
-    if (err)
-        return err;
-    *pa = pt->format->address(*slot, pt->format->levels - 1);
-    pt->format->store(slot, 0);
-    return 0;
+    if (!err)
+        *pa = pt->format->address(exchange(pt, slot, 0), pt->format->levels - 1);
+    return err;
 }
 
-int pt_protect(struct pt *pt, vaddr_t va, unsigned prot)
+int pt_evict(struct pt *pt, vaddr_t va, uint32_t number, paddr_t *pa, unsigned *marks)
 {
     const struct pt_format *f = pt->format;
     uint64_t *slot;
@@ -132,8 +141,94 @@ int pt_protect(struct pt *pt, vaddr_t va, unsigned prot)
 
     if (err)
         return err;
-    f->store(slot, f->leaf(f->address(*slot, f->levels - 1), prot, f->levels - 1));
+    uint64_t old = exchange(pt, slot, f->number(number));
+    *pa = f->address(old, f->levels - 1);
+    *marks = f->marks(old);
     return 0;
+}
+
+int pt_protect(struct pt *pt, vaddr_t va, unsigned prot)
+{
+    const struct pt_format *f = pt->format;
+    uint64_t *slot, old;
+    int err = find_page(pt, va, &slot);
+
+    if (err)
+        return err;
+    do
+        old = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    while (!f->replace(slot, old, f->protect(old, prot)));
+    return 0;
+}
+
+int pt_mark(struct pt *pt, vaddr_t va, unsigned clear, unsigned set, unsigned *were)
+{
+    const struct pt_format *f = pt->format;
+    uint64_t *slot, old, entry;
+    int err = find_page(pt, va, &slot);
+
+    if (err)
+        return err;
+    do {
+        old = __atomic_load_n(slot, __ATOMIC_RELAXED);
+        entry = f->mark(old, (f->marks(old) & ~clear) | set);
+    } while (entry != old && !f->replace(slot, old, entry));
+    *were = f->marks(old);
+    return 0;
+}
+
+/* The last table on the way to va, or NULL. */
+static uint64_t *last_table(const struct pt *pt, vaddr_t va)
+{
+    const struct pt_format *f = pt->format;
+    uint64_t *table = table_at(pt->root);
+
+    for (unsigned l = 0; l + 1 < f->levels; l++) {
+        uint64_t entry = table[index_at(pt, l, va)];
+        if (!f->present(entry) || f->is_leaf(entry, l))
+            return NULL;
+        table = table_at(f->address(entry, l));
+    }
+    return table;
+}
+
+int pt_forget(struct pt *pt, vaddr_t va)
+{
+    uint64_t *table = last_table(pt, va);
+    uint64_t *slot = table ? &table[index_at(pt, pt->format->levels - 1, va)] : NULL;
+    uint32_t number;
+
+    if (!slot || !pt->format->is_number(*slot, &number))
+        return -ENOENT;
+    pt->format->store(slot, 0);
+    return 0;
+}
+
+static struct arch_page page_of(const struct pt *pt, uint64_t entry)
+{
+    const struct pt_format *f = pt->format;
+    struct arch_page page = {.kind = ARCH_PAGE_NONE};
+
+    if (f->present(entry))
+        page = (struct arch_page){
+            ARCH_PAGE_HERE, f->marks(entry), f->prot(entry), 0, f->address(entry, f->levels - 1)};
+    else if (f->is_number(entry, &page.number))
+        page.kind = ARCH_PAGE_OUT;
+    return page;
+}
+
+unsigned pt_look(const struct pt *pt, vaddr_t va, unsigned n, struct arch_page *out)
+{
+    const uint64_t *table = last_table(pt, va);
+    unsigned first = index_at(pt, pt->format->levels - 1, va), some = 0;
+
+    ASSERT(n <= PT_ENTRIES - first);
+    for (unsigned i = 0; i < n; i++) {
+        out[i] = table ? page_of(pt, __atomic_load_n(&table[first + i], __ATOMIC_RELAXED))
+                       : (struct arch_page){.kind = ARCH_PAGE_NONE};
+        some += out[i].kind != ARCH_PAGE_NONE;
+    }
+    return some;
 }
 
 int pt_query(const struct pt *pt, vaddr_t va, paddr_t *pa, unsigned *prot)

@@ -8,6 +8,7 @@
 #include "kernel/base.h"
 
 struct arch_frames; /* kernel/arch/arch.h */
+struct arch_page;
 
 #define PT_LEVELS_MAX 5
 #define PT_ENTRIES    512
@@ -29,6 +30,16 @@ struct pt_format {
     paddr_t (*address)(uint64_t entry, unsigned level); /* of the table or the page           */
     unsigned (*prot)(uint64_t entry);                   /* of a leaf, as PROT_ bits            */
     void (*store)(uint64_t *slot, uint64_t entry);      /* makes it visible to the page walker */
+    /* The same if *slot still holds old, atomically against the page walker's own changes; was it so? */
+    bool (*replace)(uint64_t *slot, uint64_t old, uint64_t entry);
+    /* Of a user's 4 KB page: what has been done to it, as ARCH_USED and ARCH_WRITTEN; the entry with these marks, and with
+     * other rights and the same marks. */
+    unsigned (*marks)(uint64_t entry);
+    uint64_t (*mark)(uint64_t entry, unsigned marks);
+    uint64_t (*protect)(uint64_t entry, unsigned prot);
+    /* An entry that is not present and carries a number of the kernel's; is it one, and which? */
+    uint64_t (*number)(uint32_t number);
+    bool (*is_number)(uint64_t entry, uint32_t *number);
 };
 
 struct pt {
@@ -43,6 +54,15 @@ int pt_map(struct pt *pt, vaddr_t va, paddr_t pa, uint64_t size, unsigned prot);
 /* One 4 KB page; larger leaves are refused with -EINVAL.  0 and the page that was there, or -ENOENT. */
 int pt_unmap(struct pt *pt, vaddr_t va, paddr_t *pa);
 int pt_protect(struct pt *pt, vaddr_t va, unsigned prot);
+/* The number takes the page's place; with which marks, see struct pt_format, the page went. */
+int pt_evict(struct pt *pt, vaddr_t va, uint32_t number, paddr_t *pa, unsigned *marks);
+/* Clears and sets marks of the page; what they were. */
+int pt_mark(struct pt *pt, vaddr_t va, unsigned clear, unsigned set, unsigned *were);
+/* The number at va goes.  0 or -ENOENT. */
+int pt_forget(struct pt *pt, vaddr_t va);
+/* What is at the n pages from va on, all below one entry of the last level but one; a part of a larger leaf: nothing.  How
+ * many of them are something. */
+unsigned pt_look(const struct pt *pt, vaddr_t va, unsigned n, struct arch_page *out);
 /* Any leaf: pa is that of va's own 4 KB page. */
 int pt_query(const struct pt *pt, vaddr_t va, paddr_t *pa, unsigned *prot);
 /* Makes sure that the root's entry for va refers to a table, so that copies of the root share what is below.

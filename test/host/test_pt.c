@@ -10,6 +10,9 @@
 #define LEAF      2
 #define PROT_AT   2
 #define PROT_BITS 0x7c
+#define MARKS_AT  7
+#define MARKS     0x180
+#define NUMBER    0x200
 #define LARGE     (2 * MIB)
 #define PAGES     64
 
@@ -76,6 +79,45 @@ static void store(uint64_t *slot, uint64_t e)
     *slot = e;
 }
 
+/* The processor's part: what it marks between two looks at an entry. */
+static unsigned marked_meanwhile;
+
+static bool replace(uint64_t *slot, uint64_t old, uint64_t e)
+{
+    *slot |= (uint64_t)marked_meanwhile << MARKS_AT;
+    marked_meanwhile = 0;
+    if (*slot != old)
+        return false;
+    *slot = e;
+    return true;
+}
+
+static unsigned marks_of(uint64_t e)
+{
+    return (e & MARKS) >> MARKS_AT;
+}
+
+static uint64_t mark(uint64_t e, unsigned marks)
+{
+    return (e & ~(uint64_t)MARKS) | (uint64_t)marks << MARKS_AT;
+}
+
+static uint64_t protect(uint64_t e, unsigned prot)
+{
+    return mark(leaf(address(e, 3), prot, 3), marks_of(e));
+}
+
+static uint64_t number(uint32_t number)
+{
+    return (uint64_t)number << PAGE_SHIFT | NUMBER;
+}
+
+static bool is_number(uint64_t e, uint32_t *number)
+{
+    *number = (uint32_t)(e >> PAGE_SHIFT);
+    return e & NUMBER;
+}
+
 static const struct pt_format format = {
     .levels = 4,
     .physical_bits = 40,
@@ -87,6 +129,12 @@ static const struct pt_format format = {
     .address = address,
     .prot = prot_of,
     .store = store,
+    .replace = replace,
+    .marks = marks_of,
+    .mark = mark,
+    .protect = protect,
+    .number = number,
+    .is_number = is_number,
 };
 
 static struct pt pt;
@@ -263,6 +311,80 @@ static void what_has_too_many_bits_is_refused_as_a_whole(void **state)
     expect_page(LARGE, ((paddr_t)1 << 40) - PAGE_SIZE, PROT_R);
 }
 
+static struct arch_page look(vaddr_t va)
+{
+    struct arch_page page;
+
+    pt_look(&pt, va, 1, &page);
+    return page;
+}
+
+static void a_number_takes_a_pages_place_and_makes_room_for_one(void **state)
+{
+    unsigned marks;
+    paddr_t pa;
+
+    (void)state;
+    assert_int_equal(pt_evict(&pt, LARGE, 7, &pa, &marks), -ENOENT);
+    assert_int_equal(pt_map(&pt, LARGE, 5 * PAGE_SIZE, PAGE_SIZE, PROT_R), 0);
+    assert_int_equal(pt_forget(&pt, LARGE), -ENOENT);
+    assert_int_equal(pt_evict(&pt, LARGE, UINT32_MAX, &pa, &marks), 0);
+    assert_int_equal(pa, 5 * PAGE_SIZE);
+    assert_int_equal(marks, 0);
+    expect_nothing(LARGE);
+    assert_int_equal(look(LARGE).kind, ARCH_PAGE_OUT);
+    assert_int_equal(look(LARGE).number, UINT32_MAX);
+    assert_int_equal(pt_unmap(&pt, LARGE, &pa), -ENOENT);
+    assert_int_equal(pt_evict(&pt, LARGE, 7, &pa, &marks), -ENOENT);
+    assert_int_equal(pt_map(&pt, LARGE, 6 * PAGE_SIZE, PAGE_SIZE, PROT_R), 0);
+    expect_page(LARGE, 6 * PAGE_SIZE, PROT_R);
+    assert_int_equal(pt_evict(&pt, LARGE, 0, &pa, &marks), 0);
+    assert_int_equal(pt_forget(&pt, LARGE), 0);
+    assert_int_equal(look(LARGE).kind, ARCH_PAGE_NONE);
+    assert_int_equal(pt_forget(&pt, LARGE), -ENOENT);
+}
+
+static void what_the_processor_marks_amid_a_change_is_not_lost(void **state)
+{
+    unsigned marks;
+    paddr_t pa;
+
+    (void)state;
+    assert_int_equal(pt_map(&pt, LARGE, PAGE_SIZE, PAGE_SIZE, PROT_R | PROT_W), 0);
+    marked_meanwhile = ARCH_USED;
+    assert_int_equal(pt_protect(&pt, LARGE, PROT_R), 0);
+    assert_int_equal(look(LARGE).marks, ARCH_USED);
+    expect_page(LARGE, PAGE_SIZE, PROT_R);
+    marked_meanwhile = ARCH_WRITTEN;
+    assert_int_equal(pt_mark(&pt, LARGE, ARCH_USED, 0, &marks), 0);
+    assert_int_equal(marks, ARCH_USED | ARCH_WRITTEN);
+    assert_int_equal(look(LARGE).marks, ARCH_WRITTEN);
+    marked_meanwhile = ARCH_USED;
+    assert_int_equal(pt_evict(&pt, LARGE, 3, &pa, &marks), 0);
+    assert_int_equal(marks, ARCH_USED | ARCH_WRITTEN);
+    assert_int_equal(pt_mark(&pt, LARGE, 0, ARCH_USED, &marks), -ENOENT);
+}
+
+static void a_row_of_pages_is_looked_at_in_one_go(void **state)
+{
+    struct arch_page row[32];
+    unsigned marks;
+    paddr_t pa;
+
+    (void)state;
+    assert_int_equal(pt_look(&pt, LARGE, 32, row), 0);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(pt_map(&pt, LARGE + 2 * i * PAGE_SIZE, i * PAGE_SIZE, PAGE_SIZE, PROT_R), 0);
+    assert_int_equal(pt_evict(&pt, LARGE + 2 * PAGE_SIZE, 9, &pa, &marks), 0);
+    assert_int_equal(pt_look(&pt, LARGE, 32, row), 3);
+    assert_true(row[0].kind == ARCH_PAGE_HERE && row[0].pa == 0 && row[0].prot == PROT_R);
+    assert_true(row[2].kind == ARCH_PAGE_OUT && row[2].number == 9);
+    assert_true(row[4].kind == ARCH_PAGE_HERE && row[4].pa == 2 * PAGE_SIZE);
+    assert_true(row[1].kind == ARCH_PAGE_NONE && row[31].kind == ARCH_PAGE_NONE);
+    assert_int_equal(pt_map(&pt, 4 * LARGE, LARGE, LARGE, PROT_R), 0);
+    assert_int_equal(pt_look(&pt, 4 * LARGE, 32, row), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +398,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(copies_of_a_prepared_root_share_what_comes_later, fresh,
                                         no_frame_is_lost),
         cmocka_unit_test_setup_teardown(random_changes_agree_with_a_list, fresh, no_frame_is_lost),
+        cmocka_unit_test_setup_teardown(a_number_takes_a_pages_place_and_makes_room_for_one, fresh,
+                                        no_frame_is_lost),
+        cmocka_unit_test_setup_teardown(what_the_processor_marks_amid_a_change_is_not_lost, fresh,
+                                        no_frame_is_lost),
+        cmocka_unit_test_setup_teardown(a_row_of_pages_is_looked_at_in_one_go, fresh, no_frame_is_lost),
         cmocka_unit_test_setup_teardown(what_has_too_many_bits_is_refused_as_a_whole, fresh,
                                         no_frame_is_lost),
     };

@@ -18,6 +18,14 @@
 #define PTE_UXN      BIT(54)
 /* Without PTE_VALID the processor ignores the rest: a page that stays in its place, but whose every access faults. */
 #define PTE_KEPT BIT(55)
+/*
+ * Bits for software (D8.3.2).  A program's page is marked by faults: without AF the next access faults, and a page that may
+ * be written is read-only until it has been (FEAT_HAFDBS would do the same, by AF and AP[2]; it is not asked for).
+ */
+#define PTE_WRITABLE BIT(56) /* a program's page that may be written */
+#define PTE_WRITTEN  BIT(57) /* ... and has been */
+/* Not valid either; the address is a number. */
+#define PTE_NUMBER BIT(58)
 
 #define PTE_ADDRESS 0x0000fffffffff000
 
@@ -26,8 +34,10 @@ static uint64_t leaf(paddr_t pa, unsigned prot, unsigned level)
     uint64_t e = pa | PTE_VALID | PTE_AF | PTE_INNER;
 
     if (!(prot & (PROT_R | PROT_W | PROT_X)))
-        return pa | PTE_KEPT;
-    e |= prot & PROT_W ? 0 : PTE_RO;
+        return pa | PTE_KEPT | (prot & PROT_WRITTEN ? PTE_WRITTEN : 0);
+    if (prot & PROT_USER)
+        e |= (prot & PROT_W ? PTE_WRITABLE : 0) | (prot & PROT_WRITTEN ? PTE_WRITTEN : 0);
+    e |= (prot & PROT_W) && (prot & (PROT_USER | PROT_WRITTEN)) != PROT_USER ? 0 : PTE_RO;
     e |= prot & PROT_USER ? PTE_EL0 | PTE_NG | PTE_PXN : PTE_UXN;
     e |= prot & PROT_X ? 0 : PTE_PXN | PTE_UXN;
     e |= PTE_ATTR(prot & PROT_DEVICE ? ATTR_DEVICE : prot & PROT_GATHER ? ATTR_GATHER : ATTR_NORMAL);
@@ -58,7 +68,8 @@ static unsigned prot(uint64_t e)
 {
     if (!(e & PTE_VALID))
         return PROT_USER;
-    return PROT_R | (e & PTE_RO ? 0 : PROT_W) | (e & (e & PTE_EL0 ? PTE_UXN : PTE_PXN) ? 0 : PROT_X) |
+    bool writable = e & PTE_EL0 ? e & PTE_WRITABLE : !(e & PTE_RO);
+    return PROT_R | (writable ? PROT_W : 0) | (e & (e & PTE_EL0 ? PTE_UXN : PTE_PXN) ? 0 : PROT_X) |
            (e & PTE_EL0 ? PROT_USER : 0) | ((e & PTE_ATTR_ALL) == PTE_ATTR(ATTR_DEVICE) ? PROT_DEVICE : 0) |
            ((e & PTE_ATTR_ALL) == PTE_ATTR(ATTR_GATHER) ? PROT_GATHER : 0);
 }
@@ -72,6 +83,46 @@ static void store(uint64_t *slot, uint64_t e)
     __asm__ volatile("dsb ishst\n\tisb" : : : "memory");
 }
 
+static bool replace(uint64_t *slot, uint64_t old, uint64_t e)
+{
+    if (!__atomic_compare_exchange_n(slot, &old, e, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return false;
+    __asm__ volatile("dsb ishst\n\tisb" : : : "memory");
+    return true;
+}
+
+static unsigned marks(uint64_t e)
+{
+    return (e & PTE_AF ? ARCH_USED : 0) | (e & PTE_WRITTEN ? ARCH_WRITTEN : 0);
+}
+
+static uint64_t mark(uint64_t e, unsigned marks)
+{
+    e &= ~(PTE_AF | PTE_WRITTEN);
+    e |= (marks & ARCH_USED ? PTE_AF : 0) | (marks & ARCH_WRITTEN ? PTE_WRITTEN : 0);
+    if ((e & (PTE_VALID | PTE_EL0)) != (PTE_VALID | PTE_EL0))
+        return e;
+    return (e & (PTE_WRITABLE | PTE_WRITTEN)) == (PTE_WRITABLE | PTE_WRITTEN) ? e & ~PTE_RO : e | PTE_RO;
+}
+
+static uint64_t protect(uint64_t e, unsigned prot)
+{
+    unsigned last = pte_format.levels - 1;
+
+    return mark(leaf(address(e, last), prot, last), marks(e));
+}
+
+static uint64_t number(uint32_t number)
+{
+    return (uint64_t)number << PAGE_SHIFT | PTE_NUMBER;
+}
+
+static bool is_number(uint64_t e, uint32_t *number)
+{
+    *number = (uint32_t)(e >> PAGE_SHIFT);
+    return !present(e) && (e & PTE_NUMBER);
+}
+
 struct pt_format pte_format = {
     .levels = 4,
     .level = {{39, false}, {30, true}, {21, true}, {12, true}},
@@ -82,4 +133,10 @@ struct pt_format pte_format = {
     .address = address,
     .prot = prot,
     .store = store,
+    .replace = replace,
+    .marks = marks,
+    .mark = mark,
+    .protect = protect,
+    .number = number,
+    .is_number = is_number,
 };

@@ -15,6 +15,8 @@
 #define PTE_NX BIT(63)
 /* Without PTE_P the processor ignores the rest: a page that stays in its place, but whose every access faults. */
 #define PTE_KEPT BIT(9)
+/* The same, and the address is a number's complement: what the processor might speculate on lies far beyond any memory. */
+#define PTE_NUMBER BIT(10)
 
 #define PTE_ADDRESS       0x000ffffffffff000
 #define PTE_LARGE_ADDRESS 0x000fffffffffe000 /* bit 12 of a large leaf is PAT */
@@ -24,12 +26,12 @@ static uint64_t leaf(paddr_t pa, unsigned prot, unsigned level)
     uint64_t e = pa | PTE_P;
 
     if (!(prot & (PROT_R | PROT_W | PROT_X)))
-        return pa | PTE_KEPT;
+        return pa | PTE_KEPT | (prot & PROT_WRITTEN ? PTE_D : 0);
     e |= prot & PROT_W ? PTE_W : 0;
     e |= prot & PROT_X ? 0 : PTE_NX;
     e |= prot & PROT_DEVICE ? PTE_CD | PTE_WT : prot & PROT_GATHER ? PTE_WT : 0;
     /* The kernel's pages are the same in every space, and their being used is nobody's business. */
-    e |= prot & PROT_USER ? PTE_U : PTE_G | PTE_A | PTE_D;
+    e |= prot & PROT_USER ? PTE_U | PTE_A | (prot & PROT_WRITTEN ? PTE_D : 0) : PTE_G | PTE_A | PTE_D;
     return e | (level + 1 < pte_format.levels ? PTE_PS : 0);
 }
 
@@ -68,6 +70,39 @@ static void store(uint64_t *slot, uint64_t e)
     __atomic_store_n(slot, e, __ATOMIC_RELEASE);
 }
 
+static bool replace(uint64_t *slot, uint64_t old, uint64_t e)
+{
+    return __atomic_compare_exchange_n(slot, &old, e, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static unsigned marks(uint64_t e)
+{
+    return (e & PTE_A ? ARCH_USED : 0) | (e & PTE_D ? ARCH_WRITTEN : 0);
+}
+
+static uint64_t mark(uint64_t e, unsigned marks)
+{
+    return (e & ~(PTE_A | PTE_D)) | (marks & ARCH_USED ? PTE_A : 0) | (marks & ARCH_WRITTEN ? PTE_D : 0);
+}
+
+static uint64_t protect(uint64_t e, unsigned prot)
+{
+    unsigned last = pte_format.levels - 1;
+
+    return mark(leaf(address(e, last), prot, last), marks(e));
+}
+
+static uint64_t number(uint32_t number)
+{
+    return (PTE_ADDRESS & ~((uint64_t)number << PAGE_SHIFT)) | PTE_NUMBER;
+}
+
+static bool is_number(uint64_t e, uint32_t *number)
+{
+    *number = (uint32_t)(~e >> PAGE_SHIFT);
+    return !present(e) && (e & PTE_NUMBER);
+}
+
 /* cpu_features_find allows leaves of 1 GB once the processor says it has them. */
 struct pt_format pte_format = {
     .levels = 4,
@@ -79,4 +114,10 @@ struct pt_format pte_format = {
     .address = address,
     .prot = prot,
     .store = store,
+    .replace = replace,
+    .marks = marks,
+    .mark = mark,
+    .protect = protect,
+    .number = number,
+    .is_number = is_number,
 };
