@@ -56,7 +56,9 @@ KERNEL_SRC := \
 		user.c userfault.c uthread.c) \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
 	$(addprefix kernel/telemetry/,counters.c record.c stream.c) \
-	$(addprefix mm/,bootmem.c buddy.c fault.c frame.c heap.c kstack.c regions.c space.c tlb.c track.c track_path.c track_record.c) \
+	$(addprefix mm/, \
+		area.c args.c bootmem.c buddy.c evict.c fault.c frame.c heap.c kstack.c pool.c reclaim.c regions.c space.c space_check.c \
+		swap.c swap_done.c tlb.c track.c track_path.c track_record.c) \
 	$(addprefix sched/, \
 		balance.c migrate.c policies.c runqueue.c sched.c sharing.c sharing_args.c sharing_detect.c sharing_place.c \
 		sharing_policies.c sharing_report.c thread.c timer.c topology.c wait.c watchdog.c) \
@@ -103,7 +105,7 @@ LIBC_SRC := \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS := badcalls counts faults known libctest oom places ratio regions samplers sessions stress
+TEST_APPS := badcalls counts faults known libctest oom paging places ratio regions samplers sessions stress
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S

@@ -29,6 +29,7 @@
 #define ENOSYS    88
 #define ETIMEDOUT 116
 #define EALREADY  120
+#define EDQUOT    132
 #define ENOTSUP   134
 #define EOVERFLOW 139
 #endif

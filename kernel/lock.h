@@ -9,6 +9,9 @@
 /* Outermost first.  Two locks of one rank are taken in address order. */
 enum lock_rank {
     LOCK_SPACE = 1, /* mm: an address space's regions and page tables */
+    LOCK_POOLS,     /* mm: the list of pools                          */
+    LOCK_POOL,      /* mm: a pool's nodes and policy                  */
+    LOCK_SWAP,      /* mm: swap slots; who waits to read or write     */
     LOCK_NUMBERS,   /* mm: numbers of address spaces                  */
     LOCK_PROC,      /* proc: process table, a process's threads       */
     LOCK_FUTEX,     /* proc: futex buckets                            */

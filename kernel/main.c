@@ -53,7 +53,7 @@ static const struct arg kernel_args[] = {
      "check this machine before anything is run, and print a report of it"},
     {0},
 };
-const struct arg *const arg_tables[] = {kernel_args, sched_args,     sharing_args, hpm_args,
+const struct arg *const arg_tables[] = {kernel_args, sched_args,     sharing_args, hpm_args, mm_args,
                                         track_args,  telemetry_args, disk_args,    NULL};
 
 static char cmdline_text[BOOT_CMDLINE_MAX], cmdline_error[256];
@@ -258,6 +258,7 @@ static void init(void *arg)
         quirks_print("");
     telemetry_start();
     block_init();
+    paging_start();
     process_init();
     sharing_start();
     monitor_start();

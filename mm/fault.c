@@ -1,101 +1,344 @@
 /*
- * Demand-zero: a page comes into being when it is first touched.  The frame is taken and zeroed without the
- * space's lock; whoever loses the race for a page gives its frame back, so there is exactly one.
+ * A page is made to be there: it comes into being, all zeros, when it is first touched; one that is out is read in; one that was
+ * about to leave stays.
+ *
+ * Each try looks under the space's lock what holds.  What it lacks, a frame of the pool's or zeros in it, is got without any lock,
+ * where pages may have to leave first; then it is tried anew.  So there is one page, whoever else faults on it: who finds it being
+ * read or about to leave sleeps until that is done.
  */
+#include "mm/frame.h"
+#include "mm/pool.h"
+#include "mm/reclaim.h"
 #include "mm/space.h"
+#include "mm/swap.h"
 
-static bool allowed(const struct region *r, enum fault_access access)
+/* What came of a try, besides 0: it is there, and errors. */
+enum { NEEDS_FRAME = 1, NEEDS_ZEROS, NEEDS_NODES, NEEDS_READING, AGAIN };
+
+struct bring {
+    struct space *space;
+    struct pool *pool; /* NULL: it has none */
+    vaddr_t va;
+    enum fault_access access;
+    bool any;      /* whatever the region's rights */
+    paddr_t frame; /* in hand, charged; 0: none    */
+    bool zeroed;   /* the frame */
+    bool slow;     /* waited for a reading */
+    uint32_t node; /* that is out, or NODE_NONE */
+    uint32_t slot; /* to be read from */
+};
+
+static bool allowed(const struct region *r, const struct bring *b)
 {
     static const unsigned need[] = {
         [FAULT_READ] = PROT_R | PROT_W | PROT_X, [FAULT_WRITE] = PROT_W, [FAULT_EXEC] = PROT_X};
 
-    return r && !r->dying && (r->prot & need[access]);
+    return r && !r->dying && (b->any || (r->prot & need[b->access]));
 }
 
-/* 0: the page is there, -EAGAIN: it needs a frame, -EFAULT: it may not be. */
-static int lookup_locked(struct space *s, vaddr_t va, enum fault_access access, struct region **region)
+static unsigned marks_of(const struct bring *b)
 {
-    paddr_t pa;
-    unsigned prot;
+    return ARCH_USED | (b->access == FAULT_WRITE ? ARCH_WRITTEN : 0);
+}
 
-    *region = regions_find(&s->regions, va);
-    if (!allowed(*region, access))
-        return -EFAULT;
-    if (arch_space_query(&s->arch, va, &pa, &prot))
-        return -EAGAIN;
-    /* A change of the region's rights may not have come to this page yet: no need to fault until it has. */
-    if (prot != space_page_prot((*region)->prot)) {
-        arch_space_protect(&s->arch, va, space_page_prot((*region)->prot));
-        arch_tlb_flush(&s->arch, va, 1);
-    }
+/* ---- Under the space's lock ---- */
+
+/* It is there: a change of the region's rights may not have come to it yet, or this access is to be marked. */
+static int use_locked(struct bring *b, const struct region *r, const struct arch_page *page)
+{
+    struct arch_space *space = &b->space->arch;
+
+    if (page->prot != space_page_prot(r->prot))
+        arch_space_protect(space, b->va, space_page_prot(r->prot));
+    if (marks_of(b) & ~page->marks)
+        arch_space_mark(space, b->va, 0, marks_of(b));
+    arch_tlb_flush(space, b->va, 1);
     return 0;
 }
 
-static int install_locked(struct space *s, struct region *region, vaddr_t va, paddr_t frame)
+static int map_locked(struct bring *b, struct region *r, paddr_t frame, bool written)
 {
-    int err = arch_space_map(&s->arch, va, frame, space_page_prot(region->prot));
+    int err = arch_space_map(&b->space->arch, b->va, frame,
+                             space_page_prot(r->prot) | (written ? PROT_WRITTEN : 0));
 
     if (err)
         return err;
-    region_touch(region, va);
-    s->resident_pages++;
+    region_touch(r, b->va);
+    b->space->resident_pages++;
     return 0;
 }
 
-/* 0 and *used when frame is now the page at va; 0 without it when somebody else was faster. */
-static int install(struct space *s, vaddr_t va, enum fault_access access, paddr_t frame, bool *used)
+/* It has never been there, or was all zeros. */
+static int begin_locked(struct bring *b, struct region *r)
 {
-    struct region *region;
-    bool irq = spin_lock(&s->lock);
-    int err = lookup_locked(s, va, access, &region);
+    struct pool *p = b->pool;
 
-    if (err == -EAGAIN) {
-        err = install_locked(s, region, va, frame);
-        *used = !err;
+    if (!b->zeroed)
+        return NEEDS_ZEROS;
+    if (p)
+        spin_lock_irqoff(&p->lock);
+    int err = p && p->free_head == NODE_NONE ? NEEDS_NODES
+                                             : map_locked(b, r, b->frame, !p || b->access == FAULT_WRITE);
+    if (p && !err)
+        pool_node_new(p, b->space, b->va, frame_number(frame_page(b->frame)), r->tag);
+    if (p)
+        spin_unlock_irqoff(&p->lock);
+    if (!err) {
+        b->frame = 0;
+        r->faults++;
     }
-    spin_unlock(&s->lock, irq);
+    return err;
+}
+
+/* The node's frame becomes the page.  [S] and [P] held. */
+static int return_locked(struct bring *b, struct region *r, uint32_t n)
+{
+    struct pool *p = b->pool;
+    struct node *node = &p->nodes[n];
+    paddr_t frame = frame_address(frame_page_number(node->frame));
+    int err = map_locked(b, r, frame, b->access == FAULT_WRITE);
+
+    ASSERT(!err);
+    b->space->out_pages--;
+    if (r->prot & PROT_X)
+        arch_code_written(phys_to_virt(frame));
+    if (node->flags & NODE_UNUSED) {
+        pool_asked_for(p, n);
+        p->stats.prefetched_used++;
+        p->ops->touch(p->state, n);
+    }
+    pool_set_state(p, n, NODE_HERE);
+    if (node->slot != SLOT_NONE && !(node->flags & NODE_BEHIND) && swap_scarce()) {
+        swap_slot_give(node->slot);
+        node->slot = SLOT_NONE;
+        node->flags |= NODE_DIRTY;
+    }
+    r->faults++;
+    r->slow_faults += b->slow;
+    p->stats.major_faults += b->slow;
+    p->stats.minor_faults += !b->slow;
+    return 0;
+}
+
+/* It is being written: it may be used all the same. */
+static int rescue_locked(struct bring *b, struct region *r, uint32_t n)
+{
+    struct pool *p = b->pool;
+
+    p->nodes[n].flags |= NODE_BEHIND;
+    p->ops->enter(p->state, n, p->nodes[n].region);
+    p->stats.rescued++;
+    return return_locked(b, r, n);
+}
+
+/* The frame in hand becomes the node's: of zeros, or to be read into. */
+static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
+{
+    struct pool *p = b->pool;
+    struct node *node = &p->nodes[n];
+
+    b->node = n;
+    if (node->flags & NODE_FAILED) {
+        node->flags &= ~NODE_FAILED;
+        return -EIO;
+    }
+    if (!b->frame)
+        return NEEDS_FRAME;
+    if (node->slot == SLOT_NONE && !b->zeroed)
+        return NEEDS_ZEROS;
+    node->frame = frame_number(frame_page(b->frame));
+    frame_page(b->frame)->next = n;
+    p->held++;
+    b->frame = 0;
+    if (node->slot == SLOT_NONE) {
+        p->ops->enter(p->state, n, node->region);
+        return return_locked(b, r, n);
+    }
+    pool_set_state(p, n, NODE_COMING);
+    b->slot = node->slot;
+    b->slow = true;
+    return NEEDS_READING;
+}
+
+/* Sleeps until something has become of the node; the space's lock is released. */
+static int wait_for_node(struct bring *b, uint32_t n, bool *irq)
+{
+    struct pool *p = b->pool;
+
+    spin_unlock_irqoff(&b->space->lock);
+    int err = wait_sleep(pool_queue(p, n), &p->lock, irq, UINT64_MAX);
+    spin_unlock(&p->lock, *irq);
+    *irq = spin_lock(&b->space->lock);
+    return err ? err : AGAIN;
+}
+
+/* It is out, as node n. */
+static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *irq)
+{
+    struct pool *p = b->pool;
+    int err;
+
+    spin_lock_irqoff(&p->lock);
+    switch (p->nodes[n].state) {
+    case NODE_READY:
+        err = return_locked(b, r, n);
+        break;
+    case NODE_WRITING:
+        err = rescue_locked(b, r, n);
+        break;
+    case NODE_OUT:
+        err = take_frame_locked(b, r, n);
+        break;
+    case NODE_COMING:
+        b->slow = true;
+        if (p->nodes[n].flags & NODE_UNUSED) {
+            pool_asked_for(p, n);
+            p->stats.prefetched_used++;
+        }
+        return wait_for_node(b, n, irq);
+    default:
+        ASSERT(p->nodes[n].state == NODE_GOING);
+        return wait_for_node(b, n, irq);
+    }
+    spin_unlock_irqoff(&p->lock);
+    return err;
+}
+
+static int try(struct bring *b)
+{
+    struct arch_page page;
+    int err = -EFAULT;
+    bool irq = spin_lock(&b->space->lock);
+    struct region *r = regions_find(&b->space->regions, b->va);
+
+    if (allowed(r, b)) {
+        arch_space_look(&b->space->arch, b->va, 1, &page);
+        err = page.kind == ARCH_PAGE_HERE   ? use_locked(b, r, &page)
+              : page.kind == ARCH_PAGE_NONE ? begin_locked(b, r)
+                                            : recall_locked(b, r, page.number, &irq);
+    }
+    spin_unlock(&b->space->lock, irq);
+    return err;
+}
+
+/* ---- Without a lock ---- */
+
+static int get_frame(struct bring *b)
+{
+    int err = b->pool ? pool_charge(b->pool, b->node) : 0;
+
+    if (err)
+        return err;
+    err = frame_alloc(0, &b->frame);
+    b->zeroed = false;
+    if (!err)
+        return 0;
+    b->frame = 0;
+    if (b->pool)
+        pool_uncharge(b->pool, 1);
+    return err;
+}
+
+static int get_zeros(struct bring *b)
+{
+    int err = b->frame ? 0 : get_frame(b);
+
+    if (!err)
+        memset(phys_to_virt(b->frame), 0, PAGE_SIZE);
+    b->zeroed = !err;
+    return err;
+}
+
+static int read_in(struct bring *b)
+{
+    struct swap_io *io = swap_io_get(b->pool, false);
+
+    /* COMING, it stays what it is whatever else happens. */
+    bool irq = spin_lock(&b->pool->lock);
+    paddr_t frame = frame_address(frame_page_number(b->pool->nodes[b->node].frame));
+    swap_io_add(io, b->node, b->slot, frame);
+    spin_unlock(&b->pool->lock, irq);
+    swap_io_start(io);
+    return 0;
+}
+
+static int get_what_it_needs(struct bring *b, int need)
+{
+    switch (need) {
+    case NEEDS_FRAME:
+        return get_frame(b);
+    case NEEDS_ZEROS:
+        return get_zeros(b);
+    case NEEDS_NODES:
+        return pool_grow(b->pool);
+    case NEEDS_READING:
+        return read_in(b);
+    default:
+        return 0;
+    }
+}
+
+static int bring(struct bring *b)
+{
+    int err;
+
+    do {
+        b->node = NODE_NONE;
+        err = try(b);
+        if (err > 0)
+            err = get_what_it_needs(b, err) ?: AGAIN;
+    } while (err == AGAIN);
+    if (b->frame) {
+        frame_free(b->frame, 0);
+        if (b->pool)
+            pool_uncharge(b->pool, 1);
+    }
     return err;
 }
 
 int space_fault(struct space *s, vaddr_t va, enum fault_access access)
 {
-    struct region *region;
-    paddr_t frame;
-    bool used = false;
+    struct bring b = {.space = s, .pool = s->pool, .va = ALIGN_DOWN(va, PAGE_SIZE), .access = access};
 
-    va = ALIGN_DOWN(va, PAGE_SIZE);
-    bool irq = spin_lock(&s->lock);
-    s->faults++;
-    int err = lookup_locked(s, va, access, &region);
-    spin_unlock(&s->lock, irq);
-    if (err != -EAGAIN)
-        return err;
-    if (frame_alloc_zeroed(&frame))
-        return -ENOMEM;
-    err = install(s, va, access, frame, &used);
-    if (!used)
-        frame_free(frame, 0);
-    return err;
+    __atomic_add_fetch(&s->faults, 1, __ATOMIC_RELAXED);
+    return bring(&b);
 }
 
-/* The page at va, whatever the region's protection, and whether it is code.  0, -EFAULT: nothing mapped there, -ENOMEM. */
-static int make_resident_locked(struct space *s, vaddr_t va, paddr_t *pa, bool *code)
-{
-    struct region *region = regions_find(&s->regions, va);
-    unsigned prot;
+/* ---- Filling ---- */
 
-    if (!region || region->dying)
-        return -EFAULT;
-    *code = region->prot & PROT_X;
-    if (arch_space_query(&s->arch, va, pa, &prot) == 0)
-        return 0;
-    int err = frame_alloc_zeroed(pa);
-    if (err)
-        return err;
-    err = install_locked(s, region, va, *pa);
-    if (err)
-        frame_free(*pa, 0);
-    return err;
+/* Into the page at va, if it is there. */
+static bool fill_locked(struct space *s, vaddr_t va, const void *src, size_t n)
+{
+    const struct region *r = regions_find(&s->regions, va);
+    struct arch_page page;
+
+    if (!r || r->dying)
+        return false;
+    arch_space_look(&s->arch, ALIGN_DOWN(va, PAGE_SIZE), 1, &page);
+    if (page.kind != ARCH_PAGE_HERE)
+        return false;
+    char *frame = phys_to_virt(page.pa);
+    arch_space_mark(&s->arch, ALIGN_DOWN(va, PAGE_SIZE), 0, ARCH_USED | ARCH_WRITTEN);
+    memcpy(frame + (va & PAGE_MASK), src, n);
+    if (r->prot & PROT_X)
+        arch_code_written(frame);
+    return true;
+}
+
+static int fill_page(struct space *s, vaddr_t va, const void *src, size_t n)
+{
+    for (;;) {
+        struct bring b = {
+            .space = s, .pool = s->pool, .va = ALIGN_DOWN(va, PAGE_SIZE), .access = FAULT_WRITE, .any = true};
+        int err = bring(&b);
+        if (err)
+            return err;
+        bool irq = spin_lock(&s->lock);
+        bool done = fill_locked(s, va, src, n);
+        spin_unlock(&s->lock, irq);
+        if (done)
+            return 0;
+    }
 }
 
 int space_fill(struct space *s, vaddr_t va, const void *src, size_t n)
@@ -103,16 +346,8 @@ int space_fill(struct space *s, vaddr_t va, const void *src, size_t n)
     const char *from = src;
 
     while (n) {
-        uint64_t offset = va & PAGE_MASK;
-        size_t part = MIN(n, (size_t)(PAGE_SIZE - offset));
-        paddr_t pa;
-        bool code = false, irq = spin_lock(&s->lock);
-        int err = make_resident_locked(s, va - offset, &pa, &code);
-        if (!err)
-            memcpy((char *)phys_to_virt(pa) + offset, from, part);
-        if (!err && code)
-            arch_code_written(phys_to_virt(pa));
-        spin_unlock(&s->lock, irq);
+        size_t part = MIN(n, (size_t)(PAGE_SIZE - (va & PAGE_MASK)));
+        int err = fill_page(s, va, from, part);
         if (err)
             return err;
         va += part;

@@ -260,6 +260,11 @@ void frame_check_blocks(void)
     }
 }
 
+uint64_t frame_free_about(void)
+{
+    return __atomic_load_n(&buddy.free_pages, __ATOMIC_RELAXED);
+}
+
 void frame_check(void)
 {
     bool irq = spin_lock(&lock);

@@ -3,7 +3,7 @@
  * once.  A few freed stacks stay mapped for the next threads; what is beyond that is unmapped and its frames go back.
  */
 #include "mm/mm.h"
-#include "kernel/lock.h"
+#include "mm/vmap.h"
 
 #define SLOTS_MAX  8192
 #define SPARES_MAX 32
@@ -16,11 +16,11 @@ struct spare {
     size_t size;
 };
 
-static struct spinlock lock = SPINLOCK(LOCK_VMAP, "vmap");
-static struct spare *spares;                       /* lock */
-static unsigned spare_count;                       /* lock */
-static uint16_t free_slots[SLOTS_MAX], free_count; /* lock: used before and empty again */
-static unsigned next_slot;                         /* lock: from here on never used      */
+struct spinlock vmap_lock = SPINLOCK(LOCK_VMAP, "vmap");
+static struct spare *spares;                       /* vmap_lock */
+static unsigned spare_count;                       /* vmap_lock */
+static uint16_t free_slots[SLOTS_MAX], free_count; /* vmap_lock: used before and empty again */
+static unsigned next_slot;                         /* vmap_lock: from here on never used      */
 
 static void *spare_take_locked(size_t size)
 {
@@ -108,11 +108,11 @@ static void *map_locked(size_t size)
 void *kstack_alloc(size_t size)
 {
     ASSERT(size && IS_ALIGNED(size, PAGE_SIZE) && size <= STACK_PAGES_MAX * PAGE_SIZE);
-    bool irq = spin_lock(&lock);
+    bool irq = spin_lock(&vmap_lock);
     void *stack = spare_take_locked(size);
     if (!stack)
         stack = map_locked(size);
-    spin_unlock(&lock, irq);
+    spin_unlock(&vmap_lock, irq);
     return stack;
 }
 
@@ -121,15 +121,15 @@ void kstack_free(void *stack, size_t size)
     paddr_t frames[STACK_PAGES_MAX];
     unsigned n;
 
-    bool irq = spin_lock(&lock);
+    bool irq = spin_lock(&vmap_lock);
     bool kept = spare_give_locked(stack, size);
     n = kept ? 0 : unmap_locked((vaddr_t)stack, size, frames);
-    spin_unlock(&lock, irq);
+    spin_unlock(&vmap_lock, irq);
     if (kept)
         return;
     tlb_shootdown(NULL, (vaddr_t)stack, n);
     free_frames(frames, n);
-    irq = spin_lock(&lock);
+    irq = spin_lock(&vmap_lock);
     free_slots[free_count++] = ((vaddr_t)stack - VMAP_BASE) / KSTACK_SLOT;
-    spin_unlock(&lock, irq);
+    spin_unlock(&vmap_lock, irq);
 }

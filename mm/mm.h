@@ -6,6 +6,9 @@
 #include "kernel/base.h"
 #include "kernel/arch/arch.h"
 #include "kernel/boot/boot_info.h"
+#include "kernel/cmdline.h"
+
+extern const struct arg mm_args[]; /* boot arguments mem.* and swap* */
 
 /* ---- Frames (frame.c): buddy allocator with per-CPU caches ---- */
 #define FRAME_ORDER_MAX 10                                    /* 4 MB blocks */
@@ -22,6 +25,9 @@ struct frame_stats {
 void frame_stats(struct frame_stats *out);
 extern const struct arch_frames frame_page_tables; /* for arch_space_init */
 
+/* About so many are free.  Any context, without a lock. */
+uint64_t frame_free_about(void);
+
 /* ---- Kernel heap (heap.c): size classes over frames ---- */
 void *kmalloc(size_t size); /* zeroed; NULL when out of memory; any context but interrupts */
 void kfree(void *p);
@@ -29,6 +35,11 @@ void kfree(void *p);
  * memory.  kstack_free: interrupts on, no spinlock held, nobody uses the stack. */
 void *kstack_alloc(size_t size);
 void kstack_free(void *stack, size_t size);
+
+/* An array of bytes zeroed, which need not be in a row in physical memory; NULL: no memory.  area_free: interrupts on, no
+ * spinlock held, as are both; NULL is fine. */
+void *area_alloc(uint64_t bytes);
+void area_free(void *p);
 
 /* ---- TLB shootdown (tlb.c) ---- */
 /* Pages of space are gone or less permitted: every CPU forgets them before this returns, or before it next runs in it.
@@ -40,6 +51,7 @@ void tlb_ipi(void); /* IPI_TLB */
 struct space; /* a process's memory: regions and page tables */
 #define REGION_NAME_MAX 16
 enum region_kind { REGION_ANON, REGION_IMAGE, REGION_STACK };
+enum region_advice { ADVICE_NORMAL, ADVICE_SEQUENTIAL, ADVICE_RANDOM };
 
 int space_create(struct space **out);
 void space_destroy(struct space *s); /* nobody runs in it any more */
@@ -54,15 +66,20 @@ int space_protect(struct space *s, vaddr_t va, uint64_t len,
                   unsigned prot); /* -ENOMEM where nothing is mapped; W+X: -EACCES */
 /* Writes initial contents into a mapped region whatever its protection (ELF loading).  -ENOMEM, -EFAULT. */
 int space_fill(struct space *s, vaddr_t va, const void *src, size_t n);
-/* Page fault in thread context: 0 repaired, -EFAULT no mapping or not allowed, -ENOMEM. */
+/* Page fault in thread context: 0 repaired; -EFAULT no mapping or not allowed; -ENOMEM; -EDQUOT the process may have no more; -EIO
+ * the page could not be read in; -EINTR the process is ending. */
 int space_fault(struct space *s, vaddr_t va, enum fault_access access);
 /* Name and offset of the region an address lies in, for messages; "unmapped" if none. */
 void space_describe(struct space *s, vaddr_t va, char *buf, size_t n);
 /* The region an address lies in, guard pages included, how far into it, and how large it is.  False: in none. */
 bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset, uint64_t *bytes);
 struct space_stats {
-    uint64_t mapped_pages, resident_pages, faults;
+    uint64_t mapped_pages, resident_pages, out_pages, faults;
 };
 void space_stats(struct space *s, struct space_stats *out);
-uint64_t space_resident_pages(const struct space *s); /* any context; may be out of date */
-void space_check(struct space *s);                    /* panics on a broken invariant */
+uint64_t space_pages(const struct space *s); /* resident or out; any context; may be out of date */
+void space_check(struct space *s);           /* panics on a broken invariant */
+
+/* ---- Paging (swap.c, reclaim.c) ---- */
+/* main, in a thread, after the disks were found: pages may leave from now on. */
+void paging_start(void);

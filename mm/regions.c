@@ -78,6 +78,7 @@ int regions_split(struct regions *r, vaddr_t va)
     open_slot(r, i);
     r->items[i].end = va;
     r->items[i + 1].start = va;
+    r->items[i + 1].faults = r->items[i + 1].slow_faults = 0;
     clip_touched(&r->items[i]);
     clip_touched(&r->items[i + 1]);
     return 0;
@@ -102,8 +103,8 @@ bool regions_cover(const struct regions *r, vaddr_t start, vaddr_t end)
 
 static bool joinable(const struct region *a, const struct region *b)
 {
-    return a->end == b->start && a->prot == b->prot && a->kind == b->kind && !a->dying && !b->dying &&
-           memcmp(a->name, b->name, sizeof(a->name)) == 0;
+    return a->end == b->start && a->prot == b->prot && a->kind == b->kind && a->advice == b->advice &&
+           !a->dying && !b->dying && memcmp(a->name, b->name, sizeof(a->name)) == 0;
 }
 
 static void join(struct region *a, const struct region *b)
@@ -115,6 +116,8 @@ static void join(struct region *a, const struct region *b)
         a->touched_hi = b->touched_hi;
     }
     a->end = b->end;
+    a->faults += b->faults;
+    a->slow_faults += b->slow_faults;
     clip_touched(a);
 }
 

@@ -11,9 +11,12 @@
 
 struct region {
     vaddr_t start, end;             /* end exclusive                                               */
-    vaddr_t touched_lo, touched_hi; /* all resident pages lie in here; lo == hi: none               */
+    vaddr_t touched_lo, touched_hi; /* all pages that are or were resident lie in here; lo == hi: none */
     uint8_t prot;                   /* PROT_R, PROT_W, PROT_X; 0: no access                        */
     uint8_t kind;                   /* enum region_kind                                            */
+    uint8_t advice;                 /* enum region_advice                                          */
+    uint8_t tag;                    /* which region, for policies: below REPLACE_REGIONS_MAX       */
+    uint64_t faults, slow_faults;   /* pages that came; of those, how many had to be read          */
     const void *dying; /* NULL, or who is unmapping it: it takes its place until all its pages are gone */
     char name[REGION_NAME_SIZE];
 };

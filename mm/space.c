@@ -9,6 +9,7 @@
 #include "mm/space.h"
 #include "mm/track.h"
 #include "mm/frame.h"
+#include "mm/pool.h"
 #include "kernel/printf.h"
 #include "sched/sched.h"
 
@@ -18,6 +19,7 @@
 #define MAPPED_PAGES_MAX  ((64 * GIB) >> PAGE_SHIFT)
 #define BATCH_FRAMES      64         /* freed together after one shootdown             */
 #define BATCH_STEPS       2048       /* pages looked at in one stretch under the lock  */
+#define ROW_PAGES         32         /* and in one go; an aligned block of them        */
 #define OVERFLOW_DISTANCE (64 * KIB) /* this far below a stack an access is an overflow of it */
 
 _Static_assert(REGION_NAME_MAX == REGION_NAME_SIZE, "one length of region names");
@@ -33,7 +35,10 @@ int space_create(struct space **out)
     spin_init(&s->lock, LOCK_SPACE, "space");
     s->regions.items = kmalloc(REGIONS_FIRST * sizeof(struct region));
     s->regions.capacity = REGIONS_FIRST;
+    wait_init(&s->unpinned);
     int err = s->regions.items ? arch_space_init(&s->arch, &frame_page_tables) : -ENOMEM;
+    if (!err && pools_wanted() && (err = pool_join(&s->pool)))
+        arch_space_destroy(&s->arch);
     if (err) {
         kfree(s->regions.items);
         kfree(s);
@@ -126,6 +131,7 @@ int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum reg
     struct region region = {.end = ALIGN_UP(len, PAGE_SIZE), .prot = prot, .kind = kind};
     name_region(&region, name);
     bool irq = spin_lock(&s->lock);
+    region.tag = s->next_tag++ % REPLACE_REGIONS_MAX;
     err = map_locked(s, &region, va);
     spin_unlock(&s->lock, irq);
     *out = region.start;
@@ -137,21 +143,79 @@ int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum reg
 struct batch {
     paddr_t frames[BATCH_FRAMES];
     unsigned n;
+    bool flush;       /* TLBs may know pages of it */
+    uint32_t waiting; /* the node that must be waited for before it goes on, or NODE_NONE */
 };
+
+/* A page in the table.  False: it is still being written, although it has come back; that must be over first. */
+static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_page *page, struct batch *b)
+{
+    struct pool *p = s->pool;
+    uint32_t n = p ? frame_page(page->pa)->next : NODE_NONE;
+
+    if (p) {
+        spin_lock_irqoff(&p->lock);
+        b->waiting = p->nodes[n].flags & NODE_BEHIND ? n : NODE_NONE;
+        if (b->waiting == NODE_NONE)
+            pool_forget(p, n);
+        spin_unlock_irqoff(&p->lock);
+    }
+    if (b->waiting != NODE_NONE)
+        return false;
+    int err = arch_space_unmap(&s->arch, va, &b->frames[b->n]);
+    ASSERT(!err);
+    b->n++;
+    b->flush = true;
+    s->resident_pages--;
+    return true;
+}
+
+/* A page that is out or on its way.  If it is leaving at the moment, TLBs may know it still. */
+static void collect_out_locked(struct space *s, vaddr_t va, uint32_t n, struct batch *b)
+{
+    struct pool *p = s->pool;
+
+    spin_lock_irqoff(&p->lock);
+    b->flush |= p->nodes[n].state == NODE_GOING;
+    pool_forget(p, n);
+    spin_unlock_irqoff(&p->lock);
+    arch_space_forget(&s->arch, va);
+    s->out_pages--;
+}
 
 /* Takes pages of [va, end) out of the tables until the batch is full or the stretch long enough; how far it
  * came. */
 static vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end, struct batch *b)
 {
-    b->n = 0;
-    for (unsigned steps = 0; va < end && steps < BATCH_STEPS && b->n < BATCH_FRAMES; va += PAGE_SIZE, steps++)
-        if (arch_space_unmap(&s->arch, va, &b->frames[b->n]) == 0)
-            b->n++;
-    s->resident_pages -= b->n;
+    struct arch_page row[ROW_PAGES];
+
+    *b = (struct batch){.waiting = NODE_NONE};
+    for (unsigned steps = 0; va < end && steps < BATCH_STEPS && b->n + ROW_PAGES <= BATCH_FRAMES;) {
+        vaddr_t row_end = MIN(ALIGN_DOWN(va, ROW_PAGES * PAGE_SIZE) + ROW_PAGES * PAGE_SIZE, end);
+        unsigned n = (unsigned)((row_end - va) >> PAGE_SHIFT), some = arch_space_look(&s->arch, va, n, row);
+        for (unsigned i = 0; some && i < n; i++, va += PAGE_SIZE) {
+            if (row[i].kind == ARCH_PAGE_OUT)
+                collect_out_locked(s, va, row[i].number, b);
+            else if (row[i].kind == ARCH_PAGE_HERE && !collect_here_locked(s, va, &row[i], b))
+                return va;
+        }
+        va = row_end;
+        steps += n;
+    }
     return va;
 }
 
-/* All pages of [va, end), where no fault can bring new ones. */
+/* Sleeps until node n is not being written any more; it may have become anything else meanwhile. */
+static void wait_for_writing(struct pool *p, uint32_t n)
+{
+    bool irq = spin_lock(&p->lock);
+
+    if (p->nodes[n].flags & NODE_BEHIND)
+        wait_sleep_through(pool_queue(p, n), &p->lock, &irq);
+    spin_unlock(&p->lock, irq);
+}
+
+/* All pages of [va, end).  Faults may bring new ones unless the regions are dying. */
 static void drop_pages(struct space *s, vaddr_t va, vaddr_t end)
 {
     struct batch b;
@@ -160,39 +224,34 @@ static void drop_pages(struct space *s, vaddr_t va, vaddr_t end)
         bool irq = spin_lock(&s->lock);
         vaddr_t next = collect_locked(s, va, end, &b);
         spin_unlock(&s->lock, irq);
-        if (b.n)
+        if (b.flush)
             tlb_shootdown(&s->arch, va, (next - va) >> PAGE_SHIFT);
         for (unsigned i = 0; i < b.n; i++)
             frame_free(b.frames[i], 0);
+        if (s->pool && b.n)
+            pool_uncharge(s->pool, b.n);
+        if (b.waiting != NODE_NONE)
+            wait_for_writing(s->pool, b.waiting);
         va = next;
         sched_point();
     }
 }
 
-/* While nobody changes it. */
-static void check_quiet(struct space *s)
+/* Whoever makes pages leave has found them all gone. */
+static void wait_for_pins(struct space *s)
 {
-    uint64_t mapped = 0, resident = 0;
+    bool irq = spin_lock(&s->lock);
 
-    regions_check(&s->regions, USER_MIN, USER_MAX);
-    for (uint32_t i = 0; i < s->regions.count; i++) {
-        const struct region *r = &s->regions.items[i];
-        mapped += (r->end - r->start) >> PAGE_SHIFT;
-        for (vaddr_t va = r->touched_lo; va < r->touched_hi; va += PAGE_SIZE) {
-            paddr_t pa;
-            unsigned prot;
-            resident += arch_space_query(&s->arch, va, &pa, &prot) == 0;
-        }
-    }
-    ASSERT(mapped == s->mapped_pages && resident == s->resident_pages);
+    while (__atomic_load_n(&s->pins, __ATOMIC_RELAXED))
+        wait_sleep_through(&s->unpinned, &s->lock, &irq);
+    spin_unlock(&s->lock, irq);
 }
 
-/* The end of a process is a good moment to look whether everything is in order: nobody changes its space any more, so that
- * interrupts can stay on. */
+/* The end of a process is a good moment to look whether everything is in order. */
 #ifdef DEBUG
 static void check_everything(struct space *s)
 {
-    check_quiet(s);
+    space_check_end(s);
     heap_check();
     frame_check_blocks();
 }
@@ -208,7 +267,10 @@ void space_destroy(struct space *s)
     track_space_removed(s);
     for (uint32_t i = 0; i < s->regions.count; i++)
         drop_pages(s, s->regions.items[i].touched_lo, s->regions.items[i].touched_hi);
-    ASSERT(s->resident_pages == 0);
+    ASSERT(s->resident_pages == 0 && s->out_pages == 0);
+    wait_for_pins(s);
+    if (s->pool)
+        pool_leave(s->pool);
     arch_space_destroy(&s->arch);
     kfree(s->regions.items);
     kfree(s);
@@ -294,6 +356,20 @@ int space_unmap(struct space *s, vaddr_t va, uint64_t len)
 
 /* ---- Protection ---- */
 
+/* The page at va gets its region's rights.  Was one there?  What is about to leave has gone from the tables, but not from the TLBs. */
+static bool apply_prot_page(struct space *s, vaddr_t va, const struct region *r)
+{
+    struct arch_page page;
+
+    arch_space_look(&s->arch, va, 1, &page);
+    if (page.kind == ARCH_PAGE_HERE) {
+        arch_space_protect(&s->arch, va, space_page_prot(r->prot));
+        if (s->pool && (r->prot & PROT_X)) /* it may have been read in since it was stored to */
+            arch_code_written(phys_to_virt(page.pa));
+    }
+    return page.kind != ARCH_PAGE_NONE;
+}
+
 /* Gives the pages of [va, end) the rights their region has now; how far it came, and how many were there. */
 static vaddr_t apply_prot_locked(struct space *s, vaddr_t va, vaddr_t end, unsigned *changed)
 {
@@ -304,7 +380,7 @@ static vaddr_t apply_prot_locked(struct space *s, vaddr_t va, vaddr_t end, unsig
         else if (!r || va >= r->touched_hi)
             va = r ? r->end : va + PAGE_SIZE;
         else {
-            *changed += arch_space_protect(&s->arch, va, space_page_prot(r->prot)) == 0;
+            *changed += apply_prot_page(s, va, r);
             va += PAGE_SIZE;
         }
     }
@@ -425,19 +501,12 @@ void space_stats(struct space *s, struct space_stats *out)
 {
     bool irq = spin_lock(&s->lock);
 
-    *out = (struct space_stats){s->mapped_pages, s->resident_pages, s->faults};
+    *out = (struct space_stats){s->mapped_pages, s->resident_pages, s->out_pages, s->faults};
     spin_unlock(&s->lock, irq);
 }
 
-uint64_t space_resident_pages(const struct space *s)
+uint64_t space_pages(const struct space *s)
 {
-    return __atomic_load_n(&s->resident_pages, __ATOMIC_RELAXED);
-}
-
-void space_check(struct space *s)
-{
-    bool irq = spin_lock(&s->lock);
-
-    check_quiet(s);
-    spin_unlock(&s->lock, irq);
+    return __atomic_load_n(&s->resident_pages, __ATOMIC_RELAXED) +
+           __atomic_load_n(&s->out_pages, __ATOMIC_RELAXED);
 }

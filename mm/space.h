@@ -7,16 +7,24 @@
 #include "mm/mm.h"
 #include "mm/regions.h"
 #include "kernel/lock.h"
+#include "sched/sched.h"
+
+struct pool;
 
 struct space {
     struct spinlock lock;
-    struct arch_space arch;  /* [S] */
-    struct regions regions;  /* [S] */
-    uint64_t mapped_pages;   /* [S] */
-    uint64_t resident_pages; /* [S] */
-    uint64_t faults;         /* [S] */
-    uint16_t number;         /* [-] for trackers; 0: none */
-    bool watched;            /* mm/track.c */
+    struct arch_space arch;     /* [S] */
+    struct regions regions;     /* [S] */
+    struct pool *pool;          /* [-] where its pages are nodes; NULL: nothing of it ever leaves */
+    uint64_t mapped_pages;      /* [S] */
+    uint64_t resident_pages;    /* [S] in the tables                             */
+    uint64_t out_pages;         /* [S] whose number is in the tables             */
+    uint64_t faults;            /* [S] */
+    uint32_t pins;              /* [A] who makes pages of it leave; it stays     */
+    struct wait_queue unpinned; /* [S] */
+    uint8_t next_tag;           /* [S] of regions, as policies know them         */
+    uint16_t number;            /* [-] for trackers; 0: none                     */
+    bool watched;               /* mm/track.c */
 };
 
 /* What the page tables say for a page of a region: without rights they keep it, and every access faults. */
@@ -24,3 +32,6 @@ static inline unsigned space_page_prot(unsigned prot)
 {
     return prot ? prot | PROT_R | PROT_USER : PROT_USER;
 }
+
+/* space_check.c: the same as space_check when its last thread has gone, mostly with interrupts on. */
+void space_check_end(struct space *s);

@@ -210,8 +210,8 @@ static struct arch_page page_of(const struct pt *pt, uint64_t entry)
     struct arch_page page = {.kind = ARCH_PAGE_NONE};
 
     if (f->present(entry))
-        page = (struct arch_page){
-            ARCH_PAGE_HERE, f->marks(entry), f->prot(entry), 0, f->address(entry, f->levels - 1)};
+        page = (struct arch_page){ARCH_PAGE_HERE, f->marks(entry), f->prot(entry), 0,
+                                  f->address(entry, f->levels - 1)};
     else if (f->is_number(entry, &page.number))
         page.kind = ARCH_PAGE_OUT;
     return page;

@@ -77,7 +77,7 @@ int children_wait(struct process *parent, struct process *child);
 void children_end(struct process *parent);
 /* process.c: is it a file of the bundle that can be started?  Those in folders go with others. */
 bool process_is_program(const char *file);
-/* process.c: the one with most resident memory, referenced, or NULL. */
+/* process.c: the one with most memory, resident or swapped out, referenced, or NULL. */
 struct process *process_largest(void);
 /* process.c: how often a process's memory has begun and finished being freed.  While they differ, or have changed since a page
  * could not be had, there is hope without ending anybody. */

@@ -233,7 +233,7 @@ static uint64_t comes_after(const struct process *p, uint32_t pid)
 static uint64_t has_pages(const struct process *p, uint32_t pid)
 {
     (void)pid;
-    return space_resident_pages(p->space);
+    return space_pages(p->space);
 }
 
 /* table_lock held: the one that counts most, referenced, or NULL. */

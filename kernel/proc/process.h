@@ -22,6 +22,7 @@ struct thread;
 /* Exit statuses the kernel gives; programs give 0..255. */
 #define STATUS_FAULT     139
 #define STATUS_NO_MEMORY 137
+#define STATUS_IO        135 /* a page could not be read in */
 
 /* Boot CPU, thread context.  Checks the bundle; a broken one is the image's fault and panics. */
 void process_init(void);

@@ -17,12 +17,34 @@ static const char *const kind_names[] = {
     [USER_FAULT_OTHER] = "exception",
 };
 
-static void end_for_memory(struct process *p)
+static void end_with(struct process *p, int status, const char *why)
 {
-    if (!process_end(p, STATUS_NO_MEMORY))
+    if (!process_end(p, status))
         return;
     stdio_flush(p);
-    kprintf("process %u %s: out of memory: ended\n", p->pid, p->name);
+    kprintf("process %u %s: %s: ended\n", p->pid, p->name, why);
+}
+
+static void end_for_memory(struct process *p)
+{
+    end_with(p, STATUS_NO_MEMORY, "out of memory");
+}
+
+/* A fault that ends its own process, whoever holds how much. */
+static bool ends_itself(struct process *p, int err, vaddr_t va)
+{
+    char where[64], why[128];
+
+    if (err == -EDQUOT)
+        end_with(p, STATUS_NO_MEMORY,
+                 "out of memory: it has all that mem.process allows, and nowhere to swap");
+    if (err == -EIO) {
+        space_describe(p->space, va, where, sizeof(where));
+        ksnprintf(why, sizeof(why), "the page at %#llx (%s) could not be read from the swap disk",
+                  (unsigned long long)va, where);
+        end_with(p, STATUS_IO, why);
+    }
+    return err == -EDQUOT || err == -EIO || err == -EINTR;
 }
 
 /* Ends the process that holds most memory; false when that is p, or nobody is known to hold any. */
@@ -55,6 +77,8 @@ int process_page_fault(vaddr_t va, enum fault_access access, UNUSED bool from_us
     for (;;) {
         struct process_reaps before = process_reaps();
         int err = space_fault(p->space, va, access);
+        if (ends_itself(p, err, va))
+            return -EFAULT;
         if (err != -ENOMEM)
             return err;
         if (process_ending(p) || (!memory_is_coming(before) && !end_largest_but(p)))

@@ -1,0 +1,47 @@
+/* Boot arguments of memory: limits, pools, policies, the swap device. */
+#include "mm/memory_args.h"
+#include "mm/mm.h"
+#include "mm/replace.h"
+
+uint64_t memory_process_max = MEMORY_UNLIMITED, memory_user_max = MEMORY_UNLIMITED;
+static uint64_t memory_policy;
+uint64_t memory_pool_global, memory_accessed = 1, memory_seed = 1, memory_pools_always;
+uint64_t swap_wanted = SWAP_NONE, swap_bytes_max = MEMORY_UNLIMITED;
+
+#define LIMIT_MIN (256 * KIB) /* an instruction alone may need a dozen pages */
+
+/* Of replace_policies; the others in the order of their enumerations. */
+static const char *const policy_names[] = {"lru", "clock", "mru", "lirs", "arc", NULL};
+static const char *const pool_names[] = {"local", "global", NULL};
+static const char *const pools_names[] = {"auto", "always", NULL};
+static const char *const swap_names[] = {"none", "any", "ram", "virtio", "model", NULL};
+
+const struct replace_ops *memory_policy_ops(void)
+{
+    const struct replace_ops *ops = replace_find(policy_names[memory_policy]);
+
+    ASSERT(ops);
+    return ops;
+}
+
+const struct arg mm_args[] = {
+    {"mem.process", ARG_BYTES, &memory_process_max, LIMIT_MIN, MEMORY_UNLIMITED, NULL, true,
+     "a process keeps at most so much in memory; the largest value: no limit"},
+    {"mem.user", ARG_BYTES, &memory_user_max, LIMIT_MIN, MEMORY_UNLIMITED, NULL, true,
+     "all processes together keep at most so much in memory; the largest value: no limit"},
+    {"mem.pool", ARG_CHOICE, &memory_pool_global, 0, 0, pool_names, true,
+     "each process has a pool of frames of its own, or all have one"},
+    {"mem.policy", ARG_CHOICE, &memory_policy, 0, 0, policy_names, true,
+     "which page of a pool goes when another needs its frame"},
+    {"mem.accessed", ARG_BOOL, &memory_accessed, 0, 0, NULL, true,
+     "a page about to go is asked whether it was used, where no tracker sees that; else faults are all that "
+     "policies hear of"},
+    {"mem.seed", ARG_U64, &memory_seed, 0, UINT64_MAX, NULL, true, "of policies that draw or hash"},
+    {"mem.pools", ARG_CHOICE, &memory_pools_always, 0, 0, pools_names, true,
+     "when there are pools: where memory is limited or pages can leave it, or always"},
+    {"swap", ARG_CHOICE, &swap_wanted, 0, 0, swap_names, false,
+     "kind of disk that pages are swapped out to; it is overwritten; any: the first there is"},
+    {"swap.size", ARG_BYTES, &swap_bytes_max, MIB, MEMORY_UNLIMITED, NULL, false,
+     "use no more of that disk; the largest value: all of it"},
+    {0},
+};

@@ -1,0 +1,276 @@
+/*
+ * Pages leave, a batch at a time: the policy names one after the other, each is taken out of its page table, the TLBs forget them
+ * all together, and then the clean ones' frames are free and the dirty ones are written, neighbours in one request.
+ *
+ * The policy is asked with [P] held, but a page is taken out of its table under its space's [S], which comes first.  So the space
+ * is pinned, and what the policy said is looked at again under both.
+ */
+#include "mm/reclaim.h"
+#include "mm/frame.h"
+#include "mm/memory_args.h"
+#include "mm/space.h"
+#include "mm/swap.h"
+#include "mm/track.h"
+
+#define BATCH 32
+
+struct leaver {
+    struct space *space; /* pinned; NULL: it was not mapped */
+    vaddr_t va;
+    uint32_t node, slot, frame;
+};
+
+struct batch {
+    struct pool *pool;
+    struct leaver page[BATCH];
+    unsigned n;
+};
+
+/* What came of looking at a page that the policy named. */
+enum verdict { LEAVES, STAYS, ANOTHER };
+
+static void pin(struct space *s)
+{
+    __atomic_add_fetch(&s->pins, 1, __ATOMIC_RELAXED);
+}
+
+static void unpin(struct space *s)
+{
+    bool irq = spin_lock(&s->lock);
+
+    if (__atomic_sub_fetch(&s->pins, 1, __ATOMIC_RELAXED) == 0)
+        wait_wake(&s->unpinned, UINT32_MAX);
+    spin_unlock(&s->lock, irq);
+}
+
+/* The slot that keeps the page beside its neighbours: they are looked for in its aligned cluster of pages.  [S] and [P] held. */
+static uint32_t slot_beside_neighbours(struct pool *p, struct space *s, vaddr_t va)
+{
+    struct arch_page row[SWAP_CLUSTER];
+    unsigned index = (va >> PAGE_SHIFT) % SWAP_CLUSTER;
+
+    arch_space_look(&s->arch, ALIGN_DOWN(va, SWAP_CLUSTER * PAGE_SIZE), SWAP_CLUSTER, row);
+    for (unsigned i = 0; i < SWAP_CLUSTER; i++) {
+        if (row[i].kind == ARCH_PAGE_NONE || i == index)
+            continue;
+        uint32_t n = row[i].kind == ARCH_PAGE_OUT ? row[i].number : frame_page(row[i].pa)->next;
+        uint32_t slot = p->nodes[n].slot;
+        if (slot != SLOT_NONE && slot % SWAP_CLUSTER == i)
+            return slot - i + index;
+    }
+    return SLOT_NONE;
+}
+
+static void add_locked(struct batch *b, struct space *s, uint32_t n)
+{
+    struct pool *p = b->pool;
+    struct node *node = &p->nodes[n];
+
+    pool_set_state(p, n, NODE_GOING);
+    p->ops->leave(p->state, n);
+    b->page[b->n++] = (struct leaver){s, node->page << PAGE_SHIFT, n, node->slot, node->frame};
+}
+
+/* A page that is not mapped can leave at once.  [P] held. */
+static enum verdict unmapped_leaves(struct batch *b, uint32_t n)
+{
+    struct pool *p = b->pool;
+    struct node *node = &p->nodes[n];
+
+    if ((node->flags & NODE_DIRTY) && node->slot == SLOT_NONE) {
+        node->slot = swap_slot_take(SLOT_NONE, node->page % SWAP_CLUSTER);
+        if (node->slot == SLOT_NONE)
+            return STAYS;
+    }
+    pool_asked_for(p, n);
+    add_locked(b, NULL, n);
+    return LEAVES;
+}
+
+/* [S] and [P] held; node n is HERE, at va. */
+static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, uint32_t n)
+{
+    struct pool *p = b->pool;
+    struct node *node = &p->nodes[n];
+    struct arch_page page;
+    unsigned marks;
+    paddr_t pa;
+
+    if (node->flags & NODE_BEHIND)
+        return STAYS;
+    arch_space_look(&s->arch, va, 1, &page);
+    ASSERT(page.kind == ARCH_PAGE_HERE && frame_number(frame_page(page.pa)) == node->frame);
+    if (memory_accessed && !s->watched && (page.marks & ARCH_USED)) {
+        arch_space_mark(&s->arch, va, ARCH_USED, 0);
+        return STAYS;
+    }
+    /* One of zeros may be written to until it is gone. */
+    bool zeros = node->slot == SLOT_NONE && !(node->flags & NODE_DIRTY) && !(page.marks & ARCH_WRITTEN);
+    if (node->slot == SLOT_NONE && (!zeros || (page.prot & PROT_W))) {
+        node->slot = swap_slot_take(slot_beside_neighbours(p, s, va), (va >> PAGE_SHIFT) % SWAP_CLUSTER);
+        if (node->slot == SLOT_NONE)
+            return STAYS;
+    }
+    int err = arch_space_evict(&s->arch, va, n, &pa, &marks);
+    ASSERT(!err);
+    if (marks & ARCH_WRITTEN)
+        node->flags |= NODE_DIRTY;
+    if (zeros && !(node->flags & NODE_DIRTY) && node->slot != SLOT_NONE) {
+        swap_slot_give(node->slot);
+        node->slot = SLOT_NONE;
+    }
+    s->resident_pages--;
+    s->out_pages++;
+    pin(s);
+    add_locked(b, s, n);
+    return LEAVES;
+}
+
+/* Node n, which the policy named, unless it has become something else since.  [S] and [P] held. */
+static enum verdict still_leaves(struct batch *b, struct space *s, vaddr_t va, uint32_t n, bool hot)
+{
+    struct node *node = &b->pool->nodes[n];
+
+    if (node->space != s || node->page != va >> PAGE_SHIFT || node->state != NODE_HERE)
+        return ANOTHER;
+    enum verdict v = hot ? STAYS : mapped_leaves(b, s, va, n);
+    if (v == STAYS)
+        b->pool->ops->touch(b->pool->state, n);
+    return v;
+}
+
+/* The policy's choice; *none: it has none. */
+static enum verdict consider(struct batch *b, uint32_t incoming, bool *none)
+{
+    struct pool *p = b->pool;
+    enum verdict v = ANOTHER;
+    bool irq = spin_lock(&p->lock);
+    uint32_t n = p->ops->victim(p->state, incoming);
+
+    *none = n == REPLACE_NONE;
+    if (*none || p->nodes[n].state == NODE_READY) {
+        v = *none ? ANOTHER : unmapped_leaves(b, n);
+        if (v == STAYS)
+            p->ops->touch(p->state, n);
+        spin_unlock(&p->lock, irq);
+        return v;
+    }
+    struct space *s = p->nodes[n].space;
+    vaddr_t va = p->nodes[n].page << PAGE_SHIFT;
+    ASSERT(p->nodes[n].state == NODE_HERE && s);
+    pin(s);
+    spin_unlock(&p->lock, irq);
+    bool hot = track_hot(s, va);
+    irq = spin_lock(&s->lock);
+    spin_lock_irqoff(&p->lock);
+    v = still_leaves(b, s, va, n, hot);
+    spin_unlock_irqoff(&p->lock);
+    spin_unlock(&s->lock, irq);
+    unpin(s);
+    return v;
+}
+
+/* ---- What leaves together ---- */
+
+static void forget_translations(struct batch *b)
+{
+    for (unsigned i = 0; i < b->n; i++) {
+        struct space *s = b->page[i].space;
+        vaddr_t low = b->page[i].va, high = low;
+        bool seen = !s;
+        for (unsigned j = 0; j < i && !seen; j++)
+            seen = b->page[j].space == s;
+        for (unsigned j = i + 1; j < b->n && !seen; j++) {
+            if (b->page[j].space != s)
+                continue;
+            low = MIN(low, b->page[j].va);
+            high = MAX(high, b->page[j].va);
+        }
+        if (!seen)
+            tlb_shootdown(&s->arch, low, ((high - low) >> PAGE_SHIFT) + 1);
+    }
+    for (unsigned i = 0; i < b->n; i++) {
+        if (!b->page[i].space)
+            continue;
+        track_forget(b->page[i].space, b->page[i].va);
+        unpin(b->page[i].space);
+    }
+}
+
+/* Nobody can write to the page any more.  What is clean, or has lost its space meanwhile, is done with; true: it is to be written.
+ * [P] held. */
+static bool settle_locked(struct pool *p, uint32_t n)
+{
+    struct node *node = &p->nodes[n];
+
+    if (node->space && (node->flags & NODE_DIRTY)) {
+        pool_set_state(p, n, NODE_WRITING);
+        return true;
+    }
+    p->stats.clean_outs += node->space != NULL;
+    pool_frame_free(p, n);
+    pool_set_state(p, n, NODE_OUT);
+    if (!node->space)
+        pool_node_free(p, n);
+    return false;
+}
+
+/* Into the order of their slots: insertion, for they mostly are. */
+static void sort_by_slot(struct leaver *page, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++) {
+        struct leaver it = page[i];
+        unsigned j = i;
+        for (; j > 0 && page[j - 1].slot > it.slot; j--)
+            page[j] = page[j - 1];
+        page[j] = it;
+    }
+}
+
+static void write_all(struct pool *p, const struct leaver *page, unsigned n)
+{
+    struct swap_io *io = NULL;
+
+    for (unsigned i = 0; i < n; i++) {
+        paddr_t frame = frame_address(frame_page_number(page[i].frame));
+        if (io && swap_io_add(io, page[i].node, page[i].slot, frame))
+            continue;
+        if (io)
+            swap_io_start(io);
+        io = swap_io_get(p, true);
+        swap_io_add(io, page[i].node, page[i].slot, frame);
+    }
+    if (io)
+        swap_io_start(io);
+}
+
+static void finish(struct batch *b)
+{
+    unsigned dirty = 0;
+
+    forget_translations(b);
+    bool irq = spin_lock(&b->pool->lock);
+    for (unsigned i = 0; i < b->n; i++)
+        if (settle_locked(b->pool, b->page[i].node))
+            b->page[dirty++] = b->page[i];
+    spin_unlock(&b->pool->lock, irq);
+    sort_by_slot(b->page, dirty);
+    write_all(b->pool, b->page, dirty);
+}
+
+unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
+{
+    struct batch b = {.pool = p};
+    uint64_t patience = 2 * (uint64_t)p->frames + 64;
+    bool none = false;
+
+    while (b.n < MIN(count, (uint32_t)BATCH) && patience && !none) {
+        if (consider(&b, incoming, &none) == LEAVES)
+            incoming = NODE_NONE;
+        else
+            patience--;
+    }
+    if (b.n)
+        finish(&b);
+    return b.n;
+}

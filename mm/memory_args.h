@@ -1,0 +1,20 @@
+/* What the boot arguments mem.* and swap.* say (args.c).  Those that may be given per application hold for the spaces and pools made from
+ * then on. */
+#pragma once
+#include "kernel/cmdline.h"
+#include "mm/replace.h"
+
+#define MEMORY_UNLIMITED (64 * GIB)
+
+extern uint64_t memory_process_max, memory_user_max; /* bytes */
+extern uint64_t memory_pool_global;                  /* 1: one pool for all */
+extern uint64_t memory_accessed;                     /* bool */
+extern uint64_t memory_seed;
+extern uint64_t memory_pools_always; /* 1: even where pages can go nowhere */
+extern uint64_t swap_wanted;         /* enum swap_choice */
+extern uint64_t swap_bytes_max;
+
+/* The one that mem.policy names. */
+const struct replace_ops *memory_policy_ops(void);
+
+enum swap_choice { SWAP_NONE, SWAP_ANY, SWAP_RAM, SWAP_VIRTIO, SWAP_MODEL };

@@ -1,0 +1,389 @@
+/* See pool.h: pools and the nodes in them. */
+#include "mm/pool.h"
+#include "mm/frame.h"
+#include "mm/memory_args.h"
+#include "mm/reclaim.h"
+#include "mm/space.h"
+#include "mm/swap.h"
+
+#define NODES_FIRST 1024
+
+static struct spinlock pools_lock = SPINLOCK(LOCK_POOLS, "pools");
+static struct list pools = {&pools, &pools}; /* pools_lock */
+static struct pool *global;                  /* pools_lock: the one that all use, while any does */
+static uint32_t pool_count;                  /* [A] written under pools_lock */
+
+bool pools_wanted(void)
+{
+    return swap_present() || memory_process_max != MEMORY_UNLIMITED || memory_user_max != MEMORY_UNLIMITED ||
+           memory_pools_always;
+}
+
+uint32_t pools_number(void)
+{
+    return __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
+}
+
+/* ---- Life of a pool ---- */
+
+static void link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *head)
+{
+    for (uint32_t n = to; n-- > from;) {
+        nodes[n] = (struct node){.page = *head};
+        *head = n;
+    }
+}
+
+/* As much as the arguments say now, in frames. */
+static uint32_t limit_now(bool whole)
+{
+    uint64_t bytes = whole ? memory_user_max : memory_process_max;
+
+    return (uint32_t)MIN(bytes / PAGE_SIZE, (uint64_t)UINT32_MAX / 2);
+}
+
+uint32_t pool_reserve_of(uint32_t limit)
+{
+    return MIN(MAX(limit / 32, 2u), 64u);
+}
+
+static int init_policy(struct pool *p, uint32_t nodes)
+{
+    const struct replace_config config = {.nodes = nodes, .frames = p->limit, .seed = memory_seed};
+
+    p->state = area_alloc(p->ops->bytes(nodes));
+    return p->state ? p->ops->init(p->state, &config) : -ENOMEM;
+}
+
+static void destroy(struct pool *p)
+{
+    area_free(p->state);
+    area_free(p->nodes);
+    kfree(p);
+}
+
+static int create(bool whole, struct pool **out)
+{
+    struct pool *p = kmalloc(sizeof(*p));
+
+    if (!p)
+        return -ENOMEM;
+    spin_init(&p->lock, LOCK_POOL, "pool");
+    wait_init(&p->room);
+    for (unsigned i = 0; i < POOL_QUEUES; i++)
+        wait_init(&p->busy[i]);
+    p->global = whole;
+    p->limit = limit_now(whole);
+    p->reserve = pool_reserve_of(p->limit);
+    p->ops = memory_policy_ops();
+    p->free_head = NODE_NONE;
+    p->nodes = area_alloc(NODES_FIRST * sizeof(*p->nodes));
+    int err = p->nodes ? init_policy(p, NODES_FIRST) : -ENOMEM;
+    if (err) {
+        destroy(p);
+        return err;
+    }
+    link_free(p->nodes, 0, NODES_FIRST, &p->free_head);
+    p->capacity = p->free_nodes = NODES_FIRST;
+    *out = p;
+    return 0;
+}
+
+static void enlist_locked(struct pool *p)
+{
+    list_push_back(&pools, &p->link);
+    __atomic_store_n(&pool_count, pool_count + 1, __ATOMIC_RELAXED);
+    if (p->global)
+        global = p;
+}
+
+int pool_join(struct pool **out)
+{
+    bool whole = memory_pool_global;
+    struct pool *fresh;
+    int err = create(whole, &fresh);
+
+    if (err)
+        return err;
+    bool irq = spin_lock(&pools_lock);
+    struct pool *p = whole && global ? global : fresh;
+    if (p == fresh)
+        enlist_locked(p);
+    p->spaces++;
+    spin_unlock(&pools_lock, irq);
+    if (p != fresh)
+        destroy(fresh);
+    *out = p;
+    return 0;
+}
+
+static void wait_for_orphans(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+
+    while (p->free_nodes < p->capacity || p->frames)
+        wait_sleep_through(&p->room, &p->lock, &irq);
+    spin_unlock(&p->lock, irq);
+}
+
+static bool pinned(struct pool *p)
+{
+    bool irq = spin_lock(&pools_lock);
+    bool is = p->pins;
+
+    spin_unlock(&pools_lock, irq);
+    return is;
+}
+
+void pool_leave(struct pool *p)
+{
+    bool irq = spin_lock(&pools_lock);
+    bool last = --p->spaces == 0;
+
+    if (last) {
+        list_remove(&p->link);
+        __atomic_store_n(&pool_count, pool_count - 1, __ATOMIC_RELAXED);
+        if (p == global)
+            global = NULL;
+    }
+    spin_unlock(&pools_lock, irq);
+    if (!last)
+        return;
+    wait_for_orphans(p);
+    while (pinned(p))
+        sched_yield();
+    destroy(p);
+}
+
+/* The pool behind at, pinned; at is unpinned.  NULL: there is none. */
+static struct pool *next_pinned(struct pool *at)
+{
+    bool irq = spin_lock(&pools_lock);
+    struct list *next = at ? at->link.next : pools.next;
+    struct pool *p = next == &pools ? NULL : container_of(next, struct pool, link);
+
+    /* One that has left the list meanwhile leads nowhere. */
+    if (at && p == at)
+        p = NULL;
+    if (p)
+        p->pins++;
+    if (at)
+        at->pins--;
+    spin_unlock(&pools_lock, irq);
+    return p;
+}
+
+void pools_each(void (*f)(struct pool *p, void *arg), void *arg)
+{
+    for (struct pool *p = next_pinned(NULL); p; p = next_pinned(p))
+        f(p, arg);
+}
+
+void pool_set_target(struct pool *p, uint32_t frames)
+{
+    bool irq = spin_lock(&p->lock);
+
+    p->target = frames;
+    p->ops->resize(p->state, MAX(MIN(frames ? frames : p->limit, p->limit), 1u));
+    spin_unlock(&p->lock, irq);
+}
+
+/* ---- Nodes ---- */
+
+/* A larger table in the old one's place; false: somebody else has made one already. */
+static bool replace_tables_locked(struct pool *p, struct node **nodes, void **state, uint32_t capacity)
+{
+    uint32_t old = p->capacity;
+    struct node *old_nodes = p->nodes;
+    void *old_state = p->state;
+
+    if (capacity <= old)
+        return false;
+    memcpy(*nodes, old_nodes, old * sizeof(**nodes));
+    memcpy(*state, old_state, p->ops->bytes(old));
+    p->ops->grow(*state, capacity);
+    p->nodes = *nodes;
+    p->state = *state;
+    link_free(p->nodes, old, capacity, &p->free_head);
+    p->free_nodes += capacity - old;
+    p->capacity = capacity;
+    *nodes = old_nodes;
+    *state = old_state;
+    return true;
+}
+
+int pool_grow(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+    uint32_t capacity = p->capacity;
+
+    spin_unlock(&p->lock, irq);
+    if (capacity > REPLACE_NODES_MAX / 2)
+        return -ENOMEM;
+    capacity *= 2;
+    struct node *nodes = area_alloc(capacity * sizeof(*nodes));
+    void *state = area_alloc(p->ops->bytes(capacity));
+    int err = nodes && state ? 0 : -ENOMEM;
+    if (!err) {
+        irq = spin_lock(&p->lock);
+        replace_tables_locked(p, &nodes, &state, capacity);
+        spin_unlock(&p->lock, irq);
+    }
+    area_free(nodes);
+    area_free(state);
+    return err;
+}
+
+uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region)
+{
+    uint32_t n = p->free_head;
+
+    if (n == NODE_NONE)
+        return NODE_NONE;
+    p->free_head = (uint32_t)p->nodes[n].page;
+    p->free_nodes--;
+    p->nodes[n] = (struct node){
+        .space = s, .page = va >> PAGE_SHIFT, .frame = frame, .state = NODE_HERE, .region = region};
+    frame_page_number(frame)->next = n;
+    p->held++;
+    p->ops->enter(p->state, n, region);
+    p->stats.first_faults++;
+    return n;
+}
+
+void pool_node_free(struct pool *p, uint32_t n)
+{
+    struct node *node = &p->nodes[n];
+
+    ASSERT(!node->frame && node->state != NODE_FREE);
+    if (node->slot != SLOT_NONE)
+        swap_slot_give(node->slot);
+    *node = (struct node){.page = p->free_head};
+    p->free_head = n;
+    p->free_nodes++;
+    if (p->free_nodes == p->capacity)
+        wait_wake(&p->room, UINT32_MAX);
+}
+
+void pool_frame_free(struct pool *p, uint32_t n)
+{
+    struct node *node = &p->nodes[n];
+
+    frame_free(frame_address(frame_page_number(node->frame)), 0);
+    node->frame = 0;
+    p->held--;
+    pool_uncharge_locked(p, 1);
+}
+
+void pool_set_state(struct pool *p, uint32_t n, enum node_state state)
+{
+    struct node *node = &p->nodes[n];
+
+    p->leaving -= node->state == NODE_GOING || node->state == NODE_WRITING;
+    p->leaving += state == NODE_GOING || state == NODE_WRITING;
+    p->coming -= node->state == NODE_COMING;
+    p->coming += state == NODE_COMING;
+    node->state = state;
+    wait_wake(pool_queue(p, n), UINT32_MAX);
+}
+
+void pool_asked_for(struct pool *p, uint32_t n)
+{
+    struct node *node = &p->nodes[n];
+
+    if (node->flags & NODE_UNUSED) {
+        node->flags &= ~NODE_UNUSED;
+        p->unused--;
+    }
+}
+
+uint32_t pool_forget(struct pool *p, uint32_t n)
+{
+    struct node *node = &p->nodes[n];
+    uint32_t frame = 0;
+
+    pool_asked_for(p, n);
+    p->ops->forget(p->state, n);
+    wait_wake(pool_queue(p, n), UINT32_MAX);
+    ASSERT(node->state != NODE_FREE && node->space);
+    ASSERT(!(node->flags & NODE_BEHIND));
+    if (node->state == NODE_COMING || node->state == NODE_GOING || node->state == NODE_WRITING) {
+        node->space = NULL;
+        return 0;
+    }
+    if (node->state == NODE_HERE) {
+        frame = node->frame;
+        node->frame = 0;
+        p->held--;
+    } else if (node->state == NODE_READY) {
+        pool_frame_free(p, n);
+    }
+    pool_node_free(p, n);
+    return frame;
+}
+
+/* ---- What others tell ---- */
+
+static void note_used_locked(struct space *s, vaddr_t va)
+{
+    struct pool *p = s->pool;
+    struct arch_page page;
+
+    arch_space_look(&s->arch, ALIGN_DOWN(va, PAGE_SIZE), 1, &page);
+    if (page.kind != ARCH_PAGE_HERE)
+        return;
+    uint32_t n = frame_page(page.pa)->next;
+    spin_lock_irqoff(&p->lock);
+    p->ops->touch(p->state, n);
+    spin_unlock_irqoff(&p->lock);
+}
+
+void pool_used(struct space *s, const vaddr_t *pages, unsigned n)
+{
+    if (!s->pool)
+        return;
+    bool irq = spin_lock(&s->lock);
+    for (unsigned i = 0; i < n; i++)
+        note_used_locked(s, pages[i]);
+    spin_unlock(&s->lock, irq);
+}
+
+/* ---- Checking ---- */
+
+static void check_node(const struct pool *p, const struct node *node)
+{
+    bool moving = node->state == NODE_COMING || node->state == NODE_GOING || node->state == NODE_WRITING;
+
+    ASSERT(node->state <= NODE_OUT);
+    ASSERT(node->state == NODE_FREE || node->space || moving);
+    ASSERT(!(node->flags & NODE_BEHIND) || node->state == NODE_HERE);
+    ASSERT(!node->frame == (node->state == NODE_OUT));
+    ASSERT(!(node->flags & NODE_UNUSED) || node->state == NODE_COMING || node->state == NODE_READY);
+    if (node->frame)
+        ASSERT(frame_page_number(node->frame)->next == (uint32_t)(node - p->nodes));
+}
+
+void pool_check(struct pool *p)
+{
+    uint32_t free = 0, held = 0, leaving = 0, unused = 0, coming = 0;
+    bool irq = spin_lock(&p->lock);
+
+    for (uint32_t n = 0; n < p->capacity; n++) {
+        const struct node *node = &p->nodes[n];
+        bool resident = node->space && (node->state == NODE_HERE || node->state == NODE_READY);
+        free += node->state == NODE_FREE;
+        held += node->frame != 0;
+        coming += node->state == NODE_COMING;
+        leaving += node->state == NODE_GOING || node->state == NODE_WRITING;
+        unused += node->flags & NODE_UNUSED ? 1 : 0;
+        if (node->state != NODE_FREE)
+            check_node(p, node);
+        ASSERT(p->ops->resident(p->state, n) == resident);
+    }
+    ASSERT(free == p->free_nodes && held == p->held && held <= p->frames);
+    ASSERT(leaving == p->leaving && coming == p->coming && unused == p->unused);
+    const char *why = p->ops->check(p->state);
+    if (why)
+        panic("pool: policy %s: %s", p->ops->name, why);
+    spin_unlock(&p->lock, irq);
+}

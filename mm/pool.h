@@ -1,0 +1,144 @@
+/*
+ * A pool: the memory of one process, or with mem.pool=global of all of them.  It knows each page that is or was resident as a
+ * node, how many frames it may have, and by a policy which page goes next.  There are pools only where pages can go
+ * anywhere or memory is limited (pools_wanted); without, address spaces manage by themselves.
+ *
+ * How others plug in:
+ *   a replacement policy is a struct replace_ops (mm/replace.h), chosen by mem.policy when a pool is made.  All its calls are
+ *       made under the pool's lock; its state is moved when the pool's nodes have become too few.
+ *   a tracker (mm/track.h) hands pages that were used, in their order, to pool_used(), and is asked before a page leaves.  Where none
+ *       watches, faults are all that a policy hears of, and with mem.accessed the accessed bits of pages about to go.
+ *   a prefetcher names nodes when a page is read in or a prefetched one first used; pool_fetch() starts their reading.  They come
+ *       back READY: not mapped, so that their first use is a fault, and seen.
+ *   who divides memory between pools calls pool_set_target().
+ *
+ * A node's life, by its state; the page table has its page (HERE) or its number (all others):
+ *
+ *      new -> HERE -> GOING -> WRITING -> OUT -> COMING -> READY -> HERE       (a clean page goes from GOING to OUT)
+ *                                 \-> HERE, when it is used while it is being written (it stays unfit to go until that is done);
+ *                                     READY, when writing failed
+ * A page that is unmapped while somebody has its frame (GOING, WRITING, COMING) is an orphan: its node has no space any more, and
+ * who has the frame frees both.
+ *
+ * Locks: [P] = the pool's lock, taken under a space's [S], also by interrupts; [-] = fixed; [A] = atomic; [L] = that of the list of
+ * pools.
+ */
+#pragma once
+#include "mm/mm.h"
+#include "mm/replace.h"
+#include "kernel/list.h"
+#include "kernel/lock.h"
+#include "sched/sched.h"
+
+#define NODE_NONE   UINT32_MAX
+#define SLOT_NONE   0  /* slots are numbered from 1 */
+#define POOL_QUEUES 32 /* who waits for a node sleeps in one of so many */
+
+enum node_state {
+    NODE_FREE,    /* no page's                                                       */
+    NODE_HERE,    /* mapped: frame is the page                                       */
+    NODE_READY,   /* in frame, not mapped                                            */
+    NODE_COMING,  /* being read into frame                                           */
+    NODE_GOING,   /* unmapped, but TLBs may still know frame                         */
+    NODE_WRITING, /* being written from frame                                        */
+    NODE_OUT,     /* in slot; without one it is all zeros                            */
+};
+
+enum node_flag {
+    NODE_DIRTY =
+        1, /* differs from its slot, or has none and is not all zeros; the page table may know it is, too */
+    NODE_BEHIND = 2, /* HERE: it was used while it was being written, which is not done yet */
+    NODE_UNUSED = 4, /* COMING, READY: nobody has asked for it yet               */
+    NODE_FAILED = 8, /* OUT: could not be read when somebody asked for it       */
+};
+
+struct node {
+    struct space *space; /* NULL: free or an orphan */
+    uint64_t page;       /* number of the virtual page; free: the next free node */
+    uint32_t frame;      /* number of the frame, or 0 */
+    uint32_t slot;       /* where it is or was swapped out to, or SLOT_NONE */
+    uint8_t state, flags;
+    uint8_t region; /* which it was made in, as policies are told */
+};
+
+/* Since the pool was made. */
+struct pool_stats {
+    uint64_t first_faults; /* pages that came into being                                    */
+    uint64_t minor_faults; /* others that needed no reading                                  */
+    uint64_t major_faults; /* waited for a page to be read                                   */
+    uint64_t page_ins, page_outs, clean_outs; /* read; written; left without being written  */
+    uint64_t prefetched, prefetched_used;
+    uint64_t rescued;        /* used while they were being written */
+    uint64_t waits_for_room; /* faults that waited for a frame     */
+    uint64_t read_errors, write_errors;
+};
+
+struct pool {
+    struct spinlock lock;
+    struct node *nodes;            /* [P] */
+    uint32_t capacity, free_nodes; /* [P] of nodes */
+    uint32_t free_head;            /* [P] or NODE_NONE */
+    const struct replace_ops *ops; /* [-] */
+    void *state;                   /* [P] the policy's */
+    uint32_t limit;                /* [P] frames it may have              */
+    uint32_t target;               /* [P] frames it should have when memory is short; 0: an even part */
+    uint32_t reserve;              /* [P] so many are kept free           */
+    uint32_t frames;               /* [P] it has, those on their way in or out included */
+    uint32_t held;     /* [P] of those, nodes' (others are in hand: on their way to a node, or back) */
+    uint32_t leaving;  /* [P] of those, GOING and WRITING     */
+    uint32_t coming;   /* [P] of those, COMING                */
+    uint32_t promised; /* [P] so many more pages are about to leave */
+    uint32_t unused;   /* [P] of those it has, flagged NODE_UNUSED   */
+    struct wait_queue busy[POOL_QUEUES]; /* [P] who waits for a node      */
+    struct wait_queue room;              /* [P] who waits for a frame, or for the pool's end */
+    struct pool_stats stats;             /* [P] */
+    uint32_t spaces;                     /* [L] that use it               */
+    uint32_t pins;                       /* [L] who works on it besides   */
+    struct list link;                    /* [L] */
+    bool global;                         /* [-] */
+};
+
+/* ---- Pools (pool.c).  Thread context unless they say otherwise. ---- */
+bool pools_wanted(void);
+/* The pool for a new space; pool_leave when its last page is gone, which waits for what is still being read or written.
+ * -ENOMEM. */
+int pool_join(struct pool **out);
+void pool_leave(struct pool *p);
+/* Room for further nodes.  -ENOMEM. */
+int pool_grow(struct pool *p);
+/* So many frames should it have when memory is short; policies are told. */
+void pool_set_target(struct pool *p, uint32_t frames);
+/* Calls f for each pool, pinned, no lock held. */
+void pools_each(void (*f)(struct pool *p, void *arg), void *arg);
+/* Panics on a broken invariant. */
+void pool_check(struct pool *p);
+
+/* ---- Nodes.  [P] held. ---- */
+/* A new page that is HERE, or NODE_NONE: pool_grow. */
+uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region);
+/* The node is nobody's; its frame has been seen to. */
+void pool_node_free(struct pool *p, uint32_t n);
+/* Its frame goes back, and whoever waits for room is woken. */
+void pool_frame_free(struct pool *p, uint32_t n);
+void pool_set_state(struct pool *p, uint32_t n, enum node_state state);
+/* A page that has been taken out of its table, or its number has, is gone for ever; not one that is BEHIND.  Its frame, if it was
+ * HERE: it goes back, and is uncharged, when no TLB knows it.  Else 0: all is done, or will be. */
+uint32_t pool_forget(struct pool *p, uint32_t n);
+/* Where who waits for the node sleeps. */
+static inline struct wait_queue *pool_queue(struct pool *p, uint32_t n)
+{
+    return &p->busy[n % POOL_QUEUES];
+}
+
+/* ---- Frames of pools (reclaim.c) ---- */
+/* The caller gets the right to one more frame of the pool, for a node that is read in or NODE_NONE, after others' pages have
+ * left if need be.  0; -ENOMEM: nothing can leave; -EDQUOT: the same, by the process's own limit; -EINTR: the process ends.
+ * No lock held. */
+int pool_charge(struct pool *p, uint32_t incoming);
+void pool_uncharge(struct pool *p, uint32_t frames); /* any context, without its lock */
+
+/* ---- What trackers and prefetchers call.  No lock held. ---- */
+/* These pages of s were used, in this order. */
+void pool_used(struct space *s, const vaddr_t *pages, unsigned n);
+/* Starts reading those of these nodes of p that are out, as far as frames are free without anybody's leaving. */
+void pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n);

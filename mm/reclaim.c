@@ -1,0 +1,258 @@
+/* See reclaim.h. */
+#include "mm/reclaim.h"
+#include "mm/frame.h"
+#include "mm/memory_args.h"
+#include "mm/swap.h"
+#include "kernel/printf.h"
+
+#define LOOK_NS        (1 * NS_PER_MS) /* who waits for frames that nobody announces looks this often */
+#define DONATION       16              /* pages that leave at once where memory as a whole is short    */
+#define KERNEL_PART    64              /* of all frames: one in so many stays the kernel's ...          */
+#define KERNEL_MIN     256             /* ... from these ...                                            */
+#define KERNEL_MAX     4096            /* ... to these                                                  */
+#define HOPELESS_LOOKS 3               /* without a page that could leave: there is no more memory      */
+
+static uint32_t user_frames;   /* [A] of all pools */
+static uint32_t kernel_frames; /* [-] which pools leave alone */
+
+static struct {
+    struct spinlock lock;
+    bool asked;             /* [lock] */
+    struct wait_queue wait; /* [lock] */
+} reclaim = {.lock = SPINLOCK(LOCK_SWAP, "reclaim")};
+
+/* ---- Charging ---- */
+
+static uint32_t user_limit(void)
+{
+    return (uint32_t)MIN(memory_user_max / PAGE_SIZE, (uint64_t)UINT32_MAX / 2);
+}
+
+/* Of all pools together, too, a few are kept free. */
+static uint32_t user_reserve(void)
+{
+    return pool_reserve_of(user_limit());
+}
+
+/* Is memory as a whole so short that not `more` frames may be given to pools? */
+static bool memory_short(uint32_t more)
+{
+    return __atomic_load_n(&user_frames, __ATOMIC_RELAXED) + more > user_limit() ||
+           frame_free_about() < kernel_frames + more;
+}
+
+static bool charge_locked(struct pool *p)
+{
+    if (p->frames >= p->limit || memory_short(1))
+        return false;
+    p->frames++;
+    __atomic_add_fetch(&user_frames, 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+void pool_uncharge_locked(struct pool *p, uint32_t frames)
+{
+    ASSERT(p->frames >= frames);
+    p->frames -= frames;
+    __atomic_sub_fetch(&user_frames, frames, __ATOMIC_RELAXED);
+    wait_wake(&p->room, UINT32_MAX);
+}
+
+void pool_uncharge(struct pool *p, uint32_t frames)
+{
+    bool irq = spin_lock(&p->lock);
+
+    pool_uncharge_locked(p, frames);
+    spin_unlock(&p->lock, irq);
+}
+
+/* So many pages should leave, besides those that do, until `free` of the pool's frames are free. */
+static uint32_t missing_locked(const struct pool *p, uint32_t free)
+{
+    uint64_t have = (uint64_t)p->frames + free, allowed = (uint64_t)p->limit + p->leaving + p->promised;
+
+    return have > allowed ? (uint32_t)(have - allowed) : 0;
+}
+
+static void ask_reclaim(void)
+{
+    bool irq = spin_lock(&reclaim.lock);
+
+    if (!reclaim.asked) {
+        reclaim.asked = true;
+        wait_wake(&reclaim.wait, 1);
+    }
+    spin_unlock(&reclaim.lock, irq);
+}
+
+/* ---- Memory as a whole ---- */
+
+static uint32_t excess_of(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+    uint32_t limit = MIN(user_limit(), user_frames),
+             target = p->target ? p->target : limit / MAX(pools_number(), 1u);
+    uint32_t has = p->frames - p->leaving;
+
+    spin_unlock(&p->lock, irq);
+    /* One that has less than its part comes last, by what it has. */
+    return has > target ? has - target + UINT32_MAX / 2 : has;
+}
+
+struct donor {
+    uint32_t excess, given;
+    bool found;
+};
+
+static void find_donor(struct pool *p, void *arg)
+{
+    struct donor *d = arg;
+
+    d->excess = MAX(d->excess, excess_of(p));
+}
+
+static void take_from_donor(struct pool *p, void *arg)
+{
+    struct donor *d = arg;
+
+    if (d->found || excess_of(p) < d->excess)
+        return;
+    d->found = true;
+    d->given = evict_batch(p, DONATION, NODE_NONE);
+}
+
+/* Pages leave the pool that has most beyond its part; how many. */
+static unsigned evict_anywhere(void)
+{
+    struct donor d = {0};
+
+    pools_each(find_donor, &d);
+    pools_each(take_from_donor, &d);
+    return d.given;
+}
+
+/* ---- Direct reclaim ---- */
+
+/* Is something on its way that may give the pool a frame? */
+static bool hope_locked(const struct pool *p)
+{
+    return p->leaving || p->promised || p->coming || p->frames > p->held;
+}
+
+/* Has the pool all it may have? */
+static bool at_limit(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+    bool is = p->frames >= p->limit;
+
+    spin_unlock(&p->lock, irq);
+    return is;
+}
+
+/* Until p has given frames back, or for a moment if that is not what is missing. */
+static int wait_for_room(struct pool *p, bool own)
+{
+    int err = 0;
+    bool irq = spin_lock(&p->lock);
+
+    p->stats.waits_for_room++;
+    if (!own || p->frames >= p->limit)
+        err = wait_sleep(&p->room, &p->lock, &irq, arch_clock_ns() + LOOK_NS);
+    spin_unlock(&p->lock, irq);
+    return err == -EINTR ? err : 0;
+}
+
+/* Pages of p's own leave until so many frames are free, if too few do already: how many have. */
+static unsigned shrink(struct pool *p, uint32_t incoming, uint32_t free)
+{
+    bool irq = spin_lock(&p->lock);
+    uint32_t n = missing_locked(p, free);
+
+    p->promised += n;
+    spin_unlock(&p->lock, irq);
+    unsigned left = n ? evict_batch(p, n, incoming) : 0;
+    irq = spin_lock(&p->lock);
+    p->promised -= n;
+    spin_unlock(&p->lock, irq);
+    return left;
+}
+
+static bool is_hope(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+    bool is = hope_locked(p);
+
+    spin_unlock(&p->lock, irq);
+    return is;
+}
+
+/* True: the caller has the right to a frame.  Whoever finds few left asks for more to be made. */
+static bool try_charge(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+    bool done = charge_locked(p), few = missing_locked(p, p->reserve / 2) || memory_short(user_reserve() / 2);
+
+    spin_unlock(&p->lock, irq);
+    if (few)
+        ask_reclaim();
+    return done;
+}
+
+int pool_charge(struct pool *p, uint32_t incoming)
+{
+    unsigned hopeless = 0;
+
+    while (!try_charge(p)) {
+        bool own = at_limit(p);
+        if (own ? shrink(p, incoming, 1) : evict_anywhere()) {
+            hopeless = 0;
+            if (try_charge(p))
+                break;
+        } else if (!is_hope(p) && ++hopeless > HOPELESS_LOOKS) {
+            return own && !swap_present() ? -EDQUOT : -ENOMEM;
+        }
+        if (wait_for_room(p, own))
+            return -EINTR;
+    }
+    return 0;
+}
+
+/* ---- Ahead ---- */
+
+static void fill_reserve(struct pool *p, UNUSED void *arg)
+{
+    while (shrink(p, NODE_NONE, p->reserve))
+        sched_point();
+}
+
+static void reclaim_for_ever(UNUSED void *arg)
+{
+    for (;;) {
+        bool irq = spin_lock(&reclaim.lock);
+        while (!reclaim.asked)
+            wait_sleep(&reclaim.wait, &reclaim.lock, &irq, UINT64_MAX);
+        reclaim.asked = false;
+        spin_unlock(&reclaim.lock, irq);
+        pools_each(fill_reserve, NULL);
+        while (memory_short(user_reserve()) && evict_anywhere())
+            sched_point();
+    }
+}
+
+void paging_start(void)
+{
+    struct thread_params params = {
+        .name = "reclaim", .entry = reclaim_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
+    struct frame_stats stats;
+    struct thread *t;
+
+    swap_init();
+    frame_stats(&stats);
+    kernel_frames =
+        (uint32_t)MIN(MAX(stats.total_pages / KERNEL_PART, (uint64_t)KERNEL_MIN), (uint64_t)KERNEL_MAX);
+    wait_init(&reclaim.wait);
+    if (thread_create(&params, &t))
+        panic("no memory for the thread that reclaims memory");
+    thread_start(t);
+    thread_put(t);
+}

@@ -1,0 +1,22 @@
+/*
+ * Who may have how many frames, and making others' pages leave.
+ *
+ * A pool's limit is what mem.process (of a global pool: mem.user) says; all pools together have no more than mem.user, and leave
+ * a few frames to the kernel, whose own allocations never wait for a page to leave.  A thread (paging_start) makes pages leave
+ * ahead, so that those who need frames find some free; who finds none lets pages leave itself.
+ */
+#pragma once
+#include "mm/pool.h"
+
+/* [P] held: so many frames of the pool's were given back. */
+void pool_uncharge_locked(struct pool *p, uint32_t frames);
+/* pool.c: of so many frames so many are kept free: enough for bursts, little enough not to be missed. */
+uint32_t pool_reserve_of(uint32_t limit);
+/* pool.c: how many pools there are; any context. */
+uint32_t pools_number(void);
+/* pool.c: [P] held: somebody has asked for the page. */
+void pool_asked_for(struct pool *p, uint32_t n);
+
+/* evict.c: makes count pages of p leave, at most a batch at once: how many have left or are being written; 0: none can.  Incoming: the
+ * node that is to come, or NODE_NONE.  Thread context, no lock held. */
+unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming);

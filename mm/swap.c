@@ -1,0 +1,237 @@
+/* See swap.h. */
+#include "mm/swap.h"
+#include "mm/memory_args.h"
+#include "kernel/printf.h"
+
+#define REQUESTS    64 /* at a time, whatever memory is left                 */
+#define SCARCE_PART 8  /* of the slots: with less than one in so many free, pages keep none */
+
+/* A cluster's slots are a word's bits: 1 is taken.  Slot 0 is nobody's. */
+static struct {
+    struct block_device *device; /* [-] */
+    uint32_t slots, clusters;    /* [-] */
+    struct spinlock lock;
+    uint32_t *taken;                                   /* [lock] by cluster                   */
+    uint32_t free_slots, bad_slots;                    /* [lock] read without it, too         */
+    uint32_t next_whole, next_single;                  /* [lock] clusters where the search goes on */
+    uint32_t whole;                                    /* [lock] clusters without a taken slot */
+    struct list idle;                                  /* [lock] struct swap_io               */
+    struct wait_queue idle_wait;                       /* [lock] */
+    uint64_t reads, writes, pages_read, pages_written; /* [A] */
+} swap = {.lock = SPINLOCK(LOCK_SWAP, "swap")};
+
+_Static_assert(SWAP_CLUSTER == 32, "a word has a bit per slot");
+
+/* ---- Set-up ---- */
+
+static bool begins(const char *name, const char *kind)
+{
+    while (*kind && *name == *kind)
+        name++, kind++;
+    return !*kind;
+}
+
+static struct block_device *find_device(void)
+{
+    static const char *const kinds[] = {
+        [SWAP_ANY] = "", [SWAP_RAM] = "ram", [SWAP_VIRTIO] = "virtio", [SWAP_MODEL] = "model"};
+
+    for (struct block_device *d = block_first(); d; d = d->next)
+        if (begins(d->name, kinds[swap_wanted]) && !d->read_only && d->pages >= 2 * SWAP_CLUSTER)
+            return d;
+    kprintf("swap: no disk%s%s that can be written: pages stay in memory\n",
+            *kinds[swap_wanted] ? " of kind " : "", kinds[swap_wanted]);
+    return NULL;
+}
+
+static int make_requests(void)
+{
+    for (unsigned i = 0; i < REQUESTS; i++) {
+        struct swap_io *io = kmalloc(sizeof(*io));
+        if (!io)
+            return -ENOMEM;
+        list_push_back(&swap.idle, &io->link);
+    }
+    return 0;
+}
+
+void swap_init(void)
+{
+    struct block_device *d = swap_wanted == SWAP_NONE ? NULL : find_device();
+
+    if (!d)
+        return;
+    list_init(&swap.idle);
+    wait_init(&swap.idle_wait);
+    uint64_t pages = MIN(MIN(d->pages, swap_bytes_max / PAGE_SIZE), (uint64_t)UINT32_MAX - SWAP_CLUSTER);
+    swap.clusters = (uint32_t)(pages / SWAP_CLUSTER);
+    swap.slots = swap.clusters * SWAP_CLUSTER - 1;
+    swap.taken = area_alloc(swap.clusters * sizeof(*swap.taken));
+    if (!swap.taken || make_requests()) {
+        kprintf("swap: no memory for it: pages stay in memory\n");
+        return;
+    }
+    swap.taken[0] = 1;
+    swap.free_slots = swap.slots;
+    swap.whole = swap.clusters - 1;
+    swap.device = d;
+    kprintf("swap: %s, %llu MB\n", d->name, (unsigned long long)((uint64_t)swap.slots * PAGE_SIZE / MIB));
+}
+
+bool swap_present(void)
+{
+    return swap.device;
+}
+
+/* ---- Slots ---- */
+
+static uint32_t bit_of(uint32_t slot)
+{
+    return UINT32_C(1) << slot % SWAP_CLUSTER;
+}
+
+static uint32_t take_locked(uint32_t slot)
+{
+    uint32_t *word = &swap.taken[slot / SWAP_CLUSTER];
+
+    ASSERT(!(*word & bit_of(slot)));
+    swap.whole -= !*word;
+    *word |= bit_of(slot);
+    __atomic_store_n(&swap.free_slots, swap.free_slots - 1, __ATOMIC_RELAXED);
+    return slot;
+}
+
+/* The next cluster, from *at on and round, in which wanted says there is something; there is one. */
+static uint32_t next_cluster(uint32_t *at, bool whole)
+{
+    while (whole ? swap.taken[*at] != 0 : swap.taken[*at] == UINT32_MAX)
+        *at = *at + 1 == swap.clusters ? 0 : *at + 1;
+    return *at;
+}
+
+static uint32_t pick_locked(uint32_t want, unsigned index)
+{
+    if (!swap.free_slots)
+        return SLOT_NONE;
+    if (want != SLOT_NONE && want <= swap.slots && !(swap.taken[want / SWAP_CLUSTER] & bit_of(want)))
+        return take_locked(want);
+    if (swap.whole)
+        return take_locked(next_cluster(&swap.next_whole, true) * SWAP_CLUSTER + index);
+    uint32_t cluster = next_cluster(&swap.next_single, false);
+    return take_locked(cluster * SWAP_CLUSTER + (uint32_t)__builtin_ctz(~swap.taken[cluster]));
+}
+
+uint32_t swap_slot_take(uint32_t want, unsigned index)
+{
+    ASSERT(index < SWAP_CLUSTER);
+    if (!swap.device)
+        return SLOT_NONE;
+    bool irq = spin_lock(&swap.lock);
+    uint32_t slot = pick_locked(want, index);
+    spin_unlock(&swap.lock, irq);
+    return slot;
+}
+
+void swap_slot_give(uint32_t slot)
+{
+    bool irq = spin_lock(&swap.lock);
+    uint32_t *word = &swap.taken[slot / SWAP_CLUSTER];
+
+    ASSERT(slot != SLOT_NONE && slot <= swap.slots && (*word & bit_of(slot)));
+    *word &= ~bit_of(slot);
+    swap.whole += !*word;
+    __atomic_store_n(&swap.free_slots, swap.free_slots + 1, __ATOMIC_RELAXED);
+    spin_unlock(&swap.lock, irq);
+}
+
+void swap_slot_bad(UNUSED uint32_t slot)
+{
+    bool irq = spin_lock(&swap.lock);
+
+    swap.bad_slots++;
+    spin_unlock(&swap.lock, irq);
+}
+
+bool swap_scarce(void)
+{
+    return __atomic_load_n(&swap.free_slots, __ATOMIC_RELAXED) < swap.slots / SCARCE_PART;
+}
+
+void swap_stats(struct swap_stats *out)
+{
+    bool irq = spin_lock(&swap.lock);
+
+    *out = (struct swap_stats){
+        .slots = swap.slots,
+        .free_slots = swap.free_slots,
+        .bad_slots = swap.bad_slots,
+        .reads = __atomic_load_n(&swap.reads, __ATOMIC_RELAXED),
+        .writes = __atomic_load_n(&swap.writes, __ATOMIC_RELAXED),
+        .pages_read = __atomic_load_n(&swap.pages_read, __ATOMIC_RELAXED),
+        .pages_written = __atomic_load_n(&swap.pages_written, __ATOMIC_RELAXED),
+    };
+    spin_unlock(&swap.lock, irq);
+}
+
+/* ---- Requests ---- */
+
+static void come_back(struct swap_io *io, int status)
+{
+    void (*done)(struct pool * p, uint32_t n, int status) =
+        io->request.write ? swap_write_done : swap_read_done;
+
+    for (uint32_t i = 0; i < io->request.count; i++)
+        done(io->pool, io->node[i], status);
+    bool irq = spin_lock(&swap.lock);
+    list_push_front(&swap.idle, &io->link);
+    wait_wake(&swap.idle_wait, 1);
+    spin_unlock(&swap.lock, irq);
+}
+
+static void request_done(struct block_request *r, int status)
+{
+    come_back(r->owner, status);
+}
+
+struct swap_io *swap_io_get(struct pool *p, bool write)
+{
+    bool irq = spin_lock(&swap.lock);
+
+    while (list_empty(&swap.idle))
+        wait_sleep_through(&swap.idle_wait, &swap.lock, &irq);
+    struct swap_io *io = container_of(list_pop_front(&swap.idle), struct swap_io, link);
+    spin_unlock(&swap.lock, irq);
+    io->request.count = 0;
+    io->request.write = write;
+    io->request.done = request_done;
+    io->request.owner = io;
+    io->pool = p;
+    return io;
+}
+
+bool swap_io_add(struct swap_io *io, uint32_t node, uint32_t slot, paddr_t frame)
+{
+    struct block_request *r = &io->request;
+
+    if (r->count == swap.device->pages_max || (r->count && r->page + r->count != slot))
+        return false;
+    if (!r->count)
+        r->page = slot;
+    r->frame[r->count] = frame;
+    io->node[r->count++] = node;
+    return true;
+}
+
+void swap_io_start(struct swap_io *io)
+{
+    uint32_t count = io->request.count;
+
+    __atomic_fetch_add(io->request.write ? &swap.writes : &swap.reads, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(io->request.write ? &swap.pages_written : &swap.pages_read, count, __ATOMIC_RELAXED);
+    int err = block_submit_wait(swap.device, &io->request);
+    if (!err)
+        return;
+    bool irq = arch_irq_save();
+    come_back(io, err);
+    arch_irq_restore(irq);
+}
