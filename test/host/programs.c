@@ -1,37 +1,187 @@
-/* See programs.h. */
-#include "test/host/programs.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-#include <stdio.h>
+/* The pages that programs use. */
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
-#include "apps/libc/hpm.h"
+#include "test/host/programs.h"
+#include "test/host/random.h"
 
-static char text[512], why[512];
+enum { BLOCK = 16, PAGE_DOUBLES = 512, EDGES = 4, FILTER_MAX = 256 };
 
-void hpm_mark(const char *label)
+const char *const program_names[] = {"lu", "stream", "loop", "stencil", "list", "walk", "random", NULL};
+
+/* Where accesses go: through the filter, which forgets the page not used for longest, into a trace. */
+struct log {
+    struct trace trace;
+    size_t room;
+    unsigned filter;
+    uint32_t held[FILTER_MAX]; /* [0]: used last */
+};
+
+static bool held(struct log *l, uint32_t page)
 {
-    assert_true(label[0] && !strchr(label, ' '));
+    unsigned i = 0;
+
+    while (i < l->filter && l->held[i] != page)
+        i++;
+    bool found = i < l->filter;
+    if (!l->filter)
+        return false;
+    memmove(&l->held[1], &l->held[0], (found ? i : l->filter - 1) * sizeof l->held[0]);
+    l->held[0] = page;
+    return found;
 }
 
-int program_begin(struct spmd_run *run, const struct spmd_program *program, const char *arguments)
+static void use(struct log *l, uint32_t page)
 {
-    char *words[PROGRAM_WORDS_MAX] = {"program"};
-    int count = 1;
-
-    snprintf(text, sizeof text, "%s", arguments);
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-        assert_in_range(count, 1, PROGRAM_WORDS_MAX - 1);
-        words[count++] = word;
+    if (held(l, page))
+        return;
+    if (l->trace.length == l->room) {
+        l->room = l->room ? l->room * 2 : 1 << 16;
+        l->trace.page = realloc(l->trace.page, l->room * sizeof *l->trace.page);
+        if (!l->trace.page)
+            abort();
     }
-    return spmd_begin(run, program, count, words, why, sizeof why);
+    l->trace.page[l->trace.length++] = page;
 }
 
-void program_run(struct spmd_run *run, const struct spmd_program *program, const char *arguments)
+/* Column c of block (i, j): BLOCK doubles of one column of the matrix, which are in one page. */
+static uint32_t column(uint32_t side, uint32_t i, uint32_t j, uint32_t c)
 {
-    if (program_begin(run, program, arguments) != 0)
-        fail_msg("%s %s: %s", program->name, arguments, why);
-    spmd_work(run);
-    spmd_check(run);
+    return (uint32_t)((((uint64_t)j * BLOCK + c) * side + (uint64_t)i * BLOCK) / PAGE_DOUBLES);
+}
+
+static void use_block(struct log *l, uint32_t side, uint32_t i, uint32_t j)
+{
+    for (uint32_t c = 0; c < BLOCK; c++)
+        use(l, column(side, i, j, c));
+}
+
+/* C(i, j) -= A(i, k) B(k, j): for a column of A, all of B's and C's; then the filter has them. */
+static void multiply(struct log *l, uint32_t side, uint32_t i, uint32_t j, uint32_t k)
+{
+    use(l, column(side, i, k, 0));
+    for (uint32_t c = 0; c < BLOCK; c++) {
+        use(l, column(side, k, j, c));
+        use(l, column(side, i, j, c));
+    }
+    for (uint32_t c = 1; c < BLOCK; c++)
+        use(l, column(side, i, k, c));
+}
+
+static void lu(struct log *l, uint32_t side)
+{
+    uint32_t blocks = side / BLOCK;
+
+    for (uint32_t k = 0; k < blocks; k++) {
+        use_block(l, side, k, k);
+        for (uint32_t i = k + 1; i < blocks; i++) {
+            use_block(l, side, k, k);
+            use_block(l, side, i, k);
+        }
+        for (uint32_t j = k + 1; j < blocks; j++) {
+            use_block(l, side, k, k);
+            use_block(l, side, k, j);
+        }
+        for (uint32_t i = k + 1; i < blocks; i++) {
+            for (uint32_t j = k + 1; j < blocks; j++)
+                multiply(l, side, i, j, k);
+        }
+    }
+}
+
+static void stream(struct log *l, const struct program *p)
+{
+    uint32_t array = p->pages / 3;
+
+    for (size_t i = 0; i < p->length; i++)
+        use(l, (uint32_t)(i % 3 * array + i / 3 % array));
+}
+
+static void loop(struct log *l, const struct program *p)
+{
+    for (size_t i = 0; i < p->length; i++)
+        use(l, (uint32_t)(i % p->pages));
+}
+
+/* Rows of four pages; a point's value comes from the rows above and below. */
+static void stencil(struct log *l, const struct program *p)
+{
+    enum { ROW = 4 };
+    uint32_t rows = p->pages / 2 / ROW, from = 0, to = rows * ROW;
+
+    for (size_t i = 0; i < p->length; i += 4) {
+        uint32_t at = (uint32_t)(i / 4 % ((rows - 2) * ROW)) + ROW;
+        use(l, from + at - ROW);
+        use(l, from + at);
+        use(l, from + at + ROW);
+        use(l, to + at);
+        if (at == (rows - 1) * ROW - 1)
+            from = rows * ROW - from, to = rows * ROW - to;
+    }
+}
+
+static void list(struct log *l, const struct program *p, uint64_t *seed)
+{
+    uint32_t *order = trace_shuffled(p->pages, seed);
+
+    for (size_t i = 0; i < p->length; i++)
+        use(l, order[i % p->pages]);
+    free(order);
+}
+
+static void random_walk(struct log *l, const struct program *p, uint64_t *seed)
+{
+    uint32_t *edge = malloc(p->pages * EDGES * sizeof *edge), at = 0;
+
+    if (!edge)
+        abort();
+    for (uint32_t i = 0; i < p->pages * EDGES; i++)
+        edge[i] = (uint32_t)(test_random(seed) % p->pages);
+    for (size_t i = 0; i < p->length; i++) {
+        use(l, at);
+        /* Now and then elsewhere, so that no part is left for good. */
+        at = i % 64 ? edge[at * EDGES + test_random(seed) % EDGES] : (uint32_t)(test_random(seed) % p->pages);
+    }
+    free(edge);
+}
+
+static void anywhere(struct log *l, const struct program *p, uint64_t *seed)
+{
+    for (size_t i = 0; i < p->length; i++)
+        use(l, (uint32_t)(test_random(seed) % p->pages));
+}
+
+struct trace program_run(const struct program *p)
+{
+    struct log l = {.trace = {.pages = p->pages}, .filter = p->filter < FILTER_MAX ? p->filter : FILTER_MAX};
+    uint64_t seed = p->seed * 0x9e3779b97f4a7c15 + 1;
+
+    memset(l.held, 0xff, sizeof l.held);
+    switch (p->kind) {
+    case PROGRAM_LU:
+        l.trace.pages = (uint32_t)((uint64_t)p->side * p->side / PAGE_DOUBLES);
+        lu(&l, p->side);
+        break;
+    case PROGRAM_STREAM:
+        stream(&l, p);
+        break;
+    case PROGRAM_LOOP:
+        loop(&l, p);
+        break;
+    case PROGRAM_STENCIL:
+        stencil(&l, p);
+        break;
+    case PROGRAM_LIST:
+        list(&l, p, &seed);
+        break;
+    case PROGRAM_WALK:
+        random_walk(&l, p, &seed);
+        break;
+    case PROGRAM_RANDOM:
+        anywhere(&l, p, &seed);
+        break;
+    case PROGRAM_KINDS:
+        break;
+    }
+    return l.trace;
 }

@@ -160,6 +160,28 @@ static double farthest(const struct form *f, void *state, const struct mattson *
     return 100 * worst / (double)accesses;
 }
 
+/* Accesses until slots are given anew, which is counted for itself. */
+static uint32_t slots_left(const struct mrc *m)
+{
+    const struct lrudist *d = (const struct lrudist *)(m + 1);
+
+    return d->words * 64 - d->next;
+}
+
+static void count_renumbering(const struct trace *t)
+{
+    struct mrc *m = mrc_make(t, t->pages / GROUPS);
+    uint32_t i = 0;
+
+    for (i = 0; i < t->length && (i < t->pages || slots_left(m)); i++)
+        mrc_touch(m, t->page[i]);
+    struct piece piece = {&forms[0], m, t->page + i, 1};
+    uint64_t instructions = instructions_of(work, &piece);
+    printf("RESULT mrc.renumber pages=%u instructions=%llu per_access=%.1f\n", t->pages,
+           (unsigned long long)instructions, (double)instructions / (3.0 * t->pages));
+    free(m);
+}
+
 static void run(const struct form *f, const char *shape, const struct trace *t, const struct mattson *exact)
 {
     uint32_t group = t->pages / GROUPS;
@@ -168,7 +190,10 @@ static void run(const struct form *f, const char *shape, const struct trace *t, 
     for (size_t i = 0; i < t->length; i++)
         f->touch(state, t->page[i]);
     double points = farthest(f, state, exact, group, t->length);
-    struct piece piece = {f, state, t->page + t->length / 2, COUNTED};
+    const uint32_t *page = t->page + t->length / 2;
+    while (f->make == mrc_make && slots_left(state) <= COUNTED)
+        f->touch(state, *page++);
+    struct piece piece = {f, state, page, COUNTED};
     printf("RESULT mrc form=%s policy=%s shape=%s pages=%u groups=%u accesses=%zu err_pts=%.2f "
            "instructions=%.1f\n",
            f->name, mrc_policy_names[f->policy], shape, t->pages, GROUPS, t->length, points,
@@ -186,8 +211,13 @@ int main(void)
            "miss ratio.\n"
            "# instructions: of an access, compiled for the host with -O2; exact finds LRU's and MRU's curve "
            "in one.\n"
-           "# boundaries, four-groups: LRU only; the latter knows three sizes.\n",
+           "# boundaries, four-groups: LRU only; the latter knows three sizes.\n"
+           "# mrc.renumber: of giving slots anew, once in at least three accesses a page, which comes to "
+           "per_access at most.\n",
            number("SEED", 1));
+    struct trace loop = trace_make(TRACE_LOOP, pages, (size_t)PER_PAGE * pages, 1);
+    count_renumbering(&loop);
+    trace_free(&loop);
     for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
         struct trace t = trace_make(kind, pages, (size_t)PER_PAGE * pages, number("SEED", 1));
         struct mattson exact[MRC_POLICIES] = {mattson_lru(&t), mattson_mru(&t, pages / GROUPS)};

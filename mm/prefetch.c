@@ -1,0 +1,211 @@
+/* What prefetching policies have in common: the limit on pages fetched and not used yet, what became of them, the table. */
+#include "mm/prefetch.h"
+
+static size_t no_bytes(uint32_t nodes)
+{
+    (void)nodes;
+    return 0;
+}
+static void no_init(void *state, uint32_t nodes)
+{
+    (void)state, (void)nodes;
+}
+static void no_list(void *state, const struct prefetch_use *use, struct prefetch_list *list)
+{
+    (void)state, (void)use, (void)list;
+}
+static void no_outcome(void *state, bool soon)
+{
+    (void)state, (void)soon;
+}
+static unsigned no_level(const void *state)
+{
+    (void)state;
+    return 0;
+}
+static const char *no_check(const void *state)
+{
+    (void)state;
+    return NULL;
+}
+
+const struct prefetch_ops prefetch_none = {
+    .name = "none",
+    .unit = PREFETCH_PAGES,
+    .recency = false,
+    .bytes = no_bytes,
+    .init = no_init,
+    .grow = no_init,
+    .fault = no_list,
+    .first_use = no_list,
+    .outcome = no_outcome,
+    .forget = no_init,
+    .level = no_level,
+    .check = no_check,
+};
+
+const struct prefetch_ops *const prefetch_policies[] = {&prefetch_none, &prefetch_spatial, &prefetch_ppg,
+                                                        &prefetch_ppg_published, NULL};
+
+static bool same(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+const struct prefetch_ops *prefetch_find(const char *name)
+{
+    for (const struct prefetch_ops *const *ops = prefetch_policies; *ops; ops++) {
+        if (same((*ops)->name, name))
+            return *ops;
+    }
+    return NULL;
+}
+
+static size_t state_bytes(const struct prefetch_ops *ops, uint32_t nodes)
+{
+    return ALIGN_UP(ops->bytes(nodes), sizeof(uint64_t));
+}
+
+static size_t waiting_bytes(uint32_t nodes)
+{
+    return (nodes / 64 + 1) * sizeof(uint64_t);
+}
+
+static uint64_t *waiting_of(const struct prefetch *p)
+{
+    return (uint64_t *)((char *)(uintptr_t)p->state + state_bytes(p->ops, p->nodes));
+}
+
+size_t prefetch_bytes(const struct prefetch_ops *ops, uint32_t nodes)
+{
+    ASSERT(nodes >= 1 && nodes <= LRUSTACK_NODES_MAX);
+    return sizeof(struct prefetch) + state_bytes(ops, nodes) + waiting_bytes(nodes);
+}
+
+void prefetch_init(struct prefetch *p, const struct prefetch_ops *ops, uint32_t nodes, uint32_t frames)
+{
+    ASSERT(nodes >= 1 && nodes <= LRUSTACK_NODES_MAX);
+    memset(p, 0, sizeof *p);
+    p->ops = ops;
+    p->nodes = nodes;
+    ops->init(p->state, nodes);
+    memset(waiting_of(p), 0, waiting_bytes(nodes));
+    prefetch_resize(p, frames);
+}
+
+void prefetch_grow(struct prefetch *p, uint32_t nodes)
+{
+    const uint64_t *waiting = waiting_of(p);
+    uint32_t old = p->nodes;
+
+    ASSERT(nodes >= old && nodes <= LRUSTACK_NODES_MAX);
+    p->nodes = nodes;
+    memmove(waiting_of(p), waiting, waiting_bytes(old));
+    memset((char *)waiting_of(p) + waiting_bytes(old), 0, waiting_bytes(nodes) - waiting_bytes(old));
+    p->ops->grow(p->state, nodes);
+}
+
+void prefetch_resize(struct prefetch *p, uint32_t frames)
+{
+    ASSERT(frames >= 1);
+    p->unused_max = (uint32_t)((uint64_t)frames * PREFETCH_UNUSED_PCT / 100);
+}
+
+/* The page's outcome is known, if it was not before. */
+static void judge(struct prefetch *p, uint32_t node, bool soon)
+{
+    uint64_t *word = &waiting_of(p)[node / 64], bit = 1ull << node % 64;
+
+    if (*word & bit) {
+        *word &= ~bit;
+        p->ops->outcome(p->state, soon);
+    }
+}
+
+static void judge_oldest(struct prefetch *p)
+{
+    judge(p, p->ring[p->judged++ % PREFETCH_JUDGED].node, false);
+}
+
+static void count_event(struct prefetch *p)
+{
+    p->events++;
+    while (p->judged != p->fetches && p->events - p->ring[p->judged % PREFETCH_JUDGED].since > PREFETCH_SOON)
+        judge_oldest(p);
+}
+
+static void limit(struct prefetch *p, struct prefetch_list *list)
+{
+    uint32_t left = p->unused_max - MIN(p->unused, p->unused_max);
+
+    ASSERT(list->length <= PREFETCH_LIST_MAX);
+    p->stopped += list->length && !left;
+    list->fetch = MIN(left, (uint32_t)PREFETCH_FETCH_MAX);
+}
+
+void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list)
+{
+    ASSERT(use->node < p->nodes && (use->recency || !p->ops->recency));
+    count_event(p);
+    list->length = 0;
+    list->touch = true;
+    p->ops->fault(p->state, use, list);
+    limit(p, list);
+}
+
+void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list)
+{
+    ASSERT(use->node < p->nodes && (use->recency || !p->ops->recency) && p->unused);
+    p->unused--;
+    p->used++;
+    p->late += use->late;
+    judge(p, use->node, true);
+    count_event(p);
+    list->length = 0;
+    list->touch = false;
+    p->ops->first_use(p->state, use, list);
+    limit(p, list);
+}
+
+void prefetch_fetched(struct prefetch *p, uint32_t node)
+{
+    ASSERT(node < p->nodes);
+    if (p->fetches - p->judged == PREFETCH_JUDGED)
+        judge_oldest(p);
+    p->ring[p->fetches++ % PREFETCH_JUDGED] = (struct prefetch_fetched){node, p->events};
+    waiting_of(p)[node / 64] |= 1ull << node % 64;
+    p->unused++;
+    p->fetched++;
+}
+
+void prefetch_wasted(struct prefetch *p, uint32_t node)
+{
+    ASSERT(node < p->nodes && p->unused);
+    p->unused--;
+    p->wasted++;
+    judge(p, node, false);
+}
+
+void prefetch_forget(struct prefetch *p, uint32_t node)
+{
+    ASSERT(node < p->nodes);
+    judge(p, node, false);
+    p->ops->forget(p->state, node);
+}
+
+const char *prefetch_check(const struct prefetch *p)
+{
+    uint32_t waiting = 0;
+
+    if (p->fetched != p->used + p->wasted + p->unused)
+        return "a fetched page is not accounted for";
+    if (p->fetches - p->judged > PREFETCH_JUDGED)
+        return "the ring holds more than it can";
+    for (uint32_t node = 0; node < p->nodes; node++)
+        waiting += waiting_of(p)[node / 64] >> node % 64 & 1;
+    if (waiting > p->fetches - p->judged || waiting > p->unused)
+        return "an outcome is waited for that is known";
+    return p->ops->check(p->state);
+}

@@ -1,0 +1,115 @@
+/*
+ * Prefetching: which pages to read besides the one a thread waits for ([Azimi 2007, 4.5]).
+ *
+ * Policies, by name:
+ *   none
+ *   spatial        the next pages of the address space; how many follows from how many of them were used
+ *   ppg            page proximity graph: the pages that were used soon after this one before, and those after them.  Learns and fetches at
+ *                  faults and at first uses of prefetched pages
+ *   ppg-published  as [A] has it: at faults only.  A prefetched page does not fault, so it gets no edges
+ *
+ * The mechanism says what happens, and is told a list of pages, most likely first.  It goes through the list: a resident page it
+ * touches in the replacement policy where list.touch says so, so that it stays; one that is out it begins to read and says prefetch_fetched(), until it has
+ * begun list.fetch of them; others (never used, unmapped, read already) it leaves out.
+ *
+ * A prefetched page that is not used SOON has not been foreseen: it may be used, as any page in memory may.  What policies hear of
+ * their pages is therefore whether they were used within so many faults and first uses, and they hear it no later.
+ * Not more than unused_pct percent of memory may be prefetched and not used yet; then nothing is fetched until some are used or evicted.
+ *
+ * The state holds node numbers, and of pointers only that to its policy: it may be moved as a block of bytes.
+ * Pure: memory comes from the caller, nothing is locked; one caller at a time for each state.
+ */
+#pragma once
+#include "mm/lrustack.h"
+
+enum {
+    PREFETCH_FETCH_MAX = 64,  /* pages read for one fault ([A 4.6.5]) */
+    PREFETCH_LIST_MAX = 256,  /* pages looked at                      */
+    PREFETCH_UNUSED_PCT = 10, /* of memory                            */
+    PREFETCH_SOON = 512,      /* faults and first uses                */
+    PREFETCH_JUDGED = 1024,   /* fetched pages that are waited for    */
+};
+
+/* What a list names pages by. */
+enum prefetch_unit {
+    PREFETCH_PAGES, /* virtual page numbers, of the faulting page's space */
+    PREFETCH_NODES,
+};
+
+struct prefetch_list {
+    unsigned length, fetch; /* pages listed; begin to read so many of them at most */
+    bool touch;             /* resident ones are to stay                           */
+    uint64_t page[PREFETCH_LIST_MAX];
+};
+
+/* A page that was faulted on or used for the first time. */
+struct prefetch_use {
+    uint32_t node;
+    bool late;     /* of a first use: the page was still being read, and a thread had to wait */
+    uint64_t page; /* virtual page number                                                     */
+    const struct lrustack
+        *recency; /* all pages by their last use, from before this one; NULL where ops->recency is false */
+};
+
+/* A policy.  state: what follows struct prefetch; as large as bytes() says. */
+struct prefetch_ops {
+    const char *name;
+    enum prefetch_unit unit;
+    bool recency; /* needs the LRU stack */
+    size_t (*bytes)(uint32_t nodes);
+    void (*init)(void *state, uint32_t nodes);
+    void (*grow)(void *state, uint32_t nodes);
+    /* Fills in page[] and length. */
+    void (*fault)(void *state, const struct prefetch_use *use, struct prefetch_list *list);
+    void (*first_use)(void *state, const struct prefetch_use *use, struct prefetch_list *list);
+    /* A prefetched page was used soon, or was not. */
+    void (*outcome)(void *state, bool soon);
+    void (*forget)(void *state, uint32_t node);
+    /* One number of how it stands: a window, a threshold. */
+    unsigned (*level)(const void *state);
+    const char *(*check)(const void *state);
+};
+
+extern const struct prefetch_ops prefetch_none, prefetch_spatial, prefetch_ppg, prefetch_ppg_published;
+extern const struct prefetch_ops *const prefetch_policies[]; /* NULL-terminated, in the order above */
+
+/* A fetched page whose outcome is not known yet. */
+struct prefetch_fetched {
+    uint32_t node, since; /* the number of events when it was fetched */
+};
+
+struct prefetch {
+    const struct prefetch_ops *ops;
+    uint32_t nodes;
+    uint32_t unused, unused_max;    /* pages fetched and not used yet                               */
+    uint64_t fetched, used, wasted; /* ... so far; wasted: evicted or unmapped before a use         */
+    uint64_t late, stopped;         /* used while still being read; lists cut because of the limit  */
+    uint32_t events;                /* faults and first uses, modulo 2^32                           */
+    uint32_t judged, fetches;       /* of the pages fetched; judged are not in the ring any more    */
+    struct prefetch_fetched ring[PREFETCH_JUDGED];
+    uint64_t state[]; /* the policy's; behind it a bit for each node: fetched, outcome not known */
+};
+
+/* The policy of that name, or NULL. */
+const struct prefetch_ops *prefetch_find(const char *name);
+/* Bytes for so many nodes, 1..LRUSTACK_NODES_MAX; a multiple of 8. */
+size_t prefetch_bytes(const struct prefetch_ops *ops, uint32_t nodes);
+/* Nothing known; memory of prefetch_bytes(), aligned to 8; frames of memory, at least 1. */
+void prefetch_init(struct prefetch *p, const struct prefetch_ops *ops, uint32_t nodes, uint32_t frames);
+/* The bytes have been copied into memory for more nodes: makes it one for them. */
+void prefetch_grow(struct prefetch *p, uint32_t nodes);
+/* Memory has another size from now on. */
+void prefetch_resize(struct prefetch *p, uint32_t frames);
+
+/* A thread waits for the page.  Before the page is touched in the stack. */
+void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list);
+/* A page that was fetched is used for the first time.  Before it is touched in the stack. */
+void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list);
+/* A page of a list is being read. */
+void prefetch_fetched(struct prefetch *p, uint32_t node);
+/* A page that was fetched is evicted or unmapped, and was not used. */
+void prefetch_wasted(struct prefetch *p, uint32_t node);
+/* The page is unmapped: its node may come back as another page. */
+void prefetch_forget(struct prefetch *p, uint32_t node);
+/* NULL, or the invariant that does not hold. */
+const char *prefetch_check(const struct prefetch *p);

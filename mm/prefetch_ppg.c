@@ -1,0 +1,281 @@
+/*
+ * Temporal prefetching by the page proximity graph ([Azimi 2007, 4.5]).
+ *
+ * An edge p -> q says that q was used soon after p, its weight how often of late.  At a fault on p the WINDOW pages used after p's use
+ * before this one are looked at, which is where the LRU stack leads from p towards its top: edges to pages seen there gain one, the others lose one
+ * and go at 0, and pages seen that have no edge yet take what room there is, the soonest used first.  Edges are kept in the order of
+ * the window, so that the list of a breadth-first walk is in the order in which the pages are likely to be used.
+ *
+ * At a fault the walk goes DEPTH edges far.  The first use of a page that was fetched learns as well, and goes on from there: one edge far
+ * where pages are there in time, farther where threads wait for pages that are being read.  Where many pages were not used soon, only
+ * edges of a larger weight are followed.  As published ([A]) there are neither first uses nor weights to follow.
+ */
+#include "mm/prefetch.h"
+
+enum {
+    DEGREE = 10,
+    WINDOW = 64,
+    DEPTH = 3,
+    WEIGHT_MAX = 63,
+    ROUND = 64,      /* outcomes; first uses                             */
+    GOOD_PCT = 75,   /* used soon, of a round: lighter edges are followed */
+    POOR_PCT = 50,   /* ... heavier ones only                            */
+    LATE_PCT = 10,   /* waited for, of first uses: farther ahead          */
+    IN_TIME_PCT = 1, /* ... less far                                     */
+    FLOOR_MAX = 4,
+    SEEN = 512, /* places for the pages of a walk, which are fewer than half as many */
+};
+
+struct edge {
+    uint32_t node : LRUSTACK_NODE_BITS;
+    uint32_t weight : 6; /* 0: none */
+};
+
+struct ppg_node {
+    struct edge edge[DEGREE]; /* those there are come first */
+};
+
+struct ppg {
+    uint32_t nodes;
+    uint32_t floor;       /* edges of less weight are not followed, 1..FLOOR_MAX */
+    uint32_t soon, known; /* outcomes of this round                              */
+    uint32_t ahead;       /* edges from a page first used, 1..DEPTH              */
+    uint32_t late, uses;  /* first uses of this round                            */
+    struct ppg_node node[];
+};
+
+static size_t ppg_bytes(uint32_t nodes)
+{
+    return sizeof(struct ppg) + nodes * sizeof(struct ppg_node);
+}
+
+static void ppg_init(void *state, uint32_t nodes)
+{
+    struct ppg *g = state;
+
+    memset(g, 0, ppg_bytes(nodes));
+    g->nodes = nodes;
+    g->floor = 1;
+    g->ahead = 1;
+}
+
+static void ppg_grow(void *state, uint32_t nodes)
+{
+    struct ppg *g = state;
+
+    memset(&g->node[g->nodes], 0, (nodes - g->nodes) * sizeof g->node[0]);
+    g->nodes = nodes;
+}
+
+/* Appends an edge where there is room. */
+static void append(struct ppg_node *n, unsigned *edges, uint32_t node, unsigned weight)
+{
+    if (*edges < DEGREE && weight)
+        n->edge[(*edges)++] = (struct edge){node, MIN(weight, (unsigned)WEIGHT_MAX)};
+}
+
+/* The edge's index, or DEGREE. */
+static unsigned edge_to(const struct ppg_node *n, uint32_t node)
+{
+    unsigned i = 0;
+
+    while (i < DEGREE && !(n->edge[i].weight && n->edge[i].node == node))
+        i++;
+    return i;
+}
+
+static void learn(struct ppg *g, const struct prefetch_use *use)
+{
+    uint32_t window[WINDOW];
+    unsigned seen = lrustack_used_after(use->recency, use->node, window, WINDOW), edges = 0, fresh = 0;
+    struct ppg_node *n = &g->node[use->node], old = *n;
+
+    if (!lrustack_holds(use->recency, use->node))
+        return; /* its first use ever: nothing is known of what comes after */
+    memset(n, 0, sizeof *n);
+    for (unsigned i = 0; i < seen; i++) {
+        unsigned e = edge_to(&old, window[i]);
+        if (e < DEGREE) {
+            append(n, &edges, window[i], old.edge[e].weight + 1u);
+            old.edge[e].weight = 0;
+        } else {
+            window[fresh++] = window[i];
+        }
+    }
+    for (unsigned e = 0; e < DEGREE; e++) {
+        if (old.edge[e].weight)
+            append(n, &edges, old.edge[e].node, old.edge[e].weight - 1u);
+    }
+    for (unsigned i = 0; i < fresh; i++)
+        append(n, &edges, window[i], 1);
+}
+
+/* The pages of a walk, for asking whether one has been seen: open addressing. */
+struct seen {
+    uint32_t node[SEEN]; /* + 1 */
+};
+
+/* Whether it was not there. */
+static bool see(struct seen *s, uint32_t node)
+{
+    uint32_t i = node * 2654435761u >> 23; /* SEEN places: 9 bits */
+
+    while (s->node[i] && s->node[i] != node + 1)
+        i = (i + 1) % SEEN;
+    if (s->node[i])
+        return false;
+    s->node[i] = node + 1;
+    return true;
+}
+
+static void follow(const struct ppg *g, uint32_t from, struct seen *seen, struct prefetch_list *list)
+{
+    for (unsigned e = 0; e < DEGREE && list->length < PREFETCH_LIST_MAX; e++) {
+        struct edge edge = g->node[from].edge[e];
+        if (edge.weight && edge.weight >= g->floor && see(seen, edge.node))
+            list->page[list->length++] = edge.node;
+    }
+}
+
+/* Breadth first, so many edges far. */
+static void walk(const struct ppg *g, uint32_t from, unsigned far, struct prefetch_list *list)
+{
+    struct seen seen;
+    unsigned done = 0;
+
+    memset(&seen, 0, sizeof seen);
+    see(&seen, from);
+    follow(g, from, &seen, list);
+    for (unsigned depth = 2; depth <= far; depth++) {
+        for (unsigned level = list->length; done < level; done++)
+            follow(g, (uint32_t)list->page[done], &seen, list);
+    }
+}
+
+static void ppg_fault(void *state, const struct prefetch_use *use, struct prefetch_list *list)
+{
+    learn(state, use);
+    walk(state, use->node, DEPTH, list);
+}
+
+static void look_ahead(struct ppg *g, bool late)
+{
+    g->late += late;
+    if (++g->uses < ROUND)
+        return;
+    if (g->late * 100 >= LATE_PCT * ROUND)
+        g->ahead = MIN(g->ahead + 1, (uint32_t)DEPTH);
+    else if (g->late * 100 < IN_TIME_PCT * ROUND)
+        g->ahead = MAX(g->ahead - 1, 1u);
+    g->late = g->uses = 0;
+}
+
+static void ppg_first_use(void *state, const struct prefetch_use *use, struct prefetch_list *list)
+{
+    struct ppg *g = state;
+
+    look_ahead(g, use->late);
+    learn(g, use);
+    walk(g, use->node, g->ahead, list);
+}
+
+static void ppg_ignore_use(void *state, const struct prefetch_use *use, struct prefetch_list *list)
+{
+    (void)state, (void)use, (void)list;
+}
+
+static void ppg_outcome(void *state, bool soon)
+{
+    struct ppg *g = state;
+
+    g->soon += soon;
+    if (++g->known < ROUND)
+        return;
+    if (g->soon * 100 >= GOOD_PCT * ROUND)
+        g->floor = MAX(g->floor / 2, 1u);
+    else if (g->soon * 100 < POOR_PCT * ROUND)
+        g->floor = MIN(g->floor * 2, (uint32_t)FLOOR_MAX);
+    g->soon = g->known = 0;
+}
+
+static void ppg_ignore_outcome(void *state, bool soon)
+{
+    (void)state, (void)soon;
+}
+
+/* Its own edges go.  Those to it lead to another page, until they have lost their weight. */
+static void ppg_forget(void *state, uint32_t node)
+{
+    struct ppg *g = state;
+
+    memset(&g->node[node], 0, sizeof g->node[node]);
+}
+
+static unsigned ppg_level(const void *state)
+{
+    return ((const struct ppg *)state)->floor;
+}
+
+static const char *check_node(const struct ppg *g, const struct ppg_node *n)
+{
+    bool end = false;
+
+    for (unsigned e = 0; e < DEGREE; e++) {
+        struct edge edge = n->edge[e];
+        if (edge.weight == 0) {
+            end = true;
+            continue;
+        }
+        if (end)
+            return "an edge is behind the last";
+        if (edge.node >= g->nodes || edge.node == (uint32_t)(n - g->node))
+            return "an edge leads nowhere";
+        if (edge_to(n, edge.node) != e)
+            return "two edges lead to one page";
+    }
+    return NULL;
+}
+
+static const char *ppg_check(const void *state)
+{
+    const struct ppg *g = state;
+    const char *broken = NULL;
+
+    if (g->floor < 1 || g->floor > FLOOR_MAX || g->soon > g->known || g->known >= ROUND)
+        return "the least weight, or a round of outcomes, is out of range";
+    if (g->ahead < 1 || g->ahead > DEPTH || g->late > g->uses || g->uses >= ROUND)
+        return "the way ahead, or a round of uses, is out of range";
+    for (uint32_t node = 0; node < g->nodes && !broken; node++)
+        broken = check_node(g, &g->node[node]);
+    return broken;
+}
+
+const struct prefetch_ops prefetch_ppg = {
+    .name = "ppg",
+    .unit = PREFETCH_NODES,
+    .recency = true,
+    .bytes = ppg_bytes,
+    .init = ppg_init,
+    .grow = ppg_grow,
+    .fault = ppg_fault,
+    .first_use = ppg_first_use,
+    .outcome = ppg_outcome,
+    .forget = ppg_forget,
+    .level = ppg_level,
+    .check = ppg_check,
+};
+
+const struct prefetch_ops prefetch_ppg_published = {
+    .name = "ppg-published",
+    .unit = PREFETCH_NODES,
+    .recency = true,
+    .bytes = ppg_bytes,
+    .init = ppg_init,
+    .grow = ppg_grow,
+    .fault = ppg_fault,
+    .first_use = ppg_ignore_use,
+    .outcome = ppg_ignore_outcome,
+    .forget = ppg_forget,
+    .level = ppg_level,
+    .check = ppg_check,
+};

@@ -1,0 +1,128 @@
+/* A memory that replaces by LRU and prefetches. */
+#include <stdlib.h>
+#include <string.h>
+#include "test/host/paging.h"
+
+struct memory {
+    uint32_t frames, pages;
+    struct lrustack *recency;  /* every page ever used, by its last use */
+    struct lrustack *resident; /* ... those in memory; prefetched and touched ones rise as well */
+    bool *unused;              /* [pages] prefetched, and not used yet  */
+    struct prefetch *prefetch;
+    struct paging_result result;
+};
+
+static void *room(size_t bytes)
+{
+    void *memory = calloc(1, bytes);
+
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static struct lrustack *stack(uint32_t pages)
+{
+    struct lrustack *s = room(lrustack_bytes(pages));
+
+    lrustack_init(s, pages);
+    return s;
+}
+
+static void evict(struct memory *m)
+{
+    uint32_t page = m->resident->bottom;
+
+    lrustack_remove(m->resident, page);
+    if (m->unused[page])
+        prefetch_wasted(m->prefetch, page);
+    m->unused[page] = false;
+}
+
+static void bring_in(struct memory *m, uint32_t page)
+{
+    if (m->resident->size == m->frames)
+        evict(m);
+    lrustack_touch(m->resident, page);
+}
+
+static void serve(struct memory *m, const struct prefetch_list *list)
+{
+    unsigned fetched = 0;
+
+    for (unsigned i = 0; i < list->length; i++) {
+        if (list->page[i] >= m->pages || !lrustack_holds(m->recency, (uint32_t)list->page[i]))
+            continue;
+        uint32_t page = (uint32_t)list->page[i];
+        if (lrustack_holds(m->resident, page)) {
+            if (list->touch)
+                lrustack_touch(m->resident, page);
+        } else if (fetched < list->fetch) {
+            bring_in(m, page);
+            m->unused[page] = true;
+            prefetch_fetched(m->prefetch, page);
+            fetched++;
+        }
+    }
+}
+
+static void access_page(struct memory *m, uint32_t page)
+{
+    static struct prefetch_list list;
+    struct prefetch_use use = {.node = page, .page = page, .recency = m->recency};
+    bool known = lrustack_holds(m->recency, page), resident = lrustack_holds(m->resident, page);
+    bool first = m->unused[page];
+
+    list.length = 0;
+    if (first) {
+        m->unused[page] = false;
+        prefetch_first_use(m->prefetch, &use, &list);
+    } else if (!resident && known) {
+        m->result.faults++;
+        prefetch_fault(m->prefetch, &use, &list);
+    }
+    lrustack_touch(m->recency, page);
+    if (resident)
+        lrustack_touch(m->resident, page);
+    else
+        bring_in(m, page);
+    serve(m, &list);
+}
+
+static void check_all(const struct memory *m)
+{
+    const char *broken = prefetch_check(m->prefetch);
+
+    if (!broken)
+        broken = lrustack_check(m->recency);
+    if (!broken)
+        broken = lrustack_check(m->resident);
+    if (broken)
+        panic("%s", broken);
+}
+
+struct paging_result paging_run(const struct prefetch_ops *ops, const struct trace *t, uint32_t frames,
+                                bool check)
+{
+    struct memory m = {.frames = frames, .pages = t->pages, .result = {.accesses = t->length}};
+
+    m.recency = stack(t->pages);
+    m.resident = stack(t->pages);
+    m.unused = room(t->pages);
+    m.prefetch = room(prefetch_bytes(ops, t->pages));
+    prefetch_init(m.prefetch, ops, t->pages, frames);
+    for (size_t i = 0; i < t->length; i++) {
+        access_page(&m, t->page[i]);
+        if (check)
+            check_all(&m);
+    }
+    m.result.fetched = m.prefetch->fetched;
+    m.result.used = m.prefetch->used;
+    m.result.wasted = m.prefetch->wasted;
+    m.result.level = ops->level(m.prefetch->state);
+    free(m.recency);
+    free(m.resident);
+    free(m.unused);
+    free(m.prefetch);
+    return m.result;
+}
