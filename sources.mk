@@ -5,7 +5,7 @@
 POLICY_SRC := \
 	$(addprefix hpm/,context.c criteria.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c path/log.c) \
 	kernel/dev/block_faults.c \
-	$(addprefix mm/,lrudist.c lrustack.c mrc.c mrustack.c prefetch.c prefetch_ppg.c prefetch_spatial.c) \
+	$(addprefix mm/,lrudist.c lrustack.c mrc.c mrustack.c prefetch.c prefetch_ppg.c prefetch_spatial.c share.c share_divide.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
 	$(addprefix mm/,replace.c replace_arc.c replace_clock.c replace_lirs.c replace_lru.c replace_mru.c) \
 	$(addprefix sched/, \
@@ -168,6 +168,7 @@ test_lrustack_SRC := mm/lrustack.c
 test_mrustack_SRC := mm/mrustack.c
 PREFETCHING := $(filter mm/prefetch%,$(POLICY_SRC)) mm/lrustack.c $(addprefix test/host/,paging.c programs.c traces.c)
 test_prefetch_SRC := $(PREFETCHING)
+test_share_SRC := mm/share.c mm/share_divide.c
 test_lrudist_SRC := mm/lrudist.c
 MRC := $(addprefix mm/,mrc.c lrudist.c mrustack.c)
 test_mrc_SRC := $(MRC) test/host/traces.c test/host/mattson.c

@@ -1,7 +1,8 @@
 /*
  * Reuse distances under LRU.
  * bits: one for each slot, set when a page has it.  tree: tree[i] counts the pages in the words from i less its lowest set bit up to i,
- * excluded; tree[0] is not used.  The word that slots are being given from is in bits only, and enters the tree when it is full.
+ * excluded; tree[0] is not used.  The word that slots are being given from is in bits only, and enters the tree when it is full.  What has
+ * left the near word is taken from the tree when another comes near.
  */
 #include "mm/lrudist.h"
 
@@ -70,15 +71,30 @@ static ALWAYS_INLINE void tree_add(struct lrudist *d, uint32_t word, uint32_t n)
         tree[i] += n;
 }
 
-/* Pages that have slots before this one. */
-static ALWAYS_INLINE uint32_t before(const struct lrudist *d, uint32_t slot)
+static uint32_t tree_sum(const struct lrudist *d, uint32_t word)
 {
     const uint32_t *tree = tree_of(d);
-    uint32_t n = ones(bits_of(d)[slot / WORD] & ((1ull << slot % WORD) - 1));
+    uint32_t n = 0;
 
-    for (uint32_t i = slot / WORD; i > 0; i &= i - 1)
+    for (uint32_t i = word; i > 0; i &= i - 1)
         n += tree[i];
     return n;
+}
+
+/* Makes a word the near one.  Out of line, as all that is seldom done: the rest then needs few registers. */
+static __attribute__((noinline)) void come_near(struct lrudist *d, uint32_t word)
+{
+    if (d->gone)
+        tree_add(d, d->near, -d->gone);
+    d->near = word;
+    d->sum = tree_sum(d, word);
+    d->gone = 0;
+}
+
+/* Its last slot has been taken. */
+static __attribute__((noinline)) void enter_tree(struct lrudist *d, uint32_t word)
+{
+    tree_add(d, word, ones(bits_of(d)[word]));
 }
 
 static ALWAYS_INLINE void take(struct lrudist *d, uint32_t node)
@@ -88,14 +104,20 @@ static ALWAYS_INLINE void take(struct lrudist *d, uint32_t node)
     bits_of(d)[word] |= 1ull << d->next % WORD;
     d->slot[node] = ++d->next;
     if (d->next % WORD == 0)
-        tree_add(d, word, ones(bits_of(d)[word]));
+        enter_tree(d, word);
 }
 
-static ALWAYS_INLINE void give_back(struct lrudist *d, uint32_t slot)
+/* Frees a slot.  How many pages have slots before it. */
+static ALWAYS_INLINE uint32_t give_back(struct lrudist *d, uint32_t slot)
 {
-    bits_of(d)[slot / WORD] &= ~(1ull << slot % WORD);
-    if (slot / WORD < d->next / WORD)
-        tree_add(d, slot / WORD, UINT32_MAX); /* one less */
+    uint32_t word = slot / WORD;
+    uint64_t *bits = &bits_of(d)[word], bit = 1ull << slot % WORD, before = *bits & (bit - 1);
+
+    if (word != d->near)
+        come_near(d, word);
+    *bits ^= bit;
+    d->gone += word < d->next / WORD;
+    return d->sum + (before ? ones(before) : 0);
 }
 
 /* The first slots are taken, as many as there are pages; everything behind the slots' numbers is cleared. */
@@ -105,6 +127,7 @@ static void fill_first(struct lrudist *d)
 
     memset(bits, 0, d->words * sizeof(uint64_t) + tree_bytes(d->words));
     d->next = d->size;
+    d->near = d->sum = d->gone = 0;
     for (uint32_t word = 0; word < d->size / WORD; word++) {
         bits[word] = ~0ull;
         tree_add(d, word, WORD);
@@ -114,7 +137,7 @@ static void fill_first(struct lrudist *d)
 }
 
 /* Gives the pages the first slots, in the order they have.  The tree makes way for plain sums, which are quicker to ask. */
-static void renumber(struct lrudist *d)
+static __attribute__((noinline)) void renumber(struct lrudist *d)
 {
     const uint64_t *bits = bits_of(d);
     uint32_t *sums = tree_of(d), sum = 0;
@@ -154,8 +177,7 @@ uint32_t lrudist_touch(struct lrudist *d, uint32_t node)
         slot = d->slot[node];
     }
     if (slot) {
-        distance = d->size - before(d, slot - 1);
-        give_back(d, slot - 1);
+        distance = d->size - give_back(d, slot - 1);
     } else {
         d->size++;
     }
@@ -186,8 +208,10 @@ const char *lrudist_check(const struct lrudist *d)
             return "a page has a slot that is not taken";
         pages += slot != 0;
     }
+    if (d->near > d->next / WORD || (d->near && tree_sum(d, d->near) != d->sum))
+        return "the near word's sum is wrong";
     for (uint32_t word = 0; word < d->words; word++) {
-        if (word <= d->next / WORD && before(d, word * WORD) != taken)
+        if (word <= d->next / WORD && tree_sum(d, word) - (word > d->near ? d->gone : 0) != taken)
             return "the tree does not count the slots taken";
         taken += ones(bits[word]);
     }

@@ -4,7 +4,8 @@
  *
  * Each access takes the next slot of a row, and frees the page's old one; the distance is the number of taken slots from the old one
  * on, found by a binary indexed tree over words of 64 slots (Bennett and Kruskal 1975; Fenwick 1994).  Exact; time in the
- * logarithm of the pages, five bytes a page.  The row has four slots a page; at its end slots are given anew in order, in time linear in
+ * logarithm of the pages, and less where pages are used in the order of the last time, for then old slots follow each other; five bytes a
+ * page.  The row has four slots a page; at its end slots are given anew in order, in time linear in
  * the pages, once in at least three accesses a page.
  *
  * For distances only.  lrustack.h keeps the order itself, and finds distances by group.
@@ -20,6 +21,9 @@ struct lrudist {
     uint32_t size;    /* pages that have a slot                                        */
     uint32_t next;    /* the slot of the next access                                   */
     uint32_t words;   /* of 64 slots each                                              */
+    uint32_t near;    /* the word asked for last, ...                                  */
+    uint32_t sum;     /* ... pages in the words before it, ...                         */
+    uint32_t gone;    /* ... and pages that have left it, which the tree still counts  */
     uint64_t bits_at; /* bytes from here to the slots' bits; behind them the tree      */
     uint32_t slot[];  /* [nodes] slot + 1; 0: none                                     */
 };

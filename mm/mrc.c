@@ -12,7 +12,13 @@ static struct lrudist *lru_of(const struct mrc *m)
 
 static struct mrustack *mru_of(const struct mrc *m)
 {
-    return (struct mrustack *)((char *)lru_of(m) + lrudist_bytes(m->config.nodes));
+    return (struct mrustack *)((char *)(uintptr_t)m + m->mru_at);
+}
+
+static void set_nodes(struct mrc *m, uint32_t nodes)
+{
+    m->config.nodes = nodes;
+    m->mru_at = sizeof *m + lrudist_bytes(nodes);
 }
 
 size_t mrc_bytes(const struct mrc_config *c)
@@ -27,6 +33,7 @@ void mrc_init(struct mrc *m, const struct mrc_config *config)
 {
     ASSERT(mrc_bytes(config));
     *m = (struct mrc){.config = *config};
+    set_nodes(m, config->nodes);
     lrudist_init(lru_of(m), config->nodes);
     mrustack_init(mru_of(m), config->nodes);
     mrc_regroup(m, config->group, config->memory);
@@ -37,7 +44,7 @@ void mrc_grow(struct mrc *m, uint32_t nodes)
     const struct mrustack *old = mru_of(m);
 
     ASSERT(nodes >= m->config.nodes && nodes <= LRUDIST_NODES_MAX);
-    m->config.nodes = nodes;
+    set_nodes(m, nodes);
     memmove(mru_of(m), old, mrustack_bytes(old->nodes));
     mrustack_grow(mru_of(m), nodes);
     lrudist_grow(lru_of(m), nodes);

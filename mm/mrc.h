@@ -38,7 +38,7 @@ struct mrc {
     uint32_t now[MRC_POLICIES][MRC_GROUPS_MAX + 1];
     /* lambda of the epochs before, at 1, 2, ... groups. */
     uint64_t mean[MRC_POLICIES][MRC_GROUPS_MAX];
-    /* Behind it: struct lrudist, then struct mrustack. */
+    uint64_t mru_at; /* bytes from here to struct mrustack; struct lrudist follows this one */
 };
 
 /* Bytes for this configuration, a multiple of 8; 0: it is invalid. */

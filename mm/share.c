@@ -1,0 +1,124 @@
+/*
+ * Memory for pools, epoch by epoch: when a division becomes the plan, and how pools get there.
+ */
+#include "mm/share.h"
+
+enum {
+    WORTH_EPOCHS = 8
+}; /* misses saved in so many epochs must outweigh the pages that move, each of which may miss once */
+
+/* What a division, NULL for the plan, costs by the goal: misses, or the highest rate; what is above a rate asked for weighs more than all misses. */
+static uint64_t cost_of(const struct share_config *c, const struct share_pool *pool, unsigned pools,
+                        const uint32_t *pages)
+{
+    uint64_t misses = 0, highest = 0, above = 0;
+
+    for (unsigned i = 0; i < pools; i++) {
+        uint32_t has = pages ? pages[i] : pool[i].planned;
+        uint64_t rate = share_rate(&pool[i], has), asked = pool[i].high * pool[i].weight;
+        misses += share_misses(&pool[i], has) * pool[i].weight;
+        highest = MAX(highest, rate);
+        if (pool[i].high && rate > asked)
+            above += rate - asked;
+    }
+    switch (c->goal) {
+    case SHARE_FAIRNESS:
+        return highest;
+    case SHARE_SERVICE:
+        return MIN(misses, UINT32_MAX) + (MIN(above, UINT32_MAX - 1u) << 32);
+    default:
+        return misses;
+    }
+}
+
+/* Whether the old plan can still be followed: it divides this memory, minima and first, equal parts are in it. */
+static bool holds(const struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
+{
+    uint64_t planned = 0;
+
+    for (unsigned i = 0; i < pools; i++) {
+        if (pool[i].planned < pool[i].minimum || (pool[i].points == 0 && pool[i].planned < s->best[i]))
+            return false;
+        planned += pool[i].planned;
+    }
+    return planned == memory;
+}
+
+/* Whether the best division is worth a new plan; sets the report's costs. */
+static bool worth_it(const struct share *s, const struct share_config *c, const struct share_pool *pool,
+                     unsigned pools, struct share_report *report)
+{
+    uint64_t moves = 0, h = c->hysteresis_permil;
+
+    for (unsigned i = 0; i < pools; i++)
+        moves += s->best[i] - MIN(s->best[i], pool[i].planned);
+    report->cost = cost_of(c, pool, pools, NULL);
+    report->cost_best = cost_of(c, pool, pools, s->best);
+    if (report->cost_best >= report->cost)
+        return false;
+    uint64_t saved = report->cost - report->cost_best;
+    if (saved <= report->cost / 1000 * h + report->cost % 1000 * h / 1000)
+        return false;
+    return c->goal == SHARE_FAIRNESS || saved >= moves / WORTH_EPOCHS;
+}
+
+/* Part of amount for a pool that is `own` of `all`, `before` of which were before it: parts add up to amount. */
+static uint32_t part(uint64_t amount, uint64_t before, uint64_t own, uint64_t all)
+{
+    return (uint32_t)(amount * (before + own) / all - amount * before / all);
+}
+
+/* Pools above their plan give so many pages in all, those below it take so many, each by how far it is off. */
+static void move(struct share_pool *pool, unsigned pools, uint64_t gives, uint64_t above, uint64_t takes,
+                 uint64_t below)
+{
+    uint64_t given = 0, taken = 0;
+
+    for (unsigned i = 0; i < pools; i++) {
+        struct share_pool *p = &pool[i];
+        if (p->pages > p->planned) {
+            uint64_t off = p->pages - p->planned;
+            p->pages -= part(gives, given, off, above);
+            given += off;
+        } else if (p->pages < p->planned) {
+            uint64_t off = p->planned - p->pages;
+            p->pages += part(takes, taken, off, below);
+            taken += off;
+        }
+    }
+}
+
+/* A step towards the plan, whose sum is memory; the pages that are too many or too few for memory besides.  How many moved. */
+static uint32_t approach(const struct share_config *c, struct share_pool *pool, unsigned pools)
+{
+    uint64_t above = 0, below = 0;
+
+    for (unsigned i = 0; i < pools; i++) {
+        pool[i].pages = MAX(pool[i].pages, pool[i].minimum);
+        if (pool[i].pages > pool[i].planned)
+            above += pool[i].pages - pool[i].planned;
+        else
+            below += pool[i].planned - pool[i].pages;
+    }
+    uint64_t both = MIN(MIN(above, below), c->move_max);
+    uint64_t gives = above > below ? above - below + both : both,
+             takes = below > above ? below - above + both : both;
+    move(pool, pools, gives, above, takes, below);
+    return (uint32_t)MAX(gives, takes);
+}
+
+int share_epoch(struct share *s, const struct share_config *config, struct share_pool *pool, unsigned pools,
+                uint32_t memory, struct share_report *report)
+{
+    int error = share_divide(s, config, pool, pools, memory);
+
+    if (error)
+        return error;
+    *report = (struct share_report){0};
+    bool worth = worth_it(s, config, pool, pools, report);
+    report->replanned = worth || !holds(s, pool, pools, memory);
+    for (unsigned i = 0; report->replanned && i < pools; i++)
+        pool[i].planned = s->best[i];
+    report->moved = approach(config, pool, pools);
+    return 0;
+}

@@ -1,0 +1,249 @@
+/*
+ * The best division of memory among pools.
+ * A goal gives each pool two bounds, and what lies between is divided for the fewest misses: least[k] is the cost of the pools so far with k steps in
+ * all, for one pool after another (a knapsack with one choice a pool; Bellman 1957).  Exact on any curves, in time pools x
+ * steps^2.
+ */
+#include "mm/share.h"
+
+enum { MILLION = 1000000, SCALE_ONE = 256, SCALE_MAX = 16 * SCALE_ONE, SCALE_MIN = SCALE_ONE / 16 };
+
+const char *const share_goal_names[] = {"throughput", "fairness", "service", NULL};
+
+/* By the curve alone; straight between its points, level behind the last. */
+static uint64_t on_curve(const struct share_pool *p, uint32_t pages)
+{
+    uint32_t i = pages / p->spacing, rest = pages % p->spacing;
+
+    if (i + 1 >= p->points)
+        return p->misses[p->points - 1];
+    return p->misses[i] - (p->misses[i] - p->misses[i + 1]) * rest / p->spacing;
+}
+
+/* How far to trust the curve: what was seen by what it foretold for the pages there were, as SCALE_ONE-ths.  One miss more on both
+ * sides, so that few misses mean little. */
+static uint64_t scale(const struct share_pool *p)
+{
+    if (p->seen == SHARE_SEEN_UNKNOWN || p->pages == 0)
+        return SCALE_ONE;
+    uint64_t factor = ((uint64_t)p->seen + 1) * SCALE_ONE / (on_curve(p, p->pages) + 1);
+    return MIN(MAX(factor, (uint64_t)SCALE_MIN), (uint64_t)SCALE_MAX);
+}
+
+uint64_t share_misses(const struct share_pool *p, uint32_t pages)
+{
+    return p->points ? on_curve(p, pages) * scale(p) / SCALE_ONE : 0;
+}
+
+uint64_t share_rate(const struct share_pool *p, uint32_t pages)
+{
+    return share_misses(p, pages) * p->weight * MILLION / p->work;
+}
+
+/* The fewest pages, from..to, with which the pool's rate is not above the level; to + 1 where there are none. */
+static uint32_t pages_for(const struct share_pool *p, uint64_t level, uint32_t from, uint32_t to)
+{
+    uint32_t end = to + 1;
+
+    while (from < end) {
+        uint32_t middle = from + (end - from) / 2;
+        if (share_rate(p, middle) <= level)
+            end = middle;
+        else
+            from = middle + 1;
+    }
+    return end;
+}
+
+static int check_pool(const struct share_pool *p)
+{
+    if (p->weight < 1 || p->weight > SHARE_WEIGHT_MAX || p->work < 1 || p->low > p->high)
+        return -EINVAL;
+    if (p->points && (p->spacing < 1 || p->seen < SHARE_SEEN_UNKNOWN))
+        return -EINVAL;
+    for (uint32_t i = 1; i < p->points; i++) {
+        if (p->misses[i] > p->misses[i - 1])
+            return -EINVAL;
+    }
+    return 0;
+}
+
+static int check_all(const struct share_config *c, const struct share_pool *pool, unsigned pools,
+                     uint32_t memory)
+{
+    uint64_t minima = 0;
+
+    if (pools < 1 || pools > SHARE_POOLS_MAX || (unsigned)c->goal >= SHARE_GOALS || c->step < 1 ||
+        c->move_max < 1 || c->hysteresis_permil > 1000)
+        return -EINVAL;
+    for (unsigned i = 0; i < pools; i++) {
+        if (check_pool(&pool[i]))
+            return -EINVAL;
+        minima += pool[i].minimum;
+    }
+    return minima <= memory ? 0 : -ENOMEM;
+}
+
+static uint64_t sum(const uint32_t *pages, unsigned pools)
+{
+    uint64_t total = 0;
+
+    for (unsigned i = 0; i < pools; i++)
+        total += pages[i];
+    return total;
+}
+
+/* Every pool between its minimum and all memory; one without a curve at an equal part, if the minima leave it that. */
+static void set_bounds(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
+{
+    uint32_t left = memory;
+
+    for (unsigned i = 0; i < pools; i++) {
+        s->low[i] = pool[i].minimum;
+        s->high[i] = memory;
+        left -= pool[i].minimum;
+    }
+    for (unsigned i = 0; i < pools; i++) {
+        uint32_t more = memory / pools - MIN(memory / pools, pool[i].minimum);
+        if (pool[i].points)
+            continue;
+        s->low[i] += MIN(more, left);
+        s->high[i] = s->low[i];
+        left -= MIN(more, left);
+    }
+}
+
+/* Raises low[] to what every pool needs for the lowest level of rates that memory allows. */
+static void level(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
+{
+    uint32_t need[SHARE_POOLS_MAX];
+    uint64_t from = 0, to = 0;
+
+    for (unsigned i = 0; i < pools; i++)
+        to = MAX(to, share_rate(&pool[i], s->low[i]));
+    while (from < to) {
+        uint64_t middle = from + (to - from) / 2;
+        for (unsigned i = 0; i < pools; i++)
+            need[i] = pages_for(&pool[i], middle, s->low[i], memory);
+        if (sum(need, pools) <= memory)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    for (unsigned i = 0; i < pools; i++)
+        s->low[i] = pages_for(&pool[i], to, s->low[i], memory);
+}
+
+/* The heaviest pool that asks for a service and is not in the set, or pools. */
+static unsigned heaviest(const struct share_pool *pool, unsigned pools, uint64_t set)
+{
+    unsigned found = pools;
+
+    for (unsigned i = 0; i < pools; i++) {
+        if (pool[i].high && pool[i].points && !(set >> i & 1) &&
+            (found == pools || pool[i].weight > pool[found].weight))
+            found = i;
+    }
+    return found;
+}
+
+/* Raises low[] to what the rates asked for need, as far as memory goes, and takes from high[] what is more than they need. */
+static void serve(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
+{
+    uint64_t served = 0;
+    uint32_t left = memory - (uint32_t)sum(s->low, pools);
+
+    for (unsigned i; (i = heaviest(pool, pools, served)) < pools; served |= 1ull << i) {
+        uint32_t most = s->low[i] + left;
+        /* Rates asked for are not weighted. */
+        uint32_t need = MIN(pages_for(&pool[i], pool[i].high * pool[i].weight, s->low[i], most), most);
+        uint32_t enough = MIN(pages_for(&pool[i], pool[i].low * pool[i].weight, s->low[i], memory), memory);
+        left -= need - s->low[i];
+        s->low[i] = need;
+        s->high[i] = MAX(need, enough);
+    }
+}
+
+static uint64_t cost(const struct share_pool *p, uint32_t pages)
+{
+    return share_misses(p, pages) * p->weight;
+}
+
+/* One pool more: into[k] is the least cost of it and those before with up to k steps. */
+static void add_pool(struct share *s, const struct share_pool *pool, unsigned i, uint32_t step,
+                     uint32_t steps, const uint64_t *before, uint64_t *into)
+{
+    uint32_t most = MIN((s->high[i] - s->low[i]) / step, steps);
+
+    for (uint32_t k = 0; k <= steps; k++)
+        into[k] = UINT64_MAX;
+    for (uint32_t taken = 0; taken <= most; taken++) {
+        uint64_t own = cost(&pool[i], s->low[i] + taken * step);
+        for (uint32_t k = taken; k <= steps; k++) {
+            if (before[k - taken] + own < into[k]) {
+                into[k] = before[k - taken] + own;
+                s->taken[i][k] = (uint8_t)taken;
+            }
+        }
+    }
+}
+
+/* Divides what the low bounds leave for the least cost; pages that save nothing remain. */
+static void divide_steps(struct share *s, const struct share_config *c, const struct share_pool *pool,
+                         unsigned pools, uint32_t memory)
+{
+    uint32_t rest = memory - (uint32_t)sum(s->low, pools);
+    uint32_t step = MAX(c->step, (rest + SHARE_STEPS_MAX - 1) / SHARE_STEPS_MAX), steps = rest / step;
+
+    memset(s->least[0], 0, sizeof s->least[0]);
+    for (unsigned i = 0; i < pools; i++)
+        add_pool(s, pool, i, step, steps, s->least[i % 2], s->least[(i + 1) % 2]);
+    for (unsigned i = pools, k = steps; i-- > 0;) {
+        s->best[i] = s->low[i] + s->taken[i][k] * step;
+        k -= s->taken[i][k];
+    }
+}
+
+/* The pool has up to limit pages, of those left. */
+static uint32_t fill(uint32_t *pages, uint32_t limit, uint32_t left)
+{
+    uint32_t more = MIN(limit - MIN(limit, *pages), left);
+
+    *pages += more;
+    return left - more;
+}
+
+/* Pages that save nothing stay where they are, as far as bounds allow; the others are spread. */
+static void spread(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
+{
+    uint32_t left = memory - (uint32_t)sum(s->best, pools);
+
+    for (unsigned i = 0; i < pools; i++)
+        left = fill(&s->best[i], MIN(pool[i].pages, s->high[i]), left);
+    for (unsigned i = 0; i < pools; i++) {
+        uint32_t part = left / (pools - i);
+        left -= part - fill(&s->best[i], s->high[i], part);
+    }
+    for (unsigned i = 0; i < pools; i++)
+        left = fill(&s->best[i], s->high[i], left);
+    /* Nobody needs them. */
+    s->best[pools - 1] += left;
+}
+
+int share_divide(struct share *s, const struct share_config *config, const struct share_pool *pool,
+                 unsigned pools, uint32_t memory)
+{
+    int error = check_all(config, pool, pools, memory);
+
+    if (error)
+        return error;
+    set_bounds(s, pool, pools, memory);
+    if (config->goal == SHARE_FAIRNESS)
+        level(s, pool, pools, memory);
+    else if (config->goal == SHARE_SERVICE)
+        serve(s, pool, pools, memory);
+    divide_steps(s, config, pool, pools, memory);
+    spread(s, pool, pools, memory);
+    ASSERT(sum(s->best, pools) == memory);
+    return 0;
+}
