@@ -52,12 +52,13 @@ KERNEL_SRC := \
 		acpi.c acpi_numa.c acpi_tables.c block.c block_drivers.c block_ram.c block_wait.c block_watch.c machine.c numa.c \
 		pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c virtio_blk.c virtio_console.c virtio_layout.c virtq.c) \
 	$(addprefix kernel/proc/, \
-		bundle.c children.c counts.c samples.c elf.c futex.c load.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
+		bundle.c children.c counts.c samples.c elf.c futex.c load.c memory.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
 		user.c userfault.c uthread.c) \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
 	$(addprefix kernel/telemetry/,counters.c record.c stream.c) \
 	$(addprefix mm/, \
-		area.c args.c bootmem.c buddy.c evict.c fault.c frame.c heap.c kstack.c pool.c reclaim.c regions.c space.c space_check.c \
+		area.c args.c bootmem.c buddy.c evict.c fault.c fetch.c frame.c heap.c kstack.c pool.c reclaim.c regions.c space.c space_check.c \
+		space_describe.c \
 		swap.c swap_done.c tlb.c track.c track_path.c track_record.c) \
 	$(addprefix sched/, \
 		balance.c migrate.c policies.c runqueue.c sched.c sharing.c sharing_args.c sharing_detect.c sharing_place.c \
@@ -84,13 +85,14 @@ EVENTS_TOOL_WITHOUT := tools/events/without.c
 SPMD_APPS := fft lu cg mg sp ocean
 SPMD_SRC := apps/common/real.c apps/common/spmd.c
 $(foreach a,$(SPMD_APPS),$(eval $(a)_SRC := $(wildcard apps/$(a)/*.c) $(SPMD_SRC)))
-ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec hpmtop stores $(SPMD_APPS)
+ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec hpmtop memstat stores $(SPMD_APPS)
 hello_SRC := apps/hello/hello.c
 # ... for those that measure others.
 MEASURING_SRC := $(addprefix apps/hpm/,figures.c places.c program.c recording.c shares.c table.c)
 hpmrec_SRC := apps/hpmrec/hpmrec.c $(MEASURING_SRC)
 hpmstat_SRC := $(addprefix apps/hpmstat/,breakdown.c hpmstat.c) $(MEASURING_SRC)
 hpmtop_SRC := apps/hpmtop/hpmtop.c $(MEASURING_SRC)
+memstat_SRC := apps/memstat/memstat.c apps/hpm/program.c
 phases_SRC := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c lz.c matrix.c phases.c sort.c vm.c)
 private_SRC := apps/private/private.c
 scoreboard_SRC := apps/scoreboard/scoreboard.c
@@ -101,7 +103,7 @@ COMMON_SRC := $(addprefix apps/common/,arena.c args.c histogram.c plan.c team.c)
 LIBC_SRC_aarch64 := apps/libc/aarch64/auxv.c
 LIBC_SRC := \
 	$(addprefix apps/libc/, \
-		cond.c futex.c hpm.c hpm_region.c malloc.c memory.c mutex.c newlib_locks.c place.c start.c stubs.c thread.c time.c) \
+		cond.c futex.c hpm.c hpm_region.c malloc.c memory.c mman.c mutex.c newlib_locks.c place.c start.c stubs.c thread.c time.c) \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.

@@ -82,6 +82,7 @@ static enum verdict unmapped_leaves(struct batch *b, uint32_t n)
         if (node->slot == SLOT_NONE)
             return STAYS;
     }
+    p->stats.wasted += node->flags & NODE_UNUSED ? 1 : 0;
     pool_asked_for(p, n);
     add_locked(b, NULL, n);
     return LEAVES;
@@ -264,6 +265,8 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
     uint64_t patience = 2 * (uint64_t)p->frames + 64;
     bool none = false;
 
+    if (p->is_short)
+        track_deliver();
     while (b.n < MIN(count, (uint32_t)BATCH) && patience && !none) {
         if (consider(&b, incoming, &none) == LEAVES)
             incoming = NODE_NONE;

@@ -51,7 +51,8 @@ void tlb_ipi(void); /* IPI_TLB */
 struct space; /* a process's memory: regions and page tables */
 #define REGION_NAME_MAX 16
 enum region_kind { REGION_ANON, REGION_IMAGE, REGION_STACK };
-enum region_advice { ADVICE_NORMAL, ADVICE_SEQUENTIAL, ADVICE_RANDOM };
+/* The first three are kept; the others are done at once. */
+enum region_advice { ADVICE_NORMAL, ADVICE_SEQUENTIAL, ADVICE_RANDOM, ADVICE_WILLNEED, ADVICE_DONTNEED };
 
 int space_create(struct space **out);
 void space_destroy(struct space *s); /* nobody runs in it any more */
@@ -64,6 +65,9 @@ int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum reg
 int space_unmap(struct space *s, vaddr_t va, uint64_t len); /* -EINVAL; holes are fine */
 int space_protect(struct space *s, vaddr_t va, uint64_t len,
                   unsigned prot); /* -ENOMEM where nothing is mapped; W+X: -EACCES */
+/* All of [va, va + len) must be mapped: -ENOMEM; -EINVAL as above.  WILLNEED: pages that are out are read, as far as there is
+ * room; DONTNEED: pages are forgotten, and all zeros when next used. */
+int space_advise(struct space *s, vaddr_t va, uint64_t len, enum region_advice advice);
 /* Writes initial contents into a mapped region whatever its protection (ELF loading).  -ENOMEM, -EFAULT. */
 int space_fill(struct space *s, vaddr_t va, const void *src, size_t n);
 /* Page fault in thread context: 0 repaired; -EFAULT no mapping or not allowed; -ENOMEM; -EDQUOT the process may have no more; -EIO
@@ -73,10 +77,32 @@ int space_fault(struct space *s, vaddr_t va, enum fault_access access);
 void space_describe(struct space *s, vaddr_t va, char *buf, size_t n);
 /* The region an address lies in, guard pages included, how far into it, and how large it is.  False: in none. */
 bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset, uint64_t *bytes);
+/* Of a pool, since it was made. */
+struct pool_stats {
+    uint64_t first_faults; /* pages that came into being                                    */
+    uint64_t minor_faults; /* others that needed no reading                                  */
+    uint64_t major_faults; /* waited for a page to be read                                   */
+    uint64_t page_ins, page_outs, clean_outs;     /* read; written; left without being written  */
+    uint64_t prefetched, prefetched_used, wasted; /* read before anybody asked; used; left unused */
+    uint64_t rescued;                             /* used while they were being written */
+    uint64_t waits_for_room;                      /* faults that waited for a frame     */
+    uint64_t read_errors, write_errors;
+};
 struct space_stats {
     uint64_t mapped_pages, resident_pages, out_pages, faults;
+    const char *policy;               /* NULL: it has no pool, and what follows is 0 */
+    uint64_t limit_pages, pool_pages; /* of its pool, which others may share */
+    struct pool_stats pool;
 };
 void space_stats(struct space *s, struct space_stats *out);
+struct region_stats {
+    vaddr_t start, end;
+    unsigned prot, advice;
+    uint64_t resident_pages, out_pages, faults, slow_faults;
+    char name[REGION_NAME_MAX];
+};
+/* The first region that ends above from; false: there is none. */
+bool space_next_region(struct space *s, vaddr_t from, struct region_stats *out);
 uint64_t space_pages(const struct space *s); /* resident or out; any context; may be out of date */
 void space_check(struct space *s);           /* panics on a broken invariant */
 

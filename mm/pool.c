@@ -7,6 +7,7 @@
 #include "mm/swap.h"
 
 #define NODES_FIRST 1024
+#define TOUCHES     32 /* in one stretch under the locks */
 
 static struct spinlock pools_lock = SPINLOCK(LOCK_POOLS, "pools");
 static struct list pools = {&pools, &pools}; /* pools_lock */
@@ -322,30 +323,39 @@ uint32_t pool_forget(struct pool *p, uint32_t n)
     return frame;
 }
 
-/* ---- What others tell ---- */
+/* ---- What trackers tell ---- */
 
-static void note_used_locked(struct space *s, vaddr_t va)
+static void touch_locked(struct space *s, uint64_t page)
 {
     struct pool *p = s->pool;
-    struct arch_page page;
+    struct arch_page found;
 
-    arch_space_look(&s->arch, ALIGN_DOWN(va, PAGE_SIZE), 1, &page);
-    if (page.kind != ARCH_PAGE_HERE)
+    if (page >= USER_MAX >> PAGE_SHIFT)
         return;
-    uint32_t n = frame_page(page.pa)->next;
-    spin_lock_irqoff(&p->lock);
-    p->ops->touch(p->state, n);
-    spin_unlock_irqoff(&p->lock);
+    arch_space_look(&s->arch, page << PAGE_SHIFT, 1, &found);
+    if (found.kind == ARCH_PAGE_HERE)
+        p->ops->touch(p->state, frame_page(found.pa)->next);
 }
 
-void pool_used(struct space *s, const vaddr_t *pages, unsigned n)
+static void pool_used(struct space *s, const uint64_t *entry, size_t n)
 {
-    if (!s->pool)
-        return;
-    bool irq = spin_lock(&s->lock);
-    for (unsigned i = 0; i < n; i++)
-        note_used_locked(s, pages[i]);
-    spin_unlock(&s->lock, irq);
+    while (n) {
+        size_t part = MIN(n, (size_t)TOUCHES);
+        bool irq = spin_lock(&s->lock);
+        spin_lock_irqoff(&s->pool->lock);
+        for (size_t i = 0; i < part; i++)
+            touch_locked(s, entry[i] & PAGE_ENTRY_PAGE);
+        spin_unlock_irqoff(&s->pool->lock);
+        spin_unlock(&s->lock, irq);
+        entry += part;
+        n -= part;
+    }
+}
+
+void pool_sink(struct space *s, const struct page_run *run)
+{
+    for (unsigned part = 0; s->pool && part < 2; part++)
+        pool_used(s, run->entry[part], run->count[part]);
 }
 
 /* ---- Checking ---- */

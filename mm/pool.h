@@ -6,7 +6,7 @@
  * How others plug in:
  *   a replacement policy is a struct replace_ops (mm/replace.h), chosen by mem.policy when a pool is made.  All its calls are
  *       made under the pool's lock; its state is moved when the pool's nodes have become too few.
- *   a tracker (mm/track.h) hands pages that were used, in their order, to pool_used(), and is asked before a page leaves.  Where none
+ *   a tracker (mm/track.h) hands pages that were used, in their order, to pool_sink(), and is asked before a page leaves.  Where none
  *       watches, faults are all that a policy hears of, and with mem.accessed the accessed bits of pages about to go.
  *   a prefetcher names nodes when a page is read in or a prefetched one first used; pool_fetch() starts their reading.  They come
  *       back READY: not mapped, so that their first use is a fault, and seen.
@@ -26,6 +26,7 @@
 #pragma once
 #include "mm/mm.h"
 #include "mm/replace.h"
+#include "mm/track.h"
 #include "kernel/list.h"
 #include "kernel/lock.h"
 #include "sched/sched.h"
@@ -61,18 +62,6 @@ struct node {
     uint8_t region; /* which it was made in, as policies are told */
 };
 
-/* Since the pool was made. */
-struct pool_stats {
-    uint64_t first_faults; /* pages that came into being                                    */
-    uint64_t minor_faults; /* others that needed no reading                                  */
-    uint64_t major_faults; /* waited for a page to be read                                   */
-    uint64_t page_ins, page_outs, clean_outs; /* read; written; left without being written  */
-    uint64_t prefetched, prefetched_used;
-    uint64_t rescued;        /* used while they were being written */
-    uint64_t waits_for_room; /* faults that waited for a frame     */
-    uint64_t read_errors, write_errors;
-};
-
 struct pool {
     struct spinlock lock;
     struct node *nodes;            /* [P] */
@@ -88,6 +77,7 @@ struct pool {
     uint32_t leaving;  /* [P] of those, GOING and WRITING     */
     uint32_t coming;   /* [P] of those, COMING                */
     uint32_t promised; /* [P] so many more pages are about to leave */
+    bool is_short;     /* [A] memory is: trackers are to watch its spaces */
     uint32_t unused;   /* [P] of those it has, flagged NODE_UNUSED   */
     struct wait_queue busy[POOL_QUEUES]; /* [P] who waits for a node      */
     struct wait_queue room;              /* [P] who waits for a frame, or for the pool's end */
@@ -138,7 +128,10 @@ int pool_charge(struct pool *p, uint32_t incoming);
 void pool_uncharge(struct pool *p, uint32_t frames); /* any context, without its lock */
 
 /* ---- What trackers and prefetchers call.  No lock held. ---- */
-/* These pages of s were used, in this order. */
-void pool_used(struct space *s, const vaddr_t *pages, unsigned n);
-/* Starts reading those of these nodes of p that are out, as far as frames are free without anybody's leaving. */
-void pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n);
+/* A sink of trackers (mm/track.h): the pages of a run were used, in this order. */
+void pool_sink(struct space *s, const struct page_run *run);
+/* Starts reading those of these nodes of p that are out, in this order, `max` at most, as long as frames are free or others
+ * leave without being written; those that are resident are touched for the policy, if asked to.  How many it has begun. */
+unsigned pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n, unsigned max, bool touch);
+/* The nodes of those of n pages, by their virtual numbers, that have one, in the same order: how many. */
+unsigned space_nodes(struct space *s, const uint64_t *page, unsigned n, uint32_t *nodes);

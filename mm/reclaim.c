@@ -10,6 +10,7 @@
 #define KERNEL_PART    64              /* of all frames: one in so many stays the kernel's ...          */
 #define KERNEL_MIN     256             /* ... from these ...                                            */
 #define KERNEL_MAX     4096            /* ... to these                                                  */
+#define AMPLE_PART     4               /* free of the limit: memory is not short any more               */
 #define HOPELESS_LOOKS 3               /* without a page that could leave: there is no more memory      */
 
 static uint32_t user_frames;   /* [A] of all pools */
@@ -192,6 +193,11 @@ static bool try_charge(struct pool *p)
     bool irq = spin_lock(&p->lock);
     bool done = charge_locked(p), few = missing_locked(p, p->reserve / 2) || memory_short(user_reserve() / 2);
 
+    if (few)
+        p->is_short = true;
+    else if (p->is_short && missing_locked(p, p->limit / AMPLE_PART) == 0 &&
+             !memory_short(user_limit() / AMPLE_PART))
+        p->is_short = false;
     spin_unlock(&p->lock, irq);
     if (few)
         ask_reclaim();
@@ -215,6 +221,11 @@ int pool_charge(struct pool *p, uint32_t incoming)
             return -EINTR;
     }
     return 0;
+}
+
+bool pool_charge_now(struct pool *p)
+{
+    return try_charge(p) || (at_limit(p) && shrink(p, NODE_NONE, p->reserve / 2) && try_charge(p));
 }
 
 /* ---- Ahead ---- */
@@ -247,6 +258,7 @@ void paging_start(void)
     struct thread *t;
 
     swap_init();
+    track_attach(pool_sink);
     frame_stats(&stats);
     kernel_frames =
         (uint32_t)MIN(MAX(stats.total_pages / KERNEL_PART, (uint64_t)KERNEL_MIN), (uint64_t)KERNEL_MAX);

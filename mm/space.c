@@ -13,14 +13,13 @@
 #include "kernel/printf.h"
 #include "sched/sched.h"
 
-#define MMAP_BASE         ((vaddr_t)0x200000000000)
-#define REGIONS_FIRST     32
-#define REGIONS_MAX       8192
-#define MAPPED_PAGES_MAX  ((64 * GIB) >> PAGE_SHIFT)
-#define BATCH_FRAMES      64         /* freed together after one shootdown             */
-#define BATCH_STEPS       2048       /* pages looked at in one stretch under the lock  */
-#define ROW_PAGES         32         /* and in one go; an aligned block of them        */
-#define OVERFLOW_DISTANCE (64 * KIB) /* this far below a stack an access is an overflow of it */
+#define MMAP_BASE        ((vaddr_t)0x200000000000)
+#define REGIONS_FIRST    32
+#define REGIONS_MAX      8192
+#define MAPPED_PAGES_MAX ((64 * GIB) >> PAGE_SHIFT)
+#define BATCH_FRAMES     64   /* freed together after one shootdown             */
+#define BATCH_STEPS      2048 /* pages looked at in one stretch under the lock  */
+#define ROW_PAGES        32   /* and in one go; an aligned block of them        */
 
 _Static_assert(REGION_NAME_MAX == REGION_NAME_SIZE, "one length of region names");
 
@@ -430,83 +429,37 @@ int space_protect(struct space *s, vaddr_t va, uint64_t len, unsigned prot)
     return err;
 }
 
-/* ---- For people ---- */
+/* ---- Advice ---- */
 
-/* The guard page of a stack is the lower part of its mapping, without rights. */
-static bool is_guard(const struct regions *r, uint32_t i)
+static int set_advice(struct space *s, vaddr_t va, vaddr_t end, uint8_t advice)
 {
-    const struct region *x = &r->items[i];
-
-    return !x->prot && i + 1 < r->count && x[1].start == x->end &&
-           memcmp(x->name, x[1].name, sizeof(x->name)) == 0;
-}
-
-static void describe_region(const struct region *r, vaddr_t va, char *buf, size_t n)
-{
-    ksnprintf(buf, n, "%s+%#llx, %s%s%s%s", r->name, (unsigned long long)(va - r->start),
-              r->prot ? "" : "no access", r->prot & PROT_R ? "r" : "", r->prot & PROT_W ? "w" : "",
-              r->prot & PROT_X ? "x" : "");
-}
-
-static void describe_locked(struct space *s, vaddr_t va, char *buf, size_t n)
-{
-    const struct regions *r = &s->regions;
-    uint32_t i = regions_index(r, va);
-    const struct region *next = i < r->count ? &r->items[i] : NULL;
-    const struct region *last = i > 0 ? &r->items[i - 1] : NULL;
-
-    if (next && next->start <= va && is_guard(r, i))
-        ksnprintf(buf, n, "guard page of %s: stack overflow", next->name);
-    else if (next && next->start <= va)
-        describe_region(next, va, buf, n);
-    else if (next && next->kind == REGION_STACK && next->start - va <= OVERFLOW_DISTANCE)
-        ksnprintf(buf, n, "%llu bytes below %s: stack overflow", (unsigned long long)(next->start - va),
-                  next->name);
-    else if (va < USER_MIN)
-        ksnprintf(buf, n, "null pointer");
-    else if (va >= USER_MAX)
-        ksnprintf(buf, n, "not user memory");
-    else if (next && next->start - va <= OVERFLOW_DISTANCE)
-        ksnprintf(buf, n, "unmapped, %llu bytes below %s", (unsigned long long)(next->start - va),
-                  next->name);
-    else if (last && va - last->end <= OVERFLOW_DISTANCE)
-        ksnprintf(buf, n, "unmapped, %llu bytes behind %s", (unsigned long long)(va - last->end), last->name);
-    else
-        ksnprintf(buf, n, "unmapped");
-}
-
-void space_describe(struct space *s, vaddr_t va, char *buf, size_t n)
-{
+    struct regions *r = &s->regions;
     bool irq = spin_lock(&s->lock);
+    int err = !regions_cover(r, va, end) || cut_locked(s, va, end) ? -ENOMEM : 0;
 
-    describe_locked(s, va, buf, n);
+    for (uint32_t i = regions_index(r, va); !err && i < r->count && r->items[i].start < end; i++)
+        r->items[i].advice = advice;
+    if (!err)
+        regions_merge(r, va, end);
     spin_unlock(&s->lock, irq);
+    return err;
 }
 
-bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset, uint64_t *bytes)
+int space_advise(struct space *s, vaddr_t va, uint64_t len, enum region_advice advice)
 {
+    vaddr_t end = va + ALIGN_UP(len, PAGE_SIZE);
+    int err = check_range(va, len);
+
+    if (err)
+        return err;
+    if (advice <= ADVICE_RANDOM)
+        return set_advice(s, va, end, (uint8_t)advice);
     bool irq = spin_lock(&s->lock);
-    const struct region *r = regions_find(&s->regions, va);
-
-    if (r) {
-        memcpy(name, r->name, sizeof(r->name));
-        *offset = va - r->start;
-        *bytes = r->end - r->start;
-    }
+    err = regions_cover(&s->regions, va, end) ? 0 : -ENOMEM;
     spin_unlock(&s->lock, irq);
-    return r;
-}
-
-void space_stats(struct space *s, struct space_stats *out)
-{
-    bool irq = spin_lock(&s->lock);
-
-    *out = (struct space_stats){s->mapped_pages, s->resident_pages, s->out_pages, s->faults};
-    spin_unlock(&s->lock, irq);
-}
-
-uint64_t space_pages(const struct space *s)
-{
-    return __atomic_load_n(&s->resident_pages, __ATOMIC_RELAXED) +
-           __atomic_load_n(&s->out_pages, __ATOMIC_RELAXED);
+    if (!err && advice == ADVICE_DONTNEED)
+        drop_pages(s, va, end);
+    if (!err && advice == ADVICE_WILLNEED)
+        space_fetch(s, va, end);
+    return err;
 }

@@ -23,6 +23,7 @@ struct space {
     uint32_t pins;              /* [A] who makes pages of it leave; it stays     */
     struct wait_queue unpinned; /* [S] */
     uint8_t next_tag;           /* [S] of regions, as policies know them         */
+    bool told_short;            /* [A] trackers know that its memory is short    */
     uint16_t number;            /* [-] for trackers; 0: none                     */
     bool watched;               /* mm/track.c */
 };
@@ -35,3 +36,5 @@ static inline unsigned space_page_prot(unsigned prot)
 
 /* space_check.c: the same as space_check when its last thread has gone, mostly with interrupts on. */
 void space_check_end(struct space *s);
+/* fetch.c: starts reading what is out of [va, end), as far as there is room. */
+void space_fetch(struct space *s, vaddr_t va, vaddr_t end);

@@ -17,12 +17,10 @@ static void arrive_locked(struct pool *p, uint32_t n)
     struct node *node = &p->nodes[n];
 
     p->stats.page_ins++;
-    if (node->flags & NODE_UNUSED) {
-        p->stats.prefetched++;
+    if (node->flags & NODE_UNUSED)
         p->ops->enter_unused(p->state, n, node->region);
-    } else {
+    else
         p->ops->enter(p->state, n, node->region);
-    }
     pool_set_state(p, n, NODE_READY);
 }
 

@@ -24,3 +24,18 @@ void memory_unmap(void *at, size_t bytes)
 {
     syscall2(SYS_MUNMAP, at, whole_pages(bytes));
 }
+
+int memory_advise(void *at, size_t bytes, int advice)
+{
+    return (int)syscall3(SYS_MADVISE, at, bytes, advice);
+}
+
+int memory_read(int pid, struct sys_memory *out)
+{
+    return (int)syscall3(SYS_MEMORY, pid, out, sizeof(*out));
+}
+
+int memory_regions(int pid, struct sys_memory_region *out, size_t room)
+{
+    return (int)syscall3(SYS_REGIONS, pid, out, room * sizeof(*out));
+}

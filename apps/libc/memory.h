@@ -4,9 +4,19 @@
  */
 #pragma once
 #include <stddef.h>
+#include "kernel/proc/abi.h"
 
 /* Zeroed memory in whole pages, under a name of up to 15 characters (a longer one is cut).  NULL: there is none. */
 void *memory_map(const char *name, size_t bytes);
 
 /* Gives it back, whole. */
 void memory_unmap(void *at, size_t bytes);
+
+/* What is known of how it will be used, SYS_ADVICE_; whole pages.  0, or -EINVAL, -ENOMEM: not all of it is mapped. */
+int memory_advise(void *at, size_t bytes, int advice);
+
+/* Memory of a process, 0: the own; one that was started here and has ended: as it was then.  0 or -ESRCH. */
+int memory_read(int pid, struct sys_memory *out);
+
+/* Its regions, by address: how many there are, the first room of them in out; -ESRCH. */
+int memory_regions(int pid, struct sys_memory_region *out, size_t room);

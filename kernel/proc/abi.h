@@ -46,9 +46,20 @@ enum sys_number {
     SYS_SAMPLE_ACCOUNT, /* (session, criterion, struct sys_sample_account *, bytes) -ENOENT: behind the last          */
     SYS_SAMPLE_CLOSE, /* (session)                                                                           */
     SYS_NEXT_PID,     /* () the pid that the next application the caller's process spawns will have */
+    SYS_MADVISE,      /* (addr, len, SYS_ADVICE_) -EINVAL; -ENOMEM: a hole                                  */
+    SYS_MEMORY,  /* (pid, struct sys_memory *, bytes) pid 0: the own process                            */
+    SYS_REGIONS, /* (pid, struct sys_memory_region *, bytes) by address; how many there are             */
     SYS_COUNT
 };
 
+/* The first three are kept for the kernel to heed; then: is read in ahead; is forgotten, and all zeros when next used. */
+enum {
+    SYS_ADVICE_NORMAL,
+    SYS_ADVICE_SEQUENTIAL,
+    SYS_ADVICE_RANDOM,
+    SYS_ADVICE_WILLNEED,
+    SYS_ADVICE_DONTNEED
+};
 enum { SYS_PROT_READ = 1, SYS_PROT_WRITE = 2, SYS_PROT_EXEC = 4 };
 enum { SYS_SCOPE_THREAD, SYS_SCOPE_PROCESS, SYS_SCOPE_MACHINE };
 
@@ -170,6 +181,34 @@ struct sys_place {
     char region[16];          /* a region of the process's memory, or "kernel" */
     char function[96];
     char file[96]; /* path from the top of the repository, or the name of a file from elsewhere */
+};
+
+/* Memory of a process, and of the machine. */
+struct sys_memory {
+    uint64_t mapped_bytes, resident_bytes, swapped_bytes;
+    uint64_t faults; /* page faults of any kind */
+    uint64_t limit_bytes,
+        pool_bytes; /* of its pool, which others may share; 0: it has none, nor what follows up to policy */
+    uint64_t first_faults, minor_faults,
+        major_faults;                             /* pages that came into being; needed no reading; did */
+    uint64_t page_ins, page_outs, clean_outs;     /* read; written; left without being written        */
+    uint64_t prefetched, prefetched_used, wasted; /* read ahead; of those, used; evicted unused       */
+    uint64_t rescued;                             /* used while they were being written               */
+    uint64_t waits;                               /* for a frame                                      */
+    uint64_t read_errors, write_errors;
+    uint64_t memory_bytes, free_bytes;                    /* the machine's */
+    uint64_t swap_bytes, swap_free_bytes, swap_bad_bytes; /* 0: there is none */
+    uint64_t swap_reads, swap_writes;                     /* requests        */
+    uint32_t ended;                                       /* 1: the process has ended; as it was then */
+    uint32_t reserved;
+    char policy[16], tracker[16];
+};
+
+struct sys_memory_region {
+    uint64_t start, bytes, resident_bytes, swapped_bytes;
+    uint64_t faults, major_faults; /* pages that came; of those, how many had to be read */
+    uint32_t prot, advice;         /* SYS_PROT_, SYS_ADVICE_ */
+    char name[16];
 };
 
 /*

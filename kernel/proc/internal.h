@@ -33,6 +33,7 @@ struct process {
     uint32_t child_made;                 /* [P] bit i: child[i] is kept for one that is being started */
     uint32_t next_child;                 /* [P] reserved pid; 0: none         */
     bool waited_for;                     /* [P of its parent] */
+    struct space_stats memory;           /* [P] as it was when it ended */
     uint32_t refs;                       /* [A] the table's, process_start's caller's, its threads' */
     struct spinlock line_lock;
     char line[PROCESS_LINE_MAX]; /* [L] output not yet written       */

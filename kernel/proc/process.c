@@ -4,6 +4,7 @@
 #include "kernel/proc/counts.h"
 #include "kernel/proc/samples.h"
 #include "kernel/proc/futex.h"
+#include "kernel/proc/memory.h"
 #include "kernel/printf.h"
 #include "kernel/telemetry/telemetry.h"
 
@@ -158,6 +159,7 @@ void process_reap(struct process *p)
     stdio_flush(p);
     while (__atomic_load_n(&p->lookers, __ATOMIC_ACQUIRE))
         sched_yield();
+    memory_remember(p);
     space_destroy(p->space);
     __atomic_fetch_add(&reaps.finished, 1, __ATOMIC_ACQ_REL);
     telemetry_process_exit(p->pid, p->status);
