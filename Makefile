@@ -93,7 +93,7 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-prefetch bench-mux bench-period bench-hpm test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-prefetch bench-mux bench-period bench-regret bench-hpm test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
@@ -327,7 +327,7 @@ plot-breakdown: | deps-run
 	@mkdir -p $(OUT)
 	@tools/plot_breakdown.sh $(FILE) $(OUT)/breakdown
 
-bench: bench-sharing bench-clustering bench-mrc bench-prefetch bench-mux bench-period bench-hpm
+bench: bench-sharing bench-clustering bench-mrc bench-prefetch bench-mux bench-period bench-hpm bench-regret
 all: $(KERNEL) $(O)/vigil.efi machine
 
 # ---- Host tests ------------------------------------------------------------------------------------------------------
@@ -395,6 +395,15 @@ $(H)/sim_prefetch: test/host/sim_prefetch.c $(PREFETCHING) $(addprefix test/host
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
 bench-prefetch: $(H)/sim_prefetch
 	@QUICK=$(QUICK) $(H)/sim_prefetch $(if $(filter 1,$(QUICK)),,| tee docs/results/prefetch.txt)
+
+# How far the chooser of replacement policies is below the best of its experts (TRACE=name,... for some, size by size).
+$(H)/sim_regret: test/host/sim_regret.c $(filter mm/replace%,$(POLICY_SRC)) tools/replay/simulate.c test/host/traces.c \
+		$(wildcard mm/replace*.h tools/replay/*.h test/host/traces.h)
+	$(call say,HOSTLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
+bench-regret: $(H)/sim_regret
+	@QUICK=$(QUICK) $(H)/sim_regret $(if $(filter 1,$(QUICK))$(TRACE),,| tee docs/results/regret.txt)
 
 # ---- Fuzzers ---------------------------------------------------------------------------------------------------------
 FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)

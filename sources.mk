@@ -7,7 +7,9 @@ POLICY_SRC := \
 	kernel/dev/block_faults.c \
 	$(addprefix mm/,lrudist.c lrustack.c mrc.c mrustack.c prefetch.c prefetch_ppg.c prefetch_spatial.c share.c share_divide.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
-	$(addprefix mm/,replace.c replace_arc.c replace_clock.c replace_lirs.c replace_lru.c replace_mru.c) \
+	$(addprefix mm/, \
+		replace.c replace_arc.c replace_chooser.c replace_clock.c replace_follow.c replace_lirs.c replace_lru.c \
+		replace_mru.c replace_shadows.c) \
 	$(addprefix sched/, \
 		balance_policy.c cluster.c cluster_cosine.c cluster_published.c cluster_watch.c place.c place_core.c \
 		place_simple.c sampling_period.c shmap.c shmap_picture.c)
@@ -180,6 +182,7 @@ REPLACING := \
 	$(addprefix test/host/,replace_random.c traces.c)
 test_replace_SRC := $(REPLACING)
 test_replace_adaptive_SRC := $(REPLACING)
+test_replace_chooser_SRC := $(REPLACING)
 
 CLUSTERING := test/host/planted.c $(filter sched/cluster%,$(POLICY_SRC)) sched/shmap.c
 PLACING := test/host/placing.c $(filter sched/place%,$(POLICY_SRC))

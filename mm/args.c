@@ -11,7 +11,7 @@ uint64_t swap_wanted = SWAP_NONE, swap_bytes_max = MEMORY_UNLIMITED;
 #define LIMIT_MIN (256 * KIB) /* an instruction alone may need a dozen pages */
 
 /* Of replace_policies; the others in the order of their enumerations. */
-static const char *const policy_names[] = {"lru", "clock", "mru", "lirs", "arc", NULL};
+static const char *const policy_names[] = {"lru", "clock", "mru", "lirs", "arc", "chooser", NULL};
 static const char *const pool_names[] = {"local", "global", NULL};
 static const char *const pools_names[] = {"auto", "always", NULL};
 static const char *const swap_names[] = {"none", "any", "ram", "virtio", "model", NULL};

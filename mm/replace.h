@@ -7,6 +7,7 @@
  *   mru      the most recently used: of a loop, what came first stays
  *   lirs     of those used once in a long while, the first [Jiang and Zhang 2002]
  *   arc      between recency and frequency, by which of both misses more [Megiddo and Modha 2003]
+ *   chooser  what the one of these does that has lately missed least, by shadows on a sample of the pages
  *
  * A page is a *node*, a number below `nodes`; a policy knows nothing else of it.  What it is told:
  *   touch            the page access log has a resident page, in the log's order.  Pages that the page access buffer
@@ -80,7 +81,8 @@ struct replace_ops {
     const char *(*check)(const void *state);
 };
 
-extern const struct replace_ops replace_lru, replace_clock, replace_mru, replace_lirs, replace_arc;
+extern const struct replace_ops replace_lru, replace_clock, replace_mru, replace_lirs, replace_arc,
+    replace_chooser;
 extern const struct replace_ops *const replace_policies[]; /* NULL-terminated, in the order above */
 
 /* The policy of that name, or NULL. */

@@ -16,8 +16,8 @@ enum { HIR_PERCENT = 1, HIR_MIN = 2 }; /* resident HIR pages        */
 
 struct lirs {
     uint32_t nodes, frames;
-    uint32_t lir; /* pages, all resident */
-    uint32_t spare;
+    uint32_t lir;              /* pages, all resident */
+    uint32_t history;          /* pages of S that are out */
     struct replace_list stack; /* S: latest use at the head      */
     struct replace_list queue; /* Q: the next victim at the tail */
     struct replace_unused unused;
@@ -101,8 +101,10 @@ static bool lirs_resident(const void *state, uint32_t node)
 /* Stack pruning: a LIR page is at the bottom of S, or S is empty. */
 static void prune(struct lirs *s)
 {
-    while (s->stack.size && !is_lir(s, s->stack.tail))
+    while (s->stack.size && !is_lir(s, s->stack.tail)) {
+        s->history -= !lirs_resident(s, s->stack.tail);
         list_remove(s->link, &s->stack, s->stack.tail);
+    }
 }
 
 static void demote(struct lirs *s)
@@ -160,8 +162,11 @@ static void lirs_touch(void *state, uint32_t node)
 
 static void lirs_enter(void *state, uint32_t node, uint32_t region)
 {
-    ASSERT(!lirs_resident(state, node) && region < REPLACE_REGIONS_MAX);
-    use(state, node);
+    struct lirs *s = state;
+
+    ASSERT(!lirs_resident(s, node) && region < REPLACE_REGIONS_MAX);
+    s->history -= in_stack(s, node);
+    use(s, node);
 }
 
 /* Its place in S, if it has one, stays: that is what its first use will be judged by. */
@@ -170,6 +175,7 @@ static void lirs_enter_unused(void *state, uint32_t node, uint32_t region)
     struct lirs *s = state;
 
     ASSERT(!lirs_resident(s, node) && region < REPLACE_REGIONS_MAX);
+    s->history -= in_stack(s, node);
     list_push_head(queued(s), &s->unused.list, node);
 }
 
@@ -191,6 +197,7 @@ static void lirs_leave(void *state, uint32_t node)
     struct lirs *s = state;
 
     ASSERT(lirs_resident(s, node));
+    s->history += in_stack(s, node);
     if (queued(s)[node].list == UNUSED_LIST) {
         unused_remove(queued(s), &s->unused, node);
         return;
@@ -211,8 +218,10 @@ static void lirs_forget(void *state, uint32_t node)
 
     if (lirs_resident(s, node))
         lirs_leave(s, node);
-    if (in_stack(s, node))
+    if (in_stack(s, node)) {
         list_remove(s->link, &s->stack, node);
+        s->history--;
+    }
     prune(s);
 }
 
@@ -231,9 +240,8 @@ static void lirs_report(const void *state, struct replace_report *out)
     const struct lirs *s = state;
 
     *out = (struct replace_report){.policy = replace_lirs.name,
-                                   .resident = s->lir + s->queue.size + s->unused.list.size};
-    for (uint32_t n = 0; n < s->nodes; n++)
-        out->history += in_stack(s, n) && !lirs_resident(s, n);
+                                   .resident = s->lir + s->queue.size + s->unused.list.size,
+                                   .history = s->history};
 }
 
 static const char *lirs_check(const void *state)
@@ -241,7 +249,7 @@ static const char *lirs_check(const void *state)
     const struct lirs *s = state;
     const struct replace_link *queue = s->link + s->nodes;
     const char *broken = list_check(s->link, s->nodes, &s->stack);
-    uint32_t lir = 0;
+    uint32_t lir = 0, history = 0;
 
     if (!broken)
         broken = list_check(queue, s->nodes, &s->queue);
@@ -249,13 +257,14 @@ static const char *lirs_check(const void *state)
         broken = list_check(queue, s->nodes, &s->unused.list);
     for (uint32_t n = 0; n < s->nodes && !broken; n++) {
         lir += is_lir(s, n);
+        history += in_stack(s, n) && !lirs_resident(s, n);
         if (is_lir(s, n) && (!in_stack(s, n) || queue[n].list != LIST_NONE))
             broken = "lirs: a LIR page is not in S, or in Q as well";
     }
     if (!broken && s->stack.size && !is_lir(s, s->stack.tail))
         broken = "lirs: what is at the bottom of S is not LIR";
-    if (!broken && lir != s->lir)
-        broken = "lirs: LIR pages are miscounted";
+    if (!broken && (lir != s->lir || history != s->history))
+        broken = "lirs: LIR pages, or those that are out, are miscounted";
     return broken;
 }
 

@@ -243,6 +243,24 @@ struct trace trace_make(enum trace_kind kind, uint32_t pages, size_t length, uin
     return t;
 }
 
+struct trace trace_turns(const struct trace_part *part, unsigned parts, size_t phase, uint32_t pages,
+                         size_t length, uint64_t seed)
+{
+    struct trace t = trace_room(pages, length), made[TRACE_PARTS_MAX];
+    size_t at[TRACE_PARTS_MAX] = {0};
+    uint64_t random = seeded(seed);
+
+    for (unsigned p = 0; p < parts; p++)
+        made[p] = trace_make(part[p].kind, part[p].pages, length, seed + p);
+    for (size_t i = 0; i < length; i++) {
+        unsigned p = (unsigned)((phase ? i / phase : test_random(&random)) % parts);
+        t.page[i] = part[p].first + made[p].page[at[p]++];
+    }
+    for (unsigned p = 0; p < parts; p++)
+        trace_free(&made[p]);
+    return t;
+}
+
 void trace_free(struct trace *t)
 {
     free(t->page);

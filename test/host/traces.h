@@ -29,6 +29,15 @@ struct trace {
 
 /* Never fails: ends the program where there is no memory.  pages >= 16.  Freed by trace_free(). */
 struct trace trace_make(enum trace_kind kind, uint32_t pages, size_t length, uint64_t seed);
+/* A shape on some of the pages: first .. first + pages - 1. */
+enum { TRACE_PARTS_MAX = 8 };
+struct trace_part {
+    enum trace_kind kind;
+    uint32_t first, pages;
+};
+/* The parts in turn, each for `phase` accesses, each going on where it was; at random for each access when phase is 0. */
+struct trace trace_turns(const struct trace_part *part, unsigned parts, size_t phase, uint32_t pages,
+                         size_t length, uint64_t seed);
 /* Room for so many accesses, all of page 0: for traces of a test's own. */
 struct trace trace_room(uint32_t pages, size_t length);
 void trace_free(struct trace *t);

@@ -1,0 +1,201 @@
+/*
+ * How far the chooser is below the best of its experts, in points of hit rate: on the traces it was made for, and on others made
+ * against it (two shapes in turns of various lengths, or mixed), from every expert it can start with, for memory from 5 to
+ * 90 % of the pages.  First uses and the time it takes to learn are included.
+ * QUICK=1: fewer of each.  TRACE=name,...: these alone, every size on a line.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "test/host/traces.h"
+#include "tools/replay/simulate.h"
+
+enum { EXPERTS_MAX = 8, PER_PAGE = 60, PAGES = 8192, PAGES_LARGE = 32768, PAGES_SMALL = 1024 };
+
+static const unsigned percents[] = {5,  8,  10, 12, 13, 16, 20, 25, 30, 33, 34,
+                                    40, 50, 60, 66, 67, 70, 75, 80, 85, 90};
+static const unsigned percents_few[] = {5, 13, 20, 34, 50, 70, 85, 90};
+
+/* Turns' lengths in eighths of the number of pages; 0: mixed at random. */
+static const unsigned turns[] = {0, 2, 8, 24, 64, 120, 200};
+
+enum group { NAMED, LARGE, SMALL, MADE, GROUPS };
+static const char *const group_names[] = {"named", "large", "small", "made"};
+
+struct job {
+    char name[64];
+    enum group group;
+    uint32_t pages;
+    struct trace_part part[2];
+    unsigned parts, turn;
+};
+
+/* Of a group: traces, those more than two points below, the worst. */
+static struct {
+    unsigned traces, above;
+    double worst;
+    char name[64];
+} found[GROUPS];
+
+static const char *expert[EXPERTS_MAX];
+static unsigned experts;
+static int quick, each;
+
+void panic(const char *fmt, ...)
+{
+    fprintf(stderr, "sim_regret: panic: %s\n", fmt);
+    abort();
+}
+
+static double rate(const struct replace_ops *ops, const struct trace *t, uint32_t frames, const char *first)
+{
+    struct replace_config config = {.nodes = t->pages, .frames = frames, .seed = 1, .first = first};
+    struct access_trace seen = {.page = t->page, .length = t->length, .pages = t->pages};
+    uint64_t misses;
+
+    if (simulate(ops, &config, &seen, &misses)) {
+        fprintf(stderr, "sim_regret: %s refused %u frames\n", ops->name, frames);
+        exit(1);
+    }
+    return 100.0 * (double)(t->length - misses) / (double)t->length;
+}
+
+static unsigned best_single(const struct trace *t, uint32_t frames, double *single)
+{
+    unsigned best = 0;
+
+    for (unsigned e = 0; e < experts; e++) {
+        single[e] = rate(replace_find(expert[e]), t, frames, NULL);
+        best = single[e] > single[best] ? e : best;
+    }
+    return best;
+}
+
+/* The most that any start loses; where: the case, if it is worse than `worst`. */
+static double one_size(const struct trace *t, unsigned percent, double worst, char *where, size_t room)
+{
+    uint32_t frames = (uint32_t)((uint64_t)t->pages * percent / 100);
+    double single[EXPERTS_MAX], chosen[EXPERTS_MAX];
+    unsigned best = best_single(t, frames, single);
+
+    for (unsigned e = 0; e < experts; e++) {
+        chosen[e] = rate(&replace_chooser, t, frames, expert[e]);
+        if (single[best] - chosen[e] > worst) {
+            worst = single[best] - chosen[e];
+            snprintf(where, room, "memory_pct=%u first=%s best=%s best_pct=%.2f chooser_pct=%.2f", percent,
+                     expert[e], expert[best], single[best], chosen[e]);
+        }
+    }
+    for (unsigned e = 0; each && e < experts; e++)
+        printf("  memory_pct=%u expert=%s alone_pct=%.2f chooser_from_it_pct=%.2f\n", percent, expert[e],
+               single[e], chosen[e]);
+    return worst;
+}
+
+static struct trace made(const struct job *j)
+{
+    size_t length = (size_t)j->pages * PER_PAGE;
+
+    if (j->parts == 1)
+        return trace_make(j->part[0].kind, j->pages, length, 1);
+    return trace_turns(j->part, j->parts, (size_t)j->turn * j->pages / 8, j->pages, length, 1);
+}
+
+static void run(const struct job *j)
+{
+    struct trace t = made(j);
+    bool few = quick || j->group == MADE || j->group == LARGE;
+    const unsigned *p = few ? percents_few : percents;
+    unsigned n = few ? ARRAY_SIZE(percents_few) : ARRAY_SIZE(percents);
+    char where[160] = "";
+    double worst = -100;
+
+    for (unsigned i = 0; i < n; i++)
+        worst = one_size(&t, p[i], worst, where, sizeof where);
+    printf("RESULT regret group=%s trace=%s pages=%u points=%.2f %s\n", group_names[j->group], j->name,
+           j->pages, worst, where);
+    fflush(stdout);
+    if (!found[j->group].traces++ || worst > found[j->group].worst) {
+        found[j->group].worst = worst;
+        snprintf(found[j->group].name, sizeof found[j->group].name, "%s", j->name);
+    }
+    found[j->group].above += worst > 2;
+    trace_free(&t);
+}
+
+/* Whether a list with commas has the name; an absent list has all. */
+static bool listed(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = list; list && (at = strstr(at, name)); at += length)
+        if ((at == list || at[-1] == ',') && (at[length] == 0 || at[length] == ','))
+            return true;
+    return !list;
+}
+
+static void consider(const struct job *j)
+{
+    if (listed(getenv("TRACE"), j->name))
+        run(j);
+}
+
+static void named(enum group group, uint32_t pages)
+{
+    for (unsigned k = 0; k < TRACE_KINDS; k++) {
+        struct job j = {.group = group, .pages = pages, .parts = 1, .part[0].kind = k};
+        snprintf(j.name, sizeof j.name, "%s", trace_names[k]);
+        consider(&j);
+    }
+}
+
+static const struct {
+    const char *name;
+    struct trace_part part;
+} shape[] = {
+    {"loop", {TRACE_LOOP, 0, PAGES}},
+    {"loop_third", {TRACE_LOOP, PAGES / 3, PAGES / 3}},
+    {"zipf", {TRACE_ZIPF, 0, PAGES}},
+    {"zipf_third", {TRACE_ZIPF, 0, PAGES / 3}},
+    {"uniform_half", {TRACE_UNIFORM, PAGES / 2, PAGES / 2}},
+    {"drift", {TRACE_DRIFT, 0, PAGES}},
+    {"zigzag", {TRACE_ZIGZAG, 0, PAGES}},
+    {"back_forth_half", {TRACE_BACK_FORTH, PAGES / 4, PAGES / 2}},
+};
+
+static void pair(unsigned a, unsigned b)
+{
+    for (unsigned i = 0; i < ARRAY_SIZE(turns); i++) {
+        struct job j = {.group = MADE, .pages = PAGES, .parts = 2, .turn = turns[i]};
+        j.part[0] = shape[a].part;
+        j.part[1] = shape[b].part;
+        if (turns[i])
+            snprintf(j.name, sizeof j.name, "%s/%s/%.2f", shape[a].name, shape[b].name, turns[i] / 8.0);
+        else
+            snprintf(j.name, sizeof j.name, "%s+%s", shape[a].name, shape[b].name);
+        if (!quick || (a * ARRAY_SIZE(shape) + b + i) % 7 == 0)
+            consider(&j);
+    }
+}
+
+int main(void)
+{
+    quick = getenv("QUICK") && atoi(getenv("QUICK"));
+    each = getenv("TRACE") != NULL;
+    for (const struct replace_ops *const *p = replace_policies; *p; p++)
+        if (*p != &replace_chooser)
+            expert[experts++] = (*p)->name;
+    named(NAMED, PAGES);
+    named(SMALL, PAGES_SMALL);
+    if (!quick)
+        named(LARGE, PAGES_LARGE);
+    for (unsigned a = 0; a < ARRAY_SIZE(shape); a++)
+        for (unsigned b = a + 1; b < ARRAY_SIZE(shape); b++)
+            pair(a, b);
+    for (unsigned g = 0; g < GROUPS; g++)
+        if (found[g].traces)
+            printf("RESULT regret.summary group=%s traces=%u above_two_points=%u worst_points=%.2f "
+                   "worst_trace=%s\n",
+                   group_names[g], found[g].traces, found[g].above, found[g].worst, found[g].name);
+    return 0;
+}

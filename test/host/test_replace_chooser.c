@@ -1,0 +1,188 @@
+/* The chooser: bounds on what it loses against the best of its experts, and what it keeps when it changes its mind. */
+#include "test/host/expect_panic.h"
+#include "test/host/replace_random.h"
+#include "test/host/traces.h"
+#include "mm/replace_follow.h"
+#include "tools/replay/simulate.h"
+
+static const char *const experts[] = {"lru", "clock", "mru", "lirs", "arc"};
+
+static double rate(const struct replace_ops *ops, const struct trace *t, uint32_t frames, const char *first)
+{
+    struct replace_config config = {.nodes = t->pages, .frames = frames, .seed = 1, .first = first};
+    struct access_trace seen = {.page = t->page, .length = t->length, .pages = t->pages};
+    uint64_t misses;
+
+    assert_int_equal(simulate(ops, &config, &seen, &misses), 0);
+    return 100.0 * (double)(t->length - misses) / (double)t->length;
+}
+
+/* From `starts` of the experts, the first being number `from`. */
+static void bounded(const struct trace *t, const char *name, unsigned percent, unsigned from, unsigned starts,
+                    double points)
+{
+    uint32_t frames = (uint32_t)((uint64_t)t->pages * percent / 100);
+    double best = 0;
+
+    for (unsigned e = 0; e < ARRAY_SIZE(experts); e++) {
+        double single = rate(replace_find(experts[e]), t, frames, NULL);
+        best = MAX(best, single);
+    }
+    for (unsigned e = from; e < from + starts; e++) {
+        const char *first = experts[e % ARRAY_SIZE(experts)];
+        double chosen = rate(&replace_chooser, t, frames, first);
+        if (chosen < best - points)
+            fail_msg("%s, %u pages, memory for %u %%, from %s: %.2f %% hits, the best has %.2f", name,
+                     t->pages, percent, first, chosen, best);
+    }
+}
+
+static void two_points_below_the_best_at_most(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
+        struct trace t = trace_make(kind, 8192, 8192 * 60, 1);
+        bounded(&t, trace_names[kind], kind % 2 ? 20 : 70, kind, 2, 2);
+        bounded(&t, trace_names[kind], kind % 2 ? 80 : 40, kind + 2, 1, 2);
+        trace_free(&t);
+    }
+}
+
+static void five_points_where_there_are_few_pages(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
+        struct trace t = trace_make(kind, 1024, 1024 * 60, 2);
+        for (unsigned percent = 10; percent <= 90; percent += 20)
+            bounded(&t, trace_names[kind], percent, kind + percent / 20, 2, 5);
+        trace_free(&t);
+    }
+}
+
+/* Phases that are as long as it takes to notice them. */
+static void chasing_phases_costs_five_points_at_most(void **state)
+{
+    (void)state;
+    const struct trace_part part[] = {{TRACE_LOOP, 0, 4096}, {TRACE_DRIFT, 0, 4096}};
+
+    for (size_t phase = 1024; phase <= 65536; phase *= 4) {
+        struct trace t = trace_turns(part, 2, phase, 4096, 4096 * 60, 1);
+        bounded(&t, "loop and drift", 50, 0, 1, 5);
+        trace_free(&t);
+    }
+}
+
+/* LRU, CLOCK and ARC never hit. */
+static void a_loop_is_found_within_one_round_from_any_start(void **state)
+{
+    (void)state;
+    enum { PAGES = 4096, FRAMES = 2048 };
+    for (unsigned e = 0; e < ARRAY_SIZE(experts); e++) {
+        struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = experts[e]};
+        struct simulation s;
+        assert_int_equal(simulation_start(&s, &replace_chooser, &config), 0);
+        for (uint32_t i = 0; i < 2 * PAGES; i++)
+            simulation_access(&s, i % PAGES);
+        uint64_t before = s.misses;
+        for (uint32_t i = 0; i < 10 * PAGES; i++)
+            simulation_access(&s, i % PAGES);
+        assert_in_range(s.misses - before, 0, 10 * PAGES * 53 / 100);
+        assert_null(replace_chooser.check(s.state));
+        simulation_end(&s);
+    }
+}
+
+/* The sample becomes sparser twice on the way. */
+static void its_state_may_grow_at_any_time(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        struct replace_random r =
+            replace_random_start(&replace_chooser, 1500, 5000, 300, experts[seed + 1], seed);
+        for (unsigned step = 0; step < 3000; step++)
+            replace_random_step(&r);
+        assert_int_equal(r.nodes, 5000);
+        replace_random_end(&r);
+    }
+}
+
+static void an_expert_that_there_is_not_is_refused(void **state)
+{
+    (void)state;
+    uint64_t memory[4096];
+    const struct replace_config none = {.nodes = 16, .frames = 4, .first = "fifo"},
+                                itself = {.nodes = 16, .frames = 4, .first = "chooser"};
+
+    assert_int_equal(replace_chooser.init(memory, &none), -EINVAL);
+    assert_int_equal(replace_chooser.init(memory, &itself), -EINVAL);
+}
+
+/* ---- A memory that becomes a given set ---- */
+
+static void strays_go_before_any_page_of_the_set(void **state)
+{
+    (void)state;
+    uint64_t memory[200];
+    const struct replace_config config = {.nodes = 16, .frames = 8};
+
+    assert_int_equal(replace_follow.init(memory, &config), 0);
+    for (uint32_t n = 0; n < 8; n++)
+        replace_follow.enter(memory, n, 0);
+    follow_stray(memory, 3);
+    follow_stray(memory, 5);
+    const uint32_t order[] = {3, 5, 7, 6, 4};
+    for (unsigned i = 0; i < ARRAY_SIZE(order); i++) {
+        assert_int_equal(replace_follow.victim(memory, REPLACE_NONE), order[i]);
+        replace_follow.leave(memory, order[i]);
+        assert_null(replace_follow.check(memory));
+    }
+}
+
+/* All strays are in the page access buffer, and the page used last is as well. */
+static void a_page_in_the_buffer_is_passed_over(void **state)
+{
+    (void)state;
+    uint64_t memory[200];
+    const struct replace_config config = {.nodes = 16, .frames = 8};
+
+    assert_int_equal(replace_follow.init(memory, &config), 0);
+    for (uint32_t n = 0; n < 8; n++)
+        replace_follow.enter(memory, n, 0);
+    follow_stray(memory, 2);
+    const uint32_t order[] = {2, 7, 6};
+    for (unsigned i = 0; i < ARRAY_SIZE(order); i++) {
+        assert_int_equal(replace_follow.victim(memory, REPLACE_NONE), order[i]);
+        if (i + 1 < ARRAY_SIZE(order))
+            replace_follow.touch(memory, order[i]);
+    }
+    replace_follow.leave(memory, 6);
+    assert_int_equal(replace_follow.victim(memory, REPLACE_NONE), 2);
+}
+
+static void random_operations_keep_the_sets_invariants(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct replace_random r =
+            replace_random_start(&replace_follow, 40, 150, 1 + (uint32_t)seed, NULL, seed);
+        for (unsigned step = 0; step < 2000; step++)
+            replace_random_step(&r);
+        replace_random_end(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_points_below_the_best_at_most),
+        cmocka_unit_test(five_points_where_there_are_few_pages),
+        cmocka_unit_test(chasing_phases_costs_five_points_at_most),
+        cmocka_unit_test(a_loop_is_found_within_one_round_from_any_start),
+        cmocka_unit_test(its_state_may_grow_at_any_time),
+        cmocka_unit_test(an_expert_that_there_is_not_is_refused),
+        cmocka_unit_test(strays_go_before_any_page_of_the_set),
+        cmocka_unit_test(a_page_in_the_buffer_is_passed_over),
+        cmocka_unit_test(random_operations_keep_the_sets_invariants),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
