@@ -84,7 +84,7 @@ EVENTS_TOOL_WITHOUT := tools/events/without.c
 # ---- Applications ----------------------------------------------------------------------------------------------------
 # To add one: a folder apps/NAME, a line NAME_SRC, and its name in ALL_APPS; for one on large arrays (apps/common/spmd.h) its name in
 # SPMD_APPS: all but apps/NAME/main.c is tested on the host too.
-SPMD_APPS := fft lu cg mg sp ocean
+SPMD_APPS := fft lu cg mg sp ocean barnes phylogeny cube
 SPMD_SRC := apps/common/real.c apps/common/spmd.c
 $(foreach a,$(SPMD_APPS),$(eval $(a)_SRC := $(wildcard apps/$(a)/*.c) $(SPMD_SRC)))
 ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec hpmtop memstat stores $(SPMD_APPS)

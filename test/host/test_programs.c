@@ -6,11 +6,14 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include "apps/barnes/barnes.h"
 #include "apps/cg/cg.h"
+#include "apps/cube/cube.h"
 #include "apps/fft/fft.h"
 #include "apps/lu/lu.h"
 #include "apps/mg/mg.h"
 #include "apps/ocean/ocean.h"
+#include "apps/phylogeny/phylogeny.h"
 #include "apps/sp/sp.h"
 #include "test/host/programs.h"
 
@@ -30,6 +33,12 @@ static const struct shape {
     {&ocean_program, "n=16 steps=1"},
     {&ocean_program, "n=48 layout=rows tiles=6"},
     {&ocean_program, "n=64 steps=2 tiles=8"},
+    {&barnes_program, "bodies=64 opening=120"},
+    {&barnes_program, "bodies=700 steps=1"},
+    {&phylogeny_program, "sites=16 taxa=4"},
+    {&phylogeny_program, "sites=70 taxa=33 moves=40"},
+    {&cube_program, "rows=64 dimensions=1"},
+    {&cube_program, "rows=2000 dimensions=6 values=5 support=3"},
     {&fft_program, "log2n=4"},
     {&fft_program, "log2n=9 block=3"},
     {&fft_program, "log2n=12 block=8"},

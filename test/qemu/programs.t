@@ -10,6 +10,9 @@ mg n=24 06882651617e6b6b
 sp n=12,steps=2 00d3845b3ab70774
 ocean n=32,layout=contiguous 2e1ea3be2236c130
 ocean n=32,layout=rows,tiles=6 2e1ea3be2236c130
+barnes bodies=500 a68776a8c1fe8051
+phylogeny sites=64,taxa=20 1d39e060d4713222
+cube rows=3000 d0343987798b255d
 lu n=128,layout=contiguous a62d8914600da3f9
 lu n=128,layout=rows a62d8914600da3f9
 END
@@ -46,6 +49,9 @@ refused ocean n=100 "argument n: '100' is not accepted; use a multiple of 16$"
 refused cg degree=3 "argument degree: '3' is not accepted; use an even number$"
 refused mg 'mb=0 n=9' "argument n: '9' is not accepted; use a multiple of 8$"
 refused sp 'n=4' "argument n: '4' is not accepted; use 5\.\.256$"
+refused barnes opening=5 "argument opening: '5' is not accepted; use 10\.\.120$"
+refused phylogeny taxa=3 "argument taxa: '3' is not accepted; use 4\.\.256$"
+refused cube 'rows=100 support=101' "argument support: '101' is not accepted; use no more than there are rows, 100$"
 refused fft log2n=27 "argument log2n: '27' is not accepted; use 4\.\.26$"
 refused fft threads=65 "argument threads: '65' is not accepted; use 1\.\.64$"
 refused fft n=1 "unknown argument 'n=1'; accepted are log2n=, block=, mb="

@@ -1,0 +1,40 @@
+/* A data cube; see cube.c. */
+#pragma once
+#include "apps/common/spmd.h"
+
+enum { CUBE_DIMENSIONS_MAX = 8, CUBE_VALUES_MAX = 256 };
+
+/* What rows with the same values in some dimensions come to. */
+struct cell {
+    uint64_t key; /* a byte for each dimension, 0 in those that do not count */
+    uint64_t sum;
+    uint64_t count; /* 0: there is no cell */
+};
+
+/* Rows of cells below the support, by group-by. */
+struct below {
+    uint64_t sum, count;
+};
+
+/* A partition in the making: of each chunk of rows, by value. */
+struct chunk_counts {
+    uint32_t count[CUBE_VALUES_MAX];
+    uint64_t sum[CUBE_VALUES_MAX];
+};
+
+struct cube {
+    uint64_t rows, dimensions, values, support; /* values of a dimension; rows that a cell must have */
+    uint8_t *facts;                             /* columns of all dimensions */
+    uint32_t *measure;                          /* of each row */
+    uint32_t *index, *sorting; /* row numbers, in the order they are partitioned into; room for that */
+    struct cell *cells;        /* of each group-by: so many slots */
+    size_t slots;
+    struct below *below;         /* of each thread: by group-by */
+    struct chunk_counts *counts; /* of each chunk */
+};
+
+extern const struct spmd_program cube_program;
+extern struct cube cube_state;
+
+/* Of a row, in the dimensions of a mask. */
+uint64_t cube_key(const struct cube *cube, size_t row, unsigned mask);
