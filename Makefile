@@ -110,7 +110,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## Variables: ARCH=x86_64  MACHINE=openpower720|openpower-8chip|epyc-like|...|qemu (plain QEMU)  SMP=cpus  MEM=512M
 ##            BOOTARGS='key=value ... -- app args ; app args' (BOOTARGS=help lists them)  APPS='names to bundle'
 ##            TELEMETRY=FILE (where BOOTARGS='telemetry=all -- ...' goes)
-##            DISK=FILE (a disk image to attach, raw)  SWAP=64M (a scratch disk of that size, build/out/swap.img)
+##            DISK=FILE (a disk image to attach, raw)  SWAP=64M (a scratch disk of that size)
 ##            DEBUG=1 (lock-order checks)  QUICK=1  V=1 (show commands)
 help:
 	@sed -n 's/^## \{0,1\}//p' $(firstword $(MAKEFILE_LIST))

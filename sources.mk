@@ -51,8 +51,8 @@ KERNEL_SRC := \
 		call.c cmdline.c console.c console_thread.c cpu.c end.c format.c image_symbols.c lock.c main.c monitor.c \
 		outputs.c panic.c printf.c quirks.c run.c string.c symbols.c) \
 	$(addprefix kernel/dev/, \
-		acpi.c acpi_numa.c acpi_tables.c block.c block_drivers.c block_ram.c block_wait.c block_watch.c machine.c numa.c \
-		pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c virtio_blk.c virtio_console.c virtio_layout.c virtq.c) \
+		acpi.c acpi_numa.c acpi_tables.c block.c block_drivers.c block_ram.c block_wait.c block_watch.c machine.c \
+		model_disk.c numa.c pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c virtio_blk.c virtio_console.c virtio_layout.c virtq.c) \
 	$(addprefix kernel/proc/, \
 		bundle.c children.c counts.c samples.c elf.c futex.c load.c memory.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
 		user.c userfault.c uthread.c) \
@@ -122,10 +122,11 @@ BROKEN_APPS := cut-short no-program
 # ---- The simulated multiprocessor ------------------------------------------------------------------------------------
 MACHINE_SRC := \
 	$(addprefix test/machine/, \
-		branch.c cache.c cache_array.c cache_check.c clock.c decode_arm.c decode_x86.c effects.c execute.c interrupt.c \
-		isa.c page_trace.c path.c path_regs.c plugin.c pmu.c pmu_masks.c qemu.c regs.c storebuf.c tlb.c topology.c truth.c turn.c)
+		branch.c cache.c cache_array.c cache_check.c clock.c decode_arm.c decode_x86.c disk.c disk_regs.c effects.c execute.c \
+		interrupt.c isa.c page_trace.c path.c path_regs.c plugin.c pmu.c pmu_masks.c qemu.c regs.c storebuf.c tlb.c topology.c \
+		truth.c turn.c)
 # Its own guest: exact programs and what must be counted for them.
-MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,guest.c path.c settings.c tests.c) kernel/string.c \
+MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,disk.c guest.c path.c settings.c tests.c) kernel/string.c \
 	$(wildcard $(addprefix test/machine/guest/$(ARCH)/*,.S .c))
 
 # ---- Host tests ------------------------------------------------------------------------------------------------------
@@ -151,6 +152,7 @@ test_acpi_platform_SRC := $(addprefix kernel/dev/,acpi.c acpi_iort.c acpi_platfo
 test_block_SRC := $(addprefix kernel/dev/,block.c block_faults.c block_ram.c block_wait.c block_watch.c) kernel/lock.c
 test_devtree_SRC := \
 	$(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
+test_model_disk_SRC := kernel/dev/model_disk.c
 test_numa_SRC := $(addprefix kernel/dev/,acpi.c acpi_numa.c numa.c) test/host/acpi_tables.c
 test_pci_SRC := $(addprefix kernel/dev/,pci.c pci_bar.c acpi.c)
 test_pci_msi_SRC := kernel/dev/pci_msi.c
@@ -266,6 +268,7 @@ test_branch_SRC := test/machine/branch.c
 test_cache_SRC := $(addprefix test/machine/,topology.c cache.c cache_array.c cache_check.c cache_reference.c)
 test_decode_arm_SRC := test/machine/decode_arm.c test/machine/effects.c
 test_path_SRC := test/machine/path.c
+test_disk_SRC := test/machine/disk.c
 test_storebuf_SRC := test/machine/storebuf.c
 test_tlb_SRC := test/machine/tlb.c
 test_topology_SRC := test/machine/topology.c

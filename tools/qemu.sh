@@ -36,7 +36,8 @@
 #   timeout=S       seconds after which QEMU is ended, with status 124  (600)
 #   out=DIR         where truth.txt, the simulated machine's ground truth, goes, and pages.trace, what the guest records of page
 #                   accesses (mem.record=on)  (build/out)
-#   plugin=OPTIONS  more options of the simulated machine: q=2000,seed=1
+#   plugin=OPTIONS  more options of the simulated machine: q=2000,seed=1; a disk in model time: disk=64M (or a file),
+#                   disk_latency=1000000,disk_page=4096 in cycles
 #
 # The guest's console is on standard output and input.
 set -eu

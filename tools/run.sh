@@ -5,12 +5,12 @@
 #   tools/run.sh kernel=FILE machine=NAME [smp=N] [mem=SIZE] [out=DIR] [bootargs=TEXT] [telemetry=FILE]
 #                [drive=FILE | swap=SIZE]
 #
-# drive=FILE: a disk, as tools/qemu.sh takes it; swap=SIZE: one that is made for the run, swap.img in out, which takes no room until
-# it is written to.
+# drive=FILE: a disk, as tools/qemu.sh takes it.  swap=SIZE: one that is made for the run: the simulated machine's own, in model time,
+# or on plain QEMU swap.img in out, which takes no room until it is written to.
 # Leaves in out: console.txt, truth.txt, shmap-N.png (one for each time clusters were formed).
 set -eu
 cd "$(dirname "$0")/.."
-kernel= machine=qemu smp= mem=512M out=build/out bootargs= telemetry= drive= swap=
+kernel= machine=qemu smp= mem=512M out=build/out bootargs= telemetry= drive= swap= plugin=
 for argument; do
 	case $argument in
 	kernel=* | machine=* | smp=* | mem=* | out=* | bootargs=* | telemetry=* | drive=* | swap=*)
@@ -29,7 +29,9 @@ if [ -z "$bootargs" ]; then
 	fi
 fi
 mkdir -p "$out"
-if [ -n "$swap" ]; then
+if [ -n "$swap" ] && [ "$machine" != qemu ]; then
+	plugin=disk=$swap
+elif [ -n "$swap" ]; then
 	[ -z "$drive" ] || { echo "run.sh: swap=$swap: there is drive=$drive already" >&2; exit 125; }
 	drive=$out/swap.img
 	rm -f "$drive"
@@ -44,7 +46,7 @@ echo "run: console goes to $out/console.txt too"
 begun=$(date +%s)
 (
 	status=0
-	tools/qemu.sh kernel="$kernel" machine="$machine" ${smp:+smp=$smp} mem="$mem" out="$out" ${telemetry:+telemetry="$telemetry"} ${drive:+drive="$drive"} append="$bootargs" || status=$?
+	tools/qemu.sh kernel="$kernel" machine="$machine" ${smp:+smp=$smp} mem="$mem" out="$out" ${telemetry:+telemetry="$telemetry"} ${drive:+drive="$drive"} ${plugin:+plugin="$plugin"} append="$bootargs" || status=$?
 	echo "$status" >"$out/status"
 ) | awk -v file="$out/console.txt" '{ sub(/\r$/, ""); print >file; fflush(file) } !/^shmap: tid=/ { print; fflush() }' &
 console=$!

@@ -2,7 +2,7 @@
 #pragma once
 #include "block.h"
 
-extern const struct block_driver block_virtio_driver, block_ram_driver;
+extern const struct block_driver block_virtio_driver, block_model_driver, block_ram_driver;
 extern uint64_t block_ram_bytes, block_timeout_ms; /* boot arguments */
 
 void block_watch_start(void);

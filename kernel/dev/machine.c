@@ -10,6 +10,7 @@
 #define DEVICES_MAX 8
 
 static volatile uint8_t *registers; /* NULL: no such machine */
+static struct pci_device device;
 
 volatile struct machine_id *machine_id(void)
 {
@@ -26,6 +27,18 @@ volatile struct machine_path *machine_path(unsigned index)
 {
     ASSERT(registers && index < MACHINE_CPUS);
     return (volatile struct machine_path *)(registers + MACHINE_PATH_OFFSET + index * PAGE_SIZE);
+}
+
+volatile struct machine_disk *machine_disk(void)
+{
+    ASSERT(registers && (machine_id()->caps & MACHINE_CAP_DISK));
+    return (volatile struct machine_disk *)(registers + MACHINE_DISK_OFFSET);
+}
+
+const struct pci_device *machine_pci(void)
+{
+    ASSERT(registers);
+    return &device;
 }
 
 /* Maps page 0 alone first: what is no machine of ours stays unmapped but for it. */
@@ -58,14 +71,13 @@ static int take(paddr_t base)
 
 int machine_init(void)
 {
-    struct pci_device d;
-
-    for (unsigned n = 0; n < DEVICES_MAX && !pci_find(MACHINE_PCI_VENDOR, MACHINE_PCI_DEVICE, n, &d); n++) {
+    for (unsigned n = 0; n < DEVICES_MAX && !pci_find(MACHINE_PCI_VENDOR, MACHINE_PCI_DEVICE, n, &device);
+         n++) {
         paddr_t base;
         uint64_t size;
-        if (pci_bar(&d, MACHINE_PCI_BAR, &base, &size) || size < MACHINE_BYTES)
+        if (pci_bar(&device, MACHINE_PCI_BAR, &base, &size) || size < MACHINE_BYTES)
             continue;
-        pci_enable(&d, false);
+        pci_enable(&device, false);
         if (has_cookie(base))
             return take(base);
     }

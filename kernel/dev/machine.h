@@ -6,7 +6,7 @@
  *   page 0                          struct machine_id: who and what this is, costs, topology, the mark
  * register MACHINE_CPU_OFFSET  + n * 4096  struct machine_cpu: performance monitor of CPU n
  *   MACHINE_PATH_OFFSET + n * 4096  page-access tracker of CPU n: struct machine_path, absent unless MACHINE_CAP_PATH
- *   MACHINE_DISK_OFFSET             disk in model time: reserved, absent unless MACHINE_CAP_DISK
+ *   MACHINE_DISK_OFFSET             disk in model time: struct machine_disk, absent unless MACHINE_CAP_DISK
  *
  * CPU n is the n-th in the order of APIC ids (affinity on AArch64), boot CPU first.  A CPU uses its own page
  * only: a store to another CPU's page has no effect on the machine.
@@ -24,7 +24,7 @@
 #define MACHINE_PCI_BAR    2
 
 #define MACHINE_MAGIC   0x3168634d6c676956ull /* "ViglMch1" in memory */
-#define MACHINE_VERSION 5
+#define MACHINE_VERSION 6
 
 #define MACHINE_CPUS        64
 #define MACHINE_CPU_OFFSET  0x10000
@@ -365,6 +365,77 @@ struct machine_path_ring {
     uint64_t entry[];
 };
 
+/* ---- The disk ----------------------------------------------------------------------------------------------
+ */
+
+/*
+ * A disk whose time is model time.  A request stored at time t is done at
+ *
+ *     max(t + latency_cycles, when the request before it is done) + count * page_cycles
+ *
+ * so any number of accesses overlap, and transfers follow each other on one channel; with page_cycles 0 the channel takes no
+ * time.  At that moment, not before, the pages are copied, the completion is appended to the ring, and the message is sent.
+ * Requests take effect in the order in which they are done.  Transfers are coherent: what is written to memory is in no cache afterwards.
+ *
+ * One for the machine, used by any CPU: the guest lets one at a time store to submit and load result.
+ */
+#define MACHINE_DISK_SLOTS     64 /* requests in flight at most */
+#define MACHINE_DISK_PAGES_MAX 32 /* of one request             */
+#define MACHINE_DISK_ALIGN     64 /* of a request and of the ring, in bytes */
+
+struct machine_disk {
+    uint64_t pages;          /* machine writes before the first instruction, as the next four: 4 KB each */
+    uint64_t latency_cycles; /* of an access */
+    uint64_t page_cycles;    /* of the channel, a page; 0: no limit */
+    uint32_t read_only;      /* writes are refused */
+    uint32_t reserved0;
+
+    /* Guest writes, taken by a store to reset: physical address of struct machine_disk_ring, in memory, and how many completions
+     * it holds: a power of two, at least MACHINE_DISK_SLOTS; or 0: the disk takes no requests. */
+    uint64_t ring_base;
+    uint32_t ring_entries;
+
+    /* Guest writes any value: all requests in flight are forgotten, and their frames not touched any more; the ring begins anew, with
+     * head 0.  result -22: this ring cannot be, and there is none. */
+    uint32_t reset;
+    /* Guest writes the physical address of struct machine_disk_request, in memory: it begins, and the machine has no more use for
+     * the struct.  result 0; -11: as many as there are slots are in flight; -22: it asks for what cannot be, or a frame is no memory. */
+    uint64_t submit;
+    int32_t result;     /* machine writes, at a store to reset or submit */
+    uint32_t in_flight; /* machine writes, at a store to reset or submit: how many are */
+};
+
+#define MACHINE_DISK_WRITE (1u << 0) /* to the disk */
+
+/* In the guest's memory, aligned to MACHINE_DISK_ALIGN. */
+struct machine_disk_request {
+    uint64_t page;        /* the first, on the disk */
+    uint32_t count;       /* 1 to MACHINE_DISK_PAGES_MAX */
+    uint32_t flags;       /* MACHINE_DISK_WRITE or 0 */
+    uint64_t token;       /* comes back in the completion */
+    uint64_t irq_address; /* where the machine writes irq_data when it is done (an MSI); 0: nowhere */
+    uint32_t irq_data;
+    uint32_t reserved0;
+    uint64_t reserved1[3];
+    uint64_t frame
+        [MACHINE_DISK_PAGES_MAX]; /* physical address of each page, a multiple of 4096; as many as count are read */
+};
+
+/* In the guest's memory, written by the machine alone, aligned to MACHINE_DISK_ALIGN. */
+struct machine_disk_done {
+    uint64_t token, time; /* of the request; when it was done, in model cycles */
+    uint64_t reserved[2];
+};
+struct machine_disk_ring {
+    uint64_t head; /* requests ever done since reset; the n-th, from 0, is at n mod ring_entries */
+    uint64_t reserved[7];
+    struct machine_disk_done done[];
+};
+
+_Static_assert(sizeof(struct machine_disk) <= 4096, "the disk");
+_Static_assert(sizeof(struct machine_disk_request) == 64 + 8 * MACHINE_DISK_PAGES_MAX, "a request");
+_Static_assert(sizeof(struct machine_disk_done) == 32 && sizeof(struct machine_disk_ring) == 64,
+               "no padding");
 _Static_assert(sizeof(struct machine_id) <= 4096, "page 0");
 _Static_assert(sizeof(struct machine_path) <= 4096, "a CPU's tracker");
 _Static_assert(sizeof(struct machine_path_ring) == 128, "a line");

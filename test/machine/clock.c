@@ -88,13 +88,25 @@ static void watch_interrupt(void *cpu, int mask)
             v->wake = MAX(arrival(v), (uint64_t)1);
 }
 
-uint64_t clock_deadline(void)
+static uint64_t timers_deadline(void)
 {
     int64_t ns = qemu.deadline_ns(QEMU_CLOCK_VIRTUAL, ALL_TIMERS);
 
     if (ns < 0 || ns > DEADLINE_NEVER)
         return NEVER;
     return (uint64_t)(read_clock() + ns) << CYCLE_SHIFT;
+}
+
+uint64_t clock_deadline(void)
+{
+    return MIN(timers_deadline(), disk_deadline());
+}
+
+/* Big lock held. */
+static void run_due(void)
+{
+    disk_run(machine.time);
+    qemu.run_timers(QEMU_CLOCK_VIRTUAL);
 }
 
 void clock_run_timers(void)
@@ -104,7 +116,7 @@ void clock_run_timers(void)
     if (!had_lock)
         qemu.lock(__FILE__, __LINE__);
     runs_timers = true;
-    qemu.run_timers(QEMU_CLOCK_VIRTUAL);
+    run_due();
     runs_timers = false;
     if (!had_lock)
         qemu.unlock();
@@ -127,7 +139,7 @@ static uint64_t patience_ns(uint64_t deadline)
     uint64_t idling = __atomic_load_n(&idlings, __ATOMIC_RELAXED);
     uint64_t ns = deadline > machine.time ? ((deadline - machine.time) >> CYCLE_SHIFT) / SLOWER : 0;
 
-    if (ns < PATIENCE_MIN || (waited_for == deadline && waited_in == idling))
+    if (ns < PATIENCE_MIN || deadline == disk_deadline() || (waited_for == deadline && waited_in == idling))
         return 0;
     waited_for = deadline;
     waited_in = idling;
@@ -146,7 +158,7 @@ static uint64_t skip(void)
     wait = deadline == NEVER ? IDLE_RETRY_NS : patience_ns(deadline);
     if (!wait) {
         machine.time = MAX(machine.time, deadline);
-        qemu.run_timers(QEMU_CLOCK_VIRTUAL);
+        run_due();
     }
     qemu.unlock();
     return wait;

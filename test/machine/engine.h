@@ -10,6 +10,7 @@
 #include "test/machine/pmu_masks.h"
 #include "test/machine/branch.h"
 #include "test/machine/cache.h"
+#include "test/machine/disk.h"
 #include "test/machine/isa.h"
 #include "test/machine/path.h"
 #include "test/machine/qemu.h"
@@ -245,17 +246,20 @@ uint64_t turn_others(const struct vcpu *v);
 
 /* clock.c: model time is the guest's time. */
 void clock_install(void);         /* once, when QEMU's accelerator exists */
-uint64_t clock_deadline(void);    /* next timer, 1/256 cycles; NEVER: none */
-void clock_run_timers(void);      /* those that are due */
+uint64_t clock_deadline(void);    /* next timer, or the disk is done; 1/256 cycles; NEVER: none */
+void clock_run_timers(void);      /* those that are due, and the disk */
 void clock_idle(void);            /* the last running vCPU is about to halt */
 void clock_thread_is_vcpus(void); /* the calling thread is the one that runs them */
 
 /* interrupt.c */
 void interrupt_install(struct vcpu *v);               /* when its CPU exists */
 void interrupt_send(uint64_t address, uint32_t data); /* an MSI, now */
+void interrupt_send_device(uint64_t address,
+                           uint32_t data); /* the same as the PCI device's, which must be bus master */
 
 /* regs.c: the register pages. */
 void regs_init(const char *file); /* NULL: the guest has none */
+void *regs_device(void);          /* QEMU's PCI device, NULL: none */
 bool regs_contains(paddr_t pa);   /* asked for every new translation */
 /* The guest has accessed this register (a store: its value is in the page). */
 void regs_access(struct vcpu *v, paddr_t pa, bool store);
@@ -281,6 +285,17 @@ void page_trace_init(const char *truth_file, const char *output_file);
 void page_trace_access(struct vcpu *v, vaddr_t va, bool store);
 void page_trace_output(paddr_t at, uint32_t bytes);
 void page_trace_end(void);
+
+/* disk_regs.c: the disk.  The first two before disk_regs_init, if at all. */
+#define DISK_LATENCY_CYCLES 1000000
+#define DISK_PAGE_CYCLES    4096
+void disk_open(const char *size_or_file);
+void disk_times(uint64_t latency_cycles, uint64_t page_cycles);
+void disk_regs_init(void);
+void disk_store(struct vcpu *v, size_t offset); /* to a register */
+uint64_t disk_deadline(void);        /* when a request is done, 1/256 cycles; NEVER: none is in flight */
+void disk_run(uint64_t now);         /* what is done by then; big lock held */
+const struct disk *disk_state(void); /* for the truth */
 
 /* truth.c: what really happened, for checks. */
 void truth_init(const char *file); /* NULL: none is written */

@@ -137,3 +137,12 @@ void interrupt_send(uint64_t address, uint32_t data)
     if (!had_lock)
         qemu.unlock();
 }
+
+/* An interrupt translation service goes by who sends. */
+void interrupt_send_device(uint64_t address, uint32_t data)
+{
+    void *device = regs_device();
+
+    if (device)
+        qemu.msi_send(device, (struct qemu_msi){address, data});
+}

@@ -12,7 +12,7 @@ trap 'rm -rf "$out"' EXIT
 	while read -r machine smp; do
 		echo "# $machine"
 		tools/qemu.sh kernel="build/machine/guest-${ARCH:-x86_64}.elf" machine="$machine" ${smp:+smp=$smp} mem=4G timeout=120 out="$out" \
-			plugin=verify=1${MACHINE_PLUGIN:+,$MACHINE_PLUGIN} </dev/null
+			plugin=verify=1,disk=1M${MACHINE_PLUGIN:+,$MACHINE_PLUGIN} </dev/null
 		echo "status $machine $?"
 		[ "${smp:-8}" -lt 5 ] || awk -v machine="$machine" '$1 == "mark" { n = 0 } $1 == "shared" && $2 + $3 == 201 { n += $4 }
 			END { if (machine !~ /onechip|uniprocessor/) print "exchanged", machine, n }' "$out/truth.txt"

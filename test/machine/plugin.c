@@ -13,6 +13,9 @@
  * pages     where every TLB miss of the spaces that the guest tracks is written, or
  * changes   every change of the page from one data access of a CPU to its next (page_trace.c)
  * output    where what the guest has to say goes (machine_id.output_at)
+ * disk      a disk in model time: its size, 64M, with contents that are zero and gone at the end; or a file that has them
+ * disk_latency  cycles of an access to it, up to 10^12, default 1000000
+ * disk_page cycles of its channel for each page, up to 10^9, default 4096; 0: no limit
  * verify    1: check every translation against QEMU's
  */
 #include <stdarg.h>
@@ -32,6 +35,7 @@ struct machine machine = {.quantum = 2000 << CYCLE_SHIFT, .random = 1};
 static struct {
     const char *topology, *page, *truth, *pages, *changes, *output;
 } files = {.topology = "openpower720"};
+static uint64_t disk_latency = DISK_LATENCY_CYCLES, disk_page_cycles = DISK_PAGE_CYCLES;
 static uint32_t tlb_entries; /* 0: as the topology has it */
 
 void machine_say(const char *fmt, ...)
@@ -106,11 +110,17 @@ static void take_argument(const char *arg)
         machine.random = number("seed", value, 1, UINT64_MAX);
     else if (IS("tlb"))
         tlb_entries = (uint32_t)number("tlb", value, 1, TLB_ENTRIES_MAX);
+    else if (IS("disk"))
+        disk_open(value);
+    else if (IS("disk_latency"))
+        disk_latency = number("disk_latency", value, 0, 1000000000000);
+    else if (IS("disk_page"))
+        disk_page_cycles = number("disk_page", value, 0, 1000000000);
     else if (IS("verify"))
         machine.verify = number("verify", value, 0, 1);
     else
         machine_error("unknown argument '%s'; there are topology= page= truth= q= seed= tlb= "
-                      "pages= changes= output= verify=",
+                      "pages= changes= output= disk= disk_latency= disk_page= verify=",
                       arg);
 #undef IS
 }
@@ -345,6 +355,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_inf
         machine_error("out of memory");
     for (unsigned cpu = 0; cpu < machine.cpus; cpu++)
         create_vcpu(cpu);
+    disk_times(disk_latency, disk_page_cycles);
     regs_init(files.page);
     truth_init(files.truth);
     if (files.pages && files.changes)

@@ -28,6 +28,8 @@ static const struct {
     {"address_space_stl_le", &qemu.store32},
     {"address_space_memory", &qemu.memory},
     {"cpu_physical_memory_rw", &qemu.copy},
+    {"cpu_physical_memory_is_io", &qemu.is_io},
+    {"msi_send_message", &qemu.msi_send},
     {"object_resolve_path", &qemu.object},
     {"pci_get_bar_addr", &qemu.bar},
     {"g_byte_array_new", &qemu.byte_array_new},

@@ -82,6 +82,12 @@ struct qemu_notifier {
     void *node[2]; /* QEMU's */
 };
 
+/* struct MSIMessage (include/hw/pci/msi.h). */
+struct qemu_msi {
+    uint64_t address;
+    uint32_t data;
+};
+
 struct qemu_internals {
     void **(*accel)(void);                             /* struct AccelOpsClass, see clock.c */
     void *handle_interrupt, *kick;                     /* what two of its slots must contain */
@@ -101,6 +107,8 @@ struct qemu_internals {
     void (*store32)(void *space, uint64_t pa, uint32_t value, uint64_t attributes, uint32_t *result);
     void *memory; /* the address space of memory */
     void (*copy)(uint64_t pa, void *buffer, uint64_t bytes, bool write);
+    bool (*is_io)(uint64_t pa); /* no memory is there */
+    void (*msi_send)(void *pci_device, struct qemu_msi);
     void *(*object)(const char *path, bool *ambiguous);
     uint64_t (*bar)(void *pci_device, int bar); /* UINT64_MAX: not mapped */
     struct glib_array *(*byte_array_new)(void);

@@ -105,16 +105,24 @@ void regs_init(const char *file)
             (struct machine_cpu *)(machine.pages + MACHINE_CPU_OFFSET + cpu * PAGE_SIZE);
         path_regs_init(&machine.vcpus[cpu]);
     }
+    disk_regs_init();
+}
+
+void *regs_device(void)
+{
+    static void *device;
+
+    if (has_device && !device && !(device = qemu.object(DEVICE, NULL)))
+        machine_error("page= needs -device ivshmem-plain,id=machine with a memory backend of the same file");
+    return device;
 }
 
 bool regs_contains(paddr_t pa)
 {
-    static void *device;
+    void *device = regs_device();
 
-    if (!has_device)
+    if (!device)
         return false;
-    if (!device && !(device = qemu.object(DEVICE, NULL)))
-        machine_error("page= needs -device ivshmem-plain,id=machine with a memory backend of the same file");
     bar = qemu.bar(device, MACHINE_PCI_BAR);
     return bar != UINT64_MAX && pa - bar < MACHINE_BYTES;
 }
@@ -157,4 +165,6 @@ void regs_access(struct vcpu *v, paddr_t pa, bool store)
     size_t path_page = MACHINE_PATH_OFFSET + v->index * PAGE_SIZE;
     if (store && offset - path_page < sizeof(struct machine_path))
         path_store(v, offset - path_page);
+    if (store && offset - MACHINE_DISK_OFFSET < sizeof(struct machine_disk))
+        disk_store(v, offset - MACHINE_DISK_OFFSET);
 }

@@ -6,6 +6,8 @@
  *   total EVENT=N ...                       all CPUs, both modes
  *   cpu I user|kernel EVENT=N ...           one line per CPU and mode; kernel lines have idle
  *   path I KEY=N ...                        page-access tracker of CPU I, if it was ever used: TLB misses it saw, what became of them
+ *   disk KEY=N ...                          the disk, if there is one: requests and pages that are done, requests refused, cycles
+ *                                           in which its channel was busy, most requests that were in flight
  *   tag T EVENT=N ...                       while the thread with that tag ran; 0: nobody said, or idle
  *   shared A B N                            accesses by tag A served by another chip's cache, last written by tag B
  *   simulation KEY=N ...                    turns, accesses QEMU could not place, translations checked and wrong
@@ -189,6 +191,19 @@ static void print_paths(void)
     }
 }
 
+static void print_disk(void)
+{
+    const struct disk *d = disk_state();
+
+    if (!d->bytes)
+        return;
+    fprintf(file,
+            "disk reads=%llu writes=%llu pages_read=%llu pages_written=%llu refused=%llu busy=%llu most=%u\n",
+            (unsigned long long)d->reads, (unsigned long long)d->writes, (unsigned long long)d->pages_read,
+            (unsigned long long)d->pages_written, (unsigned long long)d->refused,
+            (unsigned long long)(d->busy >> CYCLE_SHIFT), d->most_in_flight);
+}
+
 static void print_simulation(void)
 {
     uint64_t turns = 0, unknown = 0, checked = 0, mismatches = 0;
@@ -228,6 +243,7 @@ void truth_mark(const char *label)
     fprintf(file, "mark %s time=%llu host_ms=%ld\n", label, (unsigned long long)latest_time(), host_ms());
     print_cpus();
     print_paths();
+    print_disk();
     for (uint32_t slot = 1; slot < SLOTS; slot = next_slot(slot)) {
         if (!event_count(&tags[slot].counts, MACHINE_EVENT_CYCLES) &&
             !tags[slot].counts.n[MACHINE_EVENT_IDLE])

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Disks: virtio on PCI, and in memory.  Pages keep what was written, on one CPU and on eight, with and without errors; what
+# Disks: virtio on PCI, the simulated machine's, and in memory.  Pages keep what was written, on one CPU and on eight, with and without errors; what
 # fails is reported, and what does not answer is noticed.
 . "${0%/*}/lib.sh"
 use vigil-suites
@@ -19,6 +19,14 @@ says "^disk: vda: virtio at [0-9a-f:.]+, 16384 KB\$" "a line says which disk the
 says "^# vda: .* errors none\$" "... and nothing goes wrong"
 good "virtio, eight CPUs" smp=8 drive="$image" timeout=200 --
 good "virtio on the simulated machine" machine=openpower720 drive="$image" timeout=300 --
+good "the simulated machine's disk" machine=openpower720 plugin=disk=16M timeout=300 --
+says "^disk: model: in model time, 1000000 cycles and 4096 a page, 16384 KB\$" "a line says what it takes"
+r=0
+grep -q "^disk reads=[1-9][0-9]* writes=[1-9][0-9]* .* refused=0 " "$work/truth.txt" || r=1
+result $r "... and the truth counts what was asked"
+if [ $arch = aarch64 ]; then
+	good "the simulated machine's disk, GICv2m" machine=openpower720 gic=2 plugin=disk=16M timeout=300 --
+fi
 good "in memory, eight CPUs" smp=8 timeout=200 -- disk.ram=16M
 says "^disk: ram: in memory, 16384 KB\$" "a disk in memory"
 good "in memory and virtio, with errors and delays" smp=4 drive="$image" timeout=200 -- disk.ram=4M disk.fail_reads=20 disk.fail_writes=30 disk.delay_us=2000

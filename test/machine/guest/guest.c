@@ -100,6 +100,7 @@ static void start_others(void)
 
 #define PCI_COMMAND        4
 #define PCI_COMMAND_MEMORY 2
+#define PCI_COMMAND_MASTER 4
 #define PCI_BAR(n)         (0x10 + 4 * (n))
 
 static void find_registers(void)
@@ -109,7 +110,8 @@ static void find_registers(void)
             continue;
         pci_write(device, PCI_BAR(MACHINE_PCI_BAR), pci_bar_place);
         pci_write(device, PCI_BAR(MACHINE_PCI_BAR + 1), 0);
-        pci_write(device, PCI_COMMAND, pci_read(device, PCI_COMMAND) | PCI_COMMAND_MEMORY);
+        pci_write(device, PCI_COMMAND,
+                  pci_read(device, PCI_COMMAND) | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
         id = (volatile struct machine_id *)(uint64_t)pci_bar_place;
         if (id->magic != MACHINE_MAGIC || id->version != MACHINE_VERSION)
             panic("the device is not the machine's");

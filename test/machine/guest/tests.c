@@ -596,5 +596,6 @@ void tests(void)
     a_turn_acknowledges_and_begins_a_whole_period();
     bad_settings_are_refused();
     page_accesses_are_tracked();
+    pages_are_transferred_in_model_time();
     mark("end");
 }
