@@ -93,7 +93,7 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-prefetch bench-mux bench-period bench-regret bench-hpm test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
@@ -321,13 +321,17 @@ bench-hpm: $(KERNEL) machine | deps-run
 		$(if $(SEEDS),seeds=$(SEEDS))
 	@ARCH=$(ARCH) test/bench/sampling.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK)
 
+bench-programs: $(KERNEL) machine | deps-run
+	@ARCH=$(ARCH) test/bench/programs.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
+		$(if $(MB),mb=$(MB)) $(if $(ONLY),only='$(ONLY)')
+
 # Where cycles went over time, out of a console on which hpmstat has printed it.
 FILE ?= $(OUT)/console.txt
 plot-breakdown: | deps-run
 	@mkdir -p $(OUT)
 	@tools/plot_breakdown.sh $(FILE) $(OUT)/breakdown
 
-bench: bench-sharing bench-clustering bench-mrc bench-prefetch bench-mux bench-period bench-hpm bench-regret
+bench: bench-sharing bench-clustering bench-mrc bench-prefetch bench-mux bench-period bench-hpm bench-programs bench-regret
 all: $(KERNEL) $(O)/vigil.efi machine
 
 # ---- Host tests ------------------------------------------------------------------------------------------------------
