@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "apps/barnes/barnes.h"
-#include "test/host/programs.h"
+#include "test/host/spmd_run.h"
 
 static struct spmd_run run;
 

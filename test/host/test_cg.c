@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "apps/cg/cg.h"
-#include "test/host/programs.h"
+#include "test/host/spmd_run.h"
 
 enum { N_MAX = 200 };
 

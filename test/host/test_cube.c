@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include "apps/cube/cube.h"
-#include "test/host/programs.h"
+#include "test/host/spmd_run.h"
 
 enum { ROWS_MAX = 5000 };
 

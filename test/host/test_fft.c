@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "apps/fft/fft.h"
-#include "test/host/programs.h"
+#include "test/host/spmd_run.h"
 
 enum { N_MAX = 4096 };
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "apps/lu/lu.h"
-#include "test/host/programs.h"
+#include "test/host/spmd_run.h"
 
 enum { N_MAX = 96 };
 

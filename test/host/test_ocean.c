@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "apps/ocean/ocean.h"
-#include "test/host/programs.h"
+#include "test/host/spmd_run.h"
 
 enum { N = 32, POINTS = N + 1 };
 typedef double field[POINTS][POINTS];

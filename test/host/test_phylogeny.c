@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "apps/phylogeny/phylogeny.h"
-#include "test/host/programs.h"
+#include "test/host/spmd_run.h"
 
 static struct spmd_run run;
 static struct family *const family = &phylogeny_state.family;

@@ -15,7 +15,7 @@
 #include "apps/ocean/ocean.h"
 #include "apps/phylogeny/phylogeny.h"
 #include "apps/sp/sp.h"
-#include "test/host/programs.h"
+#include "test/host/spmd_run.h"
 
 enum { SEEDS = 20 };
 

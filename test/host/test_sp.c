@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "apps/sp/sp.h"
-#include "test/host/programs.h"
+#include "test/host/spmd_run.h"
 
 enum { N = 5, POINTS = N * N * N };
 
