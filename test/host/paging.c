@@ -9,6 +9,8 @@ struct memory {
     struct lrustack *resident; /* ... those in memory; prefetched and touched ones rise as well */
     bool *unused;              /* [pages] prefetched, and not used yet  */
     struct prefetch *prefetch;
+    uint64_t now, *arrives; /* [pages] when a prefetched page has been read */
+    unsigned latency;
     struct paging_result result;
 };
 
@@ -60,10 +62,17 @@ static void serve(struct memory *m, const struct prefetch_list *list)
         } else if (fetched < list->fetch) {
             bring_in(m, page);
             m->unused[page] = true;
+            m->arrives[page] = m->now + m->latency;
             prefetch_fetched(m->prefetch, page);
             fetched++;
         }
     }
+}
+
+static void wait(struct memory *m, uint64_t time)
+{
+    m->now += time;
+    m->result.waited += time;
 }
 
 static void access_page(struct memory *m, uint32_t page)
@@ -74,11 +83,16 @@ static void access_page(struct memory *m, uint32_t page)
     bool first = m->unused[page];
 
     list.length = 0;
+    m->now++;
     if (first) {
         m->unused[page] = false;
+        use.late = m->arrives[page] > m->now;
+        if (use.late)
+            wait(m, m->arrives[page] - m->now);
         prefetch_first_use(m->prefetch, &use, &list);
     } else if (!resident && known) {
         m->result.faults++;
+        wait(m, m->latency);
         prefetch_fault(m->prefetch, &use, &list);
     }
     lrustack_touch(m->recency, page);
@@ -102,13 +116,15 @@ static void check_all(const struct memory *m)
 }
 
 struct paging_result paging_run(const struct prefetch_ops *ops, const struct trace *t, uint32_t frames,
-                                bool check)
+                                unsigned latency, bool check)
 {
-    struct memory m = {.frames = frames, .pages = t->pages, .result = {.accesses = t->length}};
+    struct memory m = {
+        .frames = frames, .pages = t->pages, .latency = latency, .result = {.accesses = t->length}};
 
     m.recency = stack(t->pages);
     m.resident = stack(t->pages);
     m.unused = room(t->pages);
+    m.arrives = room(t->pages * sizeof *m.arrives);
     m.prefetch = room(prefetch_bytes(ops, t->pages));
     prefetch_init(m.prefetch, ops, t->pages, frames);
     for (size_t i = 0; i < t->length; i++) {
@@ -119,10 +135,12 @@ struct paging_result paging_run(const struct prefetch_ops *ops, const struct tra
     m.result.fetched = m.prefetch->fetched;
     m.result.used = m.prefetch->used;
     m.result.wasted = m.prefetch->wasted;
+    m.result.late = m.prefetch->late;
     m.result.level = ops->level(m.prefetch->state);
     free(m.recency);
     free(m.resident);
     free(m.unused);
+    free(m.arrives);
     free(m.prefetch);
     return m.result;
 }

@@ -1,7 +1,8 @@
 /*
  * What do miss-rate curves cost, and how near are they?  Traces of several shapes (traces.h) go through mrc.h and through the
  * LRU stack's boundaries (lrustack.h) in two forms; a line for each says how far its curve is from the exact one, found naively
- * (mattson.h), and how many instructions an access takes, counted one by one.
+ * (mattson.h), and how many instructions an access takes, counted one by one.  A last line for each shape: how far the curve of a tracker's
+ * log is from that of all accesses.
  * Environment: QUICK=1 (fewer pages), SEED (1).
  */
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "test/host/instructions.h"
 #include "test/host/mattson.h"
 
-enum { GROUPS = 64, PER_PAGE = 16, COUNTED = 100 };
+enum { GROUPS = 64, PER_PAGE = 16, COUNTED = 100, HELD_PART = 64 };
 
 void panic(const char *fmt, ...)
 {
@@ -202,6 +203,52 @@ static void run(const struct form *f, const char *shape, const struct trace *t, 
     free(state);
 }
 
+/* What a page-access tracker would log: accesses to pages that are not among the `held` used last. */
+static struct trace logged(const struct trace *t, uint32_t held)
+{
+    struct trace log = trace_room(t->pages, t->length);
+    uint32_t *list = room(held * sizeof *list);
+
+    log.length = 0;
+    memset(list, 0xff, held * sizeof *list);
+    for (size_t i = 0; i < t->length; i++) {
+        uint32_t depth = 0;
+        while (depth < held && list[depth] != t->page[i])
+            depth++;
+        if (depth == held)
+            log.page[log.length++] = t->page[i];
+        memmove(&list[1], &list[0], MIN(depth, held - 1) * sizeof *list);
+        list[0] = t->page[i];
+    }
+    free(list);
+    return log;
+}
+
+/* Curves of the log against those of all accesses, in memory of more than the held pages. */
+static void compare_log(const char *shape, const struct trace *t, const struct mattson exact[MRC_POLICIES],
+                        uint32_t held)
+{
+    struct trace log = logged(t, held);
+    struct mrc *m = mrc_make(t, t->pages / GROUPS);
+    double worst[MRC_POLICIES] = {0};
+
+    for (size_t i = 0; i < log.length; i++)
+        mrc_touch(m, log.page[i]);
+    mrc_epoch(m);
+    for (unsigned p = 0; p < MRC_POLICIES; p++) {
+        for (uint32_t memory = t->pages / GROUPS; memory <= t->pages; memory += t->pages / GROUPS) {
+            double d = (double)mrc_misses(m, p, memory) - (double)exact[p].misses[memory];
+            if (memory > held)
+                worst[p] = MAX(worst[p], 100 * (d < 0 ? -d : d) / (double)t->length);
+        }
+    }
+    printf("RESULT mrc.log shape=%s pages=%u held=%u accesses=%zu logged=%zu lru_pts=%.2f mru_pts=%.2f\n",
+           shape, t->pages, held, t->length, log.length, worst[MRC_LRU], worst[MRC_MRU]);
+    fflush(stdout);
+    free(m);
+    trace_free(&log);
+}
+
 int main(void)
 {
     uint32_t pages = number("QUICK", 0) ? 2048 : 8192;
@@ -223,6 +270,7 @@ int main(void)
         struct mattson exact[MRC_POLICIES] = {mattson_lru(&t), mattson_mru(&t, pages / GROUPS)};
         for (unsigned i = 0; i < ARRAY_SIZE(forms); i++)
             run(&forms[i], trace_names[kind], &t, &exact[forms[i].policy]);
+        compare_log(trace_names[kind], &t, exact, pages / HELD_PART);
         mattson_free(&exact[0]);
         mattson_free(&exact[1]);
         trace_free(&t);

@@ -4,7 +4,11 @@
  * recall_pct     faults that prefetching avoided, of those there are without
  * precision_pct  prefetched pages that were used, of those whose fate is known
  * io_pct         pages read, more than without
- * Environment: QUICK=1 (smaller), SEED (1), PROGRAM=name (only that one).
+ * A second line, prefetch.wait, has reads that take as long as LATENCY accesses, at half the footprint: [A]'s million cycles, a page access
+ * being some thousand.
+ * wait_pct       time waited for pages, of what is waited without
+ * late_pct       used prefetched pages that were still under way
+ * Environment: QUICK=1 (smaller), SEED (1), PROGRAM=name (only that one), LATENCY (140).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +49,20 @@ static void report(const char *program, const struct prefetch_ops *ops, const st
     fflush(stdout);
 }
 
+static void simulate_waits(const char *program, const struct trace *t, unsigned latency)
+{
+    uint64_t without = paging_run(&prefetch_none, t, t->pages / 2, latency, false).waited;
+
+    for (const struct prefetch_ops *const *ops = prefetch_policies; *ops; ops++) {
+        struct paging_result r = paging_run(*ops, t, t->pages / 2, latency, false);
+        printf("RESULT prefetch.wait program=%s policy=%s latency=%u faults=%llu fetched=%llu late_pct=%.1f "
+               "precision_pct=%.1f wait_pct=%.1f\n",
+               program, (*ops)->name, latency, (unsigned long long)r.faults, (unsigned long long)r.fetched,
+               percent(r.late, r.used), percent(r.used, r.used + r.wasted), percent(r.waited, without));
+        fflush(stdout);
+    }
+}
+
 static void simulate(const struct program *program)
 {
     static const unsigned memory_pct[] = {25, 50, 75};
@@ -52,12 +70,14 @@ static void simulate(const struct program *program)
 
     for (unsigned i = 0; i < ARRAY_SIZE(memory_pct); i++) {
         uint32_t frames = t.pages * memory_pct[i] / 100;
-        struct paging_result without = paging_run(&prefetch_none, &t, frames, false);
+        struct paging_result without = paging_run(&prefetch_none, &t, frames, 0, false);
         for (const struct prefetch_ops *const *ops = prefetch_policies; *ops; ops++) {
-            struct paging_result r = *ops == &prefetch_none ? without : paging_run(*ops, &t, frames, false);
+            struct paging_result r =
+                *ops == &prefetch_none ? without : paging_run(*ops, &t, frames, 0, false);
             report(program_names[program->kind], *ops, &t, memory_pct[i], &r, &without);
         }
     }
+    simulate_waits(program_names[program->kind], &t, (unsigned)number("LATENCY", 140));
     trace_free(&t);
 }
 
@@ -72,7 +92,10 @@ int main(void)
     printf("# make bench-prefetch SEED=%lu\n"
            "# recall: faults avoided.  precision: prefetched pages that were used.  io: pages read, more "
            "than without.\n"
-           "# level: at the end; spatial: the window; ppg: least weight of an edge.\n",
+           "# level: at the end; spatial: the window; ppg: least weight of an edge.\n"
+           "# prefetch.wait: reads take as long as so many accesses; memory is half.  late: used while under "
+           "way.\n"
+           "# wait: time waited for pages, of that without prefetching.\n",
            number("SEED", 1));
     for (unsigned kind = 0; kind < PROGRAM_KINDS; kind++) {
         program.kind = kind;

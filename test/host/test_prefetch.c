@@ -365,7 +365,7 @@ static void any_program_leaves_every_structure_whole(void **state)
         struct trace t = small(kind);
         t.length = MIN(t.length, (size_t)3000);
         for (const struct prefetch_ops *const *ops = prefetch_policies; *ops; ops++) {
-            struct paging_result r = paging_run(*ops, &t, t.pages / 2, true);
+            struct paging_result r = paging_run(*ops, &t, t.pages / 2, 20, true);
             assert_true(r.used + r.wasted <= r.fetched);
         }
         trace_free(&t);
@@ -376,8 +376,8 @@ static void blocked_lu_is_foreseen(void **state)
 {
     struct program p = {.kind = PROGRAM_LU, .side = 512, .filter = 64};
     struct trace t = program_run(&p);
-    struct paging_result without = paging_run(&prefetch_none, &t, t.pages / 2, false),
-                         with = paging_run(&prefetch_ppg, &t, t.pages / 2, false);
+    struct paging_result without = paging_run(&prefetch_none, &t, t.pages / 2, 0, false),
+                         with = paging_run(&prefetch_ppg, &t, t.pages / 2, 0, false);
 
     (void)state;
     assert_true(without.faults > 1000);
@@ -390,12 +390,12 @@ static void random_accesses_cost_little(void **state)
 {
     struct program p = {.kind = PROGRAM_RANDOM, .pages = 2000, .length = 200000, .seed = 3};
     struct trace t = program_run(&p);
-    uint64_t without = paging_run(&prefetch_none, &t, t.pages / 2, false).faults;
+    uint64_t without = paging_run(&prefetch_none, &t, t.pages / 2, 0, false).faults;
     static const struct prefetch_ops *const ours[] = {&prefetch_spatial, &prefetch_ppg};
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(ours); i++) {
-        struct paging_result r = paging_run(ours[i], &t, t.pages / 2, false);
+        struct paging_result r = paging_run(ours[i], &t, t.pages / 2, 0, false);
         assert_true((r.faults + r.fetched) * 100 <= without * 102);
     }
     trace_free(&t);
