@@ -447,8 +447,12 @@ test: test-host
 	@failed=; for arch in $(TEST_ARCHS); do \
 		$(MAKE) --no-print-directory ARCH=$$arch test-machine test-qemu policy-check || failed="$$failed $$arch"; done; \
 		[ -z "$$failed" ] || { echo "test: failed on$$failed" >&2; exit 1; }
+# Pages read in and checked, by seeds from SEED on: a long run can go on where one was stopped.
+PAGE_INS ?= 10000000
+SEED     ?= 1
 test-long: test
 	@for arch in $(TEST_ARCHS); do ARCH=$$arch ROUNDS=1000 prove --timer test/qemu/stress.t || exit 1; done
+	@PAGE_INS=$(PAGE_INS) SEED=$(SEED) prove --timer --verbose test/qemu/paging.t
 
 # __aarch64_*: the compiler's way to an atomic instruction or, on CPUs without it, a loop.
 policy-check: $(policy_objects)

@@ -13,6 +13,8 @@
 #include "mm/track.h"
 
 #define BATCH 32
+#define NO_SLOTS_MAX \
+    256 /* pages in a batch that find the disk full: then none is looked for that need not be written */
 
 struct leaver {
     struct space *space; /* pinned; NULL: it was not mapped */
@@ -27,7 +29,7 @@ struct batch {
 };
 
 /* What came of looking at a page that the policy named. */
-enum verdict { LEAVES, STAYS, ANOTHER };
+enum verdict { LEAVES, STAYS, STAYS_NO_SLOT, ANOTHER };
 
 static void pin(struct space *s)
 {
@@ -80,7 +82,7 @@ static enum verdict unmapped_leaves(struct batch *b, uint32_t n)
     if ((node->flags & NODE_DIRTY) && node->slot == SLOT_NONE) {
         node->slot = swap_slot_take(SLOT_NONE, node->page % SWAP_CLUSTER);
         if (node->slot == SLOT_NONE)
-            return STAYS;
+            return STAYS_NO_SLOT;
     }
     p->stats.wasted += node->flags & NODE_UNUSED ? 1 : 0;
     pool_asked_for(p, n);
@@ -110,7 +112,7 @@ static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, 
     if (node->slot == SLOT_NONE && (!zeros || (page.prot & PROT_W))) {
         node->slot = swap_slot_take(slot_beside_neighbours(p, s, va), (va >> PAGE_SHIFT) % SWAP_CLUSTER);
         if (node->slot == SLOT_NONE)
-            return STAYS;
+            return STAYS_NO_SLOT;
     }
     int err = arch_space_evict(&s->arch, va, n, &pa, &marks);
     ASSERT(!err);
@@ -135,7 +137,7 @@ static enum verdict still_leaves(struct batch *b, struct space *s, vaddr_t va, u
     if (node->space != s || node->page != va >> PAGE_SHIFT || node->state != NODE_HERE)
         return ANOTHER;
     enum verdict v = hot ? STAYS : mapped_leaves(b, s, va, n);
-    if (v == STAYS)
+    if (v == STAYS || v == STAYS_NO_SLOT)
         b->pool->ops->touch(b->pool->state, n);
     return v;
 }
@@ -151,7 +153,7 @@ static enum verdict consider(struct batch *b, uint32_t incoming, bool *none)
     *none = n == REPLACE_NONE;
     if (*none || p->nodes[n].state == NODE_READY) {
         v = *none ? ANOTHER : unmapped_leaves(b, n);
-        if (v == STAYS)
+        if (v == STAYS_NO_SLOT)
             p->ops->touch(p->state, n);
         spin_unlock(&p->lock, irq);
         return v;
@@ -263,15 +265,16 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
 {
     struct batch b = {.pool = p};
     uint64_t patience = 2 * (uint64_t)p->frames + 64;
+    unsigned no_slots = 0;
     bool none = false;
 
     if (p->is_short)
         track_deliver();
-    while (b.n < MIN(count, (uint32_t)BATCH) && patience && !none) {
-        if (consider(&b, incoming, &none) == LEAVES)
-            incoming = NODE_NONE;
-        else
-            patience--;
+    while (b.n < MIN(count, (uint32_t)BATCH) && patience && no_slots < NO_SLOTS_MAX && !none) {
+        enum verdict v = consider(&b, incoming, &none);
+        incoming = v == LEAVES ? NODE_NONE : incoming;
+        patience -= v != LEAVES;
+        no_slots += v == STAYS_NO_SLOT;
     }
     if (b.n)
         finish(&b);

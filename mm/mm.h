@@ -109,3 +109,5 @@ void space_check(struct space *s);           /* panics on a broken invariant */
 /* ---- Paging (swap.c, reclaim.c) ---- */
 /* main, in a thread, after the disks were found: pages may leave from now on. */
 void paging_start(void);
+/* There is a swap disk, and next to nothing free on it.  Any context. */
+bool swap_full(void);

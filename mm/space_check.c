@@ -55,8 +55,10 @@ void space_check(struct space *s)
 /* Nobody but who makes its pages leave changes it any more: else interrupts can stay on. */
 void space_check_end(struct space *s)
 {
-    if (s->pool)
-        space_check(s);
-    else
+    if (!s->pool) {
         check_quiet(s);
+        return;
+    }
+    space_check(s);
+    pool_check(s->pool);
 }

@@ -152,6 +152,11 @@ void swap_slot_bad(UNUSED uint32_t slot)
     spin_unlock(&swap.lock, irq);
 }
 
+bool swap_full(void)
+{
+    return swap.device && __atomic_load_n(&swap.free_slots, __ATOMIC_RELAXED) < SWAP_CLUSTER;
+}
+
 bool swap_scarce(void)
 {
     return __atomic_load_n(&swap.free_slots, __ATOMIC_RELAXED) < swap.slots / SCARCE_PART;

@@ -38,6 +38,8 @@ static void print_memory(const char *name, double ms, const struct sys_memory *m
     printf("memstat: %s, %.1f ms: %" PRIu64 " KB mapped, %" PRIu64 " KB resident, %" PRIu64
            " KB swapped out\n",
            name, ms, kilobytes(m->mapped_bytes), kilobytes(m->resident_bytes), kilobytes(m->swapped_bytes));
+    printf("  memory: %" PRIu64 " of %" PRIu64 " KB free\n", kilobytes(m->free_bytes),
+           kilobytes(m->memory_bytes));
     if (!m->policy[0])
         return;
     printf("  pool: %s, %" PRIu64 " of %" PRIu64 " KB; tracker: %s\n", m->policy, kilobytes(m->pool_bytes),

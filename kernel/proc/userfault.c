@@ -27,7 +27,7 @@ static void end_with(struct process *p, int status, const char *why)
 
 static void end_for_memory(struct process *p)
 {
-    end_with(p, STATUS_NO_MEMORY, "out of memory");
+    end_with(p, STATUS_NO_MEMORY, swap_full() ? "out of memory, and the swap disk is full" : "out of memory");
 }
 
 /* A fault that ends its own process, whoever holds how much. */

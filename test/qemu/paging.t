@@ -1,6 +1,21 @@
 #!/bin/sh
-# Programs larger than memory: every page holds what was written to it, whatever happens to pages meanwhile.
+# Programs larger than memory: every page holds what was written to it, whatever happens to pages, disks and processes meanwhile.
+#   PAGE_INS=N  in place of all that: until so many pages have been read in and verified, on 8 CPUs, from the seed SEED on
 . "${0%/*}/lib.sh"
+
+# As many pages as given read in, by runs of one seed after the other; where it stopped is said, to go on from there.
+if [ -n "${PAGE_INS:-}" ]; then
+	done=0 seed=${SEED:-1}
+	while [ "$done" -lt "$PAGE_INS" ]; do
+		boot smp=8 mem=256M timeout=3600 -- "disk.ram=128M swap=ram -- mem.process=8M memstat regions=0 -- paging pages=12000 threads=8 ops=${OPS:-20000} seed=$seed"
+		says "^ok 1 - every page holds what was written" "seed $seed"
+		[ $failed -eq 0 ] || break
+		done=$((done + $(sed -n 's/^  pages: \([0-9]*\) in,.*/\1/p' "$console"))) seed=$((seed + 1))
+		echo "# $done pages read in; to go on from here: SEED=$seed"
+	done
+	done_testing
+	exit
+fi
 
 paging() { # ARGUMENTS-FOR-THE-KERNEL ARGUMENTS WHAT
 	boot smp=$smp mem=128M timeout=300 -- "disk.ram=32M swap=ram $1 -- paging $2 ; hello"
@@ -14,4 +29,36 @@ for smp in 1 8; do
 done
 smp=4
 paging "mem.user=4M mem.pool=global" "pages=3000 threads=8 ops=${OPS:-300} seed=3" "one pool for all"
+smp=2
+paging "mem.process=2M disk.fail_writes=5" "pages=2000 threads=8 ops=${OPS:-300} seed=4" "one of five writes fails"
+says "^swap: writing slot [0-9]+ failed: its page stays" "... and each is said"
+paging "mem.process=2M disk.delay_us=2000" "pages=2000 threads=8 ops=100 seed=5" "a disk that answers in any order"
+
+# Ends PROGRAM with STATUS and LINE; the next one finds memory and swap as they were.
+ends() { # ARGUMENTS-FOR-THE-KERNEL PROGRAM STATUS LINE WHAT
+	boot smp=2 mem=128M timeout=300 -- "swap=ram $1 -- memstat regions=0 -- hello ; $2 ; memstat regions=0 -- hello"
+	says "^exit: ${2%% *} $3" "$5: it ends (exit $3)"
+	says "$4" "... and it is said why"
+	r=0
+	awk '/ KB free, .* of the machine/ { n++; ok += $2 == $4 } END { exit !(n >= 2 && ok >= 2) }' "$console" || r=1
+	result $r "... no slot is lost"
+	r=0
+	awk '/^  memory: / { a[++n] = $2 } END { exit !(n >= 2 && a[n] + 1024 >= a[1]) }' "$console" || r=1
+	result $r "... no memory either"
+}
+ends "disk.ram=32M mem.process=1M disk.fail_reads=400" "paging pages=1500" 135 "could not be read from the swap disk: ended" "a page that cannot be read"
+ends "disk.ram=2M mem.process=1M" "paging pages=1500" 137 "process [0-9]+ paging: out of memory, and the swap disk is full: ended" "the disk is full"
+ends "disk.ram=32M mem.process=1M disk.delay_us=3000" "paging pages=1500 threads=16 end=300" 0 "^# ends after .* 0 wrong" "a program ends amid everything"
+ends "disk.ram=32M mem.process=1M disk.delay_us=3000" "paging pages=1500 threads=16 end=3000" 0 "^# ends after .* 0 wrong" "... and later"
+boot smp=2 mem=64M timeout=300 -- "disk.ram=8M swap=ram -- oom & paging pages=500 threads=2 ops=100 & hello ; hello again"
+says "^process [0-9]+ oom: out of memory, and the swap disk is full: ended" "memory and swap exhausted: who holds most ends"
+says "^exit: paging 0" "... alone: who runs beside it goes on"
+says "^ok 1 - every page holds what was written" "... and has lost nothing"
+says "Hello.*again" "... and the next one runs"
+boot smp=1 mem=64M timeout=100 -- "-- mem.process=1M oom ; hello"
+says "^process [0-9]+ oom: out of memory: it has all that mem.process allows, and nowhere to swap" "a limit without a disk is kept"
+says "^exit: hello 0" "... and the next one runs"
+boot smp=1 -- "swap=virtio -- hello"
+says "^swap: no disk of kind virtio" "a disk that is not there is named"
+says "^exit: hello 0" "... and all else works"
 done_testing

@@ -1,6 +1,6 @@
 /*
  * More memory than the process may have: threads write patterns by seed into pages and look whether they are still there.
- *   paging [pages=N] [threads=N] [ops=N] [seed=N]
+ *   paging [pages=N] [threads=N] [ops=N] [seed=N] [end=MS]
  * One half of the pages never changes: all threads read them at once, without a lock.  The other half lies in chunks, each under
  * a lock: its pages are rewritten, and whole chunks are unmapped and mapped anew, protected, given up and asked for.
  */
@@ -25,7 +25,7 @@ struct chunk {
     uint64_t *at;                  /* under lock */
 };
 
-static uint64_t pages = 4096, threads = 8, ops = 4000, seed = 1;
+static uint64_t pages = 4096, threads = 8, ops = 4000, seed = 1, end_ms;
 static uint64_t *constant;
 static uint64_t constants, chunks;
 static struct chunk *chunk;
@@ -126,6 +126,21 @@ static void protect(struct chunk *c)
     expect(syscall3(SYS_MPROTECT, c->at, CHUNK_PAGES * PAGE, SYS_PROT_READ | SYS_PROT_WRITE) == 0);
 }
 
+/* Some pages are asked for, and at once forgotten, read or left alone. */
+static void advise(struct chunk *c, unsigned i, uint64_t *state)
+{
+    unsigned n = 1 + next_random(state) % (CHUNK_PAGES - i);
+    bool forget = next_random(state) % 2;
+
+    expect(syscall3(SYS_MADVISE, c->at, CHUNK_PAGES * PAGE, SYS_ADVICE_WILLNEED) == 0);
+    if (forget) {
+        expect(syscall3(SYS_MADVISE, at_page(c, i), n * PAGE, SYS_ADVICE_DONTNEED) == 0);
+        memset(&c->version[i], 0, n * sizeof(c->version[0]));
+    }
+    for (unsigned k = 0; k < CHUNK_PAGES; k += 2)
+        verify(at_page(c, k), page_of((uint64_t)(c - chunk), k), c->version[k]);
+}
+
 /* The kernel reads and writes the page. */
 static void copy_by_kernel(struct chunk *c, unsigned i)
 {
@@ -151,6 +166,8 @@ static void change(struct chunk *c, uint64_t *state)
         protect(c);
     else if (what < 136)
         copy_by_kernel(c, i);
+    else if (what < 142)
+        advise(c, i, state);
 }
 
 static void change_some_chunk(uint64_t *state)
@@ -195,17 +212,29 @@ static void run(void)
             verify(at_page(&chunk[c], i), page_of(c, i), chunk[c].version[i]);
 }
 
+static void *end_amid_all(void *arg)
+{
+    syscall1(SYS_SLEEP, end_ms * 1000000);
+    printf("# ends after %llu pages verified, %llu wrong\n", (unsigned long long)verified,
+           (unsigned long long)wrong);
+    exit(wrong != 0);
+    return arg;
+}
+
 int main(int argc, char **argv)
 {
+    pthread_t ender;
     const struct args_entry entries[] = {
         {"pages", ARGS_NUMBER, &pages, 2 * CHUNK_PAGES, CHUNKS_MAX * CHUNK_PAGES, NULL,
          "of memory, half of them constant"},
         {"threads", ARGS_NUMBER, &threads, 1, THREADS_MAX, NULL, "that work on them"},
         {"ops", ARGS_NUMBER, &ops, 1, UINT32_MAX, NULL, "of each thread"},
         {"seed", ARGS_NUMBER, &seed, 0, UINT32_MAX, NULL, "of contents and choices"},
+        {"end", ARGS_NUMBER, &end_ms, 0, 3600000, NULL,
+         "milliseconds after which it ends amid all; 0: when it is done"},
     };
     const struct args_table table = {"paging", "writes pages and looks whether they stay what they are",
-                                     entries, 4};
+                                     entries, sizeof entries / sizeof entries[0]};
 
     args_parse_or_exit(&table, argc, argv);
     chunks = pages / 2 / CHUNK_PAGES;
@@ -214,6 +243,8 @@ int main(int argc, char **argv)
     chunk = (struct chunk *)map(chunks * sizeof(*chunk) / PAGE + 1, "table");
     for (uint64_t c = 0; c < chunks; c++)
         chunk[c].at = map(CHUNK_PAGES, "chunk");
+    if (end_ms)
+        expect(pthread_create(&ender, NULL, end_amid_all, NULL) == 0);
     run();
     printf("# %llu pages verified\n", (unsigned long long)verified);
     tap_check(wrong == 0, "every page holds what was written to it");
