@@ -5,7 +5,7 @@
 POLICY_SRC := \
 	$(addprefix hpm/,context.c criteria.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c path/log.c) \
 	kernel/dev/block_faults.c \
-	$(addprefix mm/,lrudist.c lrustack.c mrc.c mrustack.c prefetch.c prefetch_ppg.c prefetch_spatial.c share.c share_divide.c) \
+	$(addprefix mm/,lrudist.c lrustack.c mrc.c mrustack.c page_index.c prefetch.c prefetch_ppg.c prefetch_spatial.c share.c share_divide.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
 	$(addprefix mm/, \
 		replace.c replace_arc.c replace_chooser.c replace_clock.c replace_follow.c replace_lirs.c replace_lru.c \
@@ -61,7 +61,7 @@ KERNEL_SRC := \
 	$(addprefix mm/, \
 		area.c args.c bootmem.c buddy.c evict.c fault.c fetch.c frame.c heap.c kstack.c pool.c reclaim.c regions.c space.c space_check.c \
 		space_describe.c \
-		swap.c swap_done.c tlb.c track.c track_path.c track_record.c) \
+		swap.c swap_done.c tlb.c track.c track_curve.c track_path.c track_record.c track_scan.c track_soft.c) \
 	$(addprefix sched/, \
 		balance.c migrate.c policies.c runqueue.c sched.c sharing.c sharing_args.c sharing_detect.c sharing_place.c \
 		sharing_policies.c sharing_report.c thread.c timer.c topology.c wait.c watchdog.c) \
@@ -204,6 +204,7 @@ test_hpm_group_cause_SRC := hpm/group.c
 test_hpm_plan_SRC := $(PLAN)
 test_mux_SRC := $(MUX) test/host/mux_config.c
 test_mux_turns_SRC := hpm/mux_turns.c test/host/mux_config.c
+test_page_index_SRC := mm/page_index.c
 test_page_log_SRC := hpm/path/log.c
 test_period_SRC := hpm/period.c hpm/period_draw.c
 

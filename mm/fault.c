@@ -11,6 +11,7 @@
 #include "mm/reclaim.h"
 #include "mm/space.h"
 #include "mm/swap.h"
+#include "mm/track.h"
 
 /* What came of a try, besides 0: it is there, and errors. */
 enum { NEEDS_FRAME = 1, NEEDS_ZEROS, NEEDS_NODES, NEEDS_READING, AGAIN };
@@ -24,6 +25,7 @@ struct bring {
     paddr_t frame; /* in hand, charged; 0: none    */
     bool zeroed;   /* the frame */
     bool slow;     /* waited for a reading */
+    bool trim;     /* the active set has become too large */
     uint32_t node; /* that is out, or NODE_NONE */
     uint32_t slot; /* to be read from */
 };
@@ -50,6 +52,8 @@ static int use_locked(struct bring *b, const struct region *r, const struct arch
 
     if (page->prot != space_page_prot(r->prot))
         arch_space_protect(space, b->va, space_page_prot(r->prot));
+    if (page->prot == PROT_USER)
+        b->trim |= track_soft_used_locked(b->space, b->va, b->access == FAULT_WRITE);
     if (marks_of(b) & ~page->marks)
         arch_space_mark(space, b->va, 0, marks_of(b));
     arch_tlb_flush(space, b->va, 1);
@@ -63,6 +67,7 @@ static int map_locked(struct bring *b, struct region *r, paddr_t frame, bool wri
 
     if (err)
         return err;
+    b->trim |= track_soft_used_locked(b->space, b->va, b->access == FAULT_WRITE);
     region_touch(r, b->va);
     b->space->resident_pages++;
     return 0;
@@ -309,7 +314,10 @@ int space_fault(struct space *s, vaddr_t va, enum fault_access access)
     struct bring b = {.space = s, .pool = s->pool, .va = ALIGN_DOWN(va, PAGE_SIZE), .access = access};
 
     __atomic_add_fetch(&s->faults, 1, __ATOMIC_RELAXED);
-    return bring(&b);
+    int err = bring(&b);
+    if (b.trim)
+        track_soft_trim(s);
+    return err;
 }
 
 /* ---- Filling ---- */

@@ -9,6 +9,8 @@
 #include "kernel/lock.h"
 #include "sched/sched.h"
 
+struct active_set;
+struct curve;
 struct pool;
 
 struct space {
@@ -25,7 +27,9 @@ struct space {
     uint8_t next_tag;           /* [S] of regions, as policies know them         */
     bool told_short;            /* [A] trackers know that its memory is short    */
     uint16_t number;            /* [-] for trackers; 0: none                     */
-    bool watched;               /* mm/track.c */
+    bool watched, is_short;     /* mm/track.c */
+    struct curve *curve;        /* mm/track_curve.c */
+    struct active_set *active;  /* mm/track_soft.c */
 };
 
 /* What the page tables say for a page of a region: without rights they keep it, and every access faults. */

@@ -13,8 +13,13 @@
 #include "mm/track_args.h"
 #include "sched/sched.h"
 
-#define SINKS_MAX  2
+#define SINKS_MAX  4
 #define DELIVER_AT 256 /* entries of a CPU */
+
+#define WINDOW_NS       (10 * NS_PER_MS)
+#define FIRST_SHIFT     3    /* nothing is known yet of what it costs */
+#define WINDOWS_UNTIL   20   /* sampling ends slowly, and begins at once */
+#define INTERRUPT_TICKS 1000 /* entry, return, and what is not in the caches then */
 
 static struct {
     const struct tracker_ops *ops;    /* NULL: none */
@@ -26,29 +31,49 @@ static struct {
     bool delivering;                  /* [D], atomic */
     track_sink *sink[SINKS_MAX];
     unsigned sinks;
-    uint64_t ticks; /* [D] */
+    uint64_t ticks;    /* [D] spent on delivery */
+    uint32_t is_short; /* atomic: spaces whose memory is */
+    struct {
+        uint64_t began, cost, ran; /* [D] when the window began, and what there was then */
+        unsigned cheap; /* [D] windows in a row in which twice as many pages would have been cheap enough */
+    } window;
 } track = {.lock = SPINLOCK(LOCK_NUMBERS, "numbers of spaces")};
 
 enum { AUTO };
 static uint64_t tracker_wanted = AUTO, track_always, record_wanted;
-uint64_t track_pab_entries = 2048;
+uint64_t track_pab_entries = 2048, track_epoch_ms = 1000, track_active_pages = 2048, track_scan_ms = 100,
+         track_curves_print;
+static uint64_t curves_wanted = 1, permille_max = 10;
 /* In the order of trackers[]. */
-static const char *const tracker_choices[] = {"auto", "path", "none", NULL};
+static const char *const tracker_choices[] = {"auto", "path", "soft", "scan", "none", NULL};
 static const char *const always_choices[] = {"auto", "always", NULL};
 
 const struct arg track_args[] = {
     {"mem.tracker", ARG_CHOICE, &tracker_wanted, 0, 0, tracker_choices, false,
-     "who sees which pages are used; auto: the first one that works here"},
+     "who sees which pages are used; auto: path where there is such hardware"},
     {"mem.track", ARG_CHOICE, &track_always, 0, 0, always_choices, false,
      "when: while a process's memory is short, or always"},
     {"mem.pab", ARG_U64, &track_pab_entries, 128, 32768, NULL, false,
      "tracker path: entries of each CPU's page access buffer, a power of two; what fits is hot"},
+    {"mem.active_pages", ARG_U64, &track_active_pages, 16, 1 << 20, NULL, false,
+     "tracker soft: pages of a process's active set"},
+    {"mem.scan_ms", ARG_U64, &track_scan_ms, 1, 100000, NULL, false,
+     "tracker scan: looks this often, milliseconds"},
+    {"mem.curves", ARG_BOOL, &curves_wanted, 0, 0, NULL, false,
+     "curves of misses by memory are made of what trackers see"},
+    {"mem.epoch_ms", ARG_U64, &track_epoch_ms, 1, 1000000, NULL, false,
+     "a curve is of so long a time, mixed with those before it, milliseconds"},
+    {"mem.curves_print", ARG_BOOL, &track_curves_print, 0, 0, NULL, false,
+     "print a process's curves at its end"},
+    {"mem.track_permille", ARG_U64, &permille_max, 1, 1000, NULL, false,
+     "part of a process's time that its tracking may cost while memory is not short, thousandths: above it "
+     "pages are sampled"},
     {"mem.record", ARG_BOOL, &record_wanted, 0, 0, NULL, false,
      "what trackers see is written to a file of the simulated machine's host (docs/page-trace.md)"},
     {0},
 };
 
-const struct tracker_ops *const trackers[] = {&track_path, NULL};
+const struct tracker_ops *const trackers[] = {&track_path, &track_soft, &track_scan, NULL};
 
 void track_init(void)
 {
@@ -56,7 +81,7 @@ void track_init(void)
         kprintf("tracker: none: no memory for the page logs\n");
         return;
     }
-    for (unsigned i = 0; trackers[i]; i++) {
+    for (unsigned i = 0; trackers[i] && (i == 0 || tracker_wanted != AUTO); i++) {
         if (tracker_wanted != AUTO && tracker_wanted != i + 1)
             continue;
         int err = trackers[i]->probe();
@@ -68,6 +93,8 @@ void track_init(void)
             kprintf("tracker: %s cannot work here: %s\n", trackers[i]->name,
                     err == -ENODEV ? "no such hardware" : "out of memory");
     }
+    if (track.ops && curves_wanted)
+        track_curves_start();
     if (track.ops && record_wanted)
         track_record_start();
     kprintf("tracker: %s%s\n", track.ops ? track.ops->name : "none",
@@ -107,11 +134,11 @@ static void end_change(void)
     __atomic_store_n(&track.changing, false, __ATOMIC_RELEASE);
 }
 
-static void watch(struct space *s, bool on)
+/* [T] */
+static void watch_locked(struct space *s, bool on)
 {
     if (!track.ops || !s->number)
         return;
-    begin_change();
     if (s->watched != on && (!on || track.watched || !track.ops->start())) {
         s->watched = on;
         track.ops->watch(s, on);
@@ -119,30 +146,45 @@ static void watch(struct space *s, bool on)
         if (!track.watched)
             track.ops->stop();
     }
+}
+
+static void watch(struct space *s, bool is_short, bool on)
+{
+    begin_change();
+    if (is_short != s->is_short)
+        __atomic_fetch_add(&track.is_short, is_short ? 1 : -1u, __ATOMIC_RELAXED);
+    s->is_short = is_short;
+    if (is_short)
+        path_sample(0);
+    else if (on && !track.watched)
+        path_sample(permille_max < 1000 ? FIRST_SHIFT : 0);
+    watch_locked(s, on);
     end_change();
 }
 
 void track_space_begins(struct space *s)
 {
     if (track_always)
-        watch(s, true);
+        watch(s, false, true);
 }
 
 void track_space_removed(struct space *s)
 {
-    watch(s, false);
+    watch(s, false, false);
     track_deliver();
     while (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
         sched_yield();
     bool irq = spin_lock(&track.lock);
     track.space[s->number] = NULL;
     spin_unlock(&track.lock, irq);
+    track_curve_end(s);
+    track_soft_end(s);
     __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
 }
 
 void track_short(struct space *s, bool is_short)
 {
-    watch(s, is_short || track_always);
+    watch(s, is_short, is_short || track_always);
 }
 
 bool track_hot(struct space *s, vaddr_t va)
@@ -154,6 +196,52 @@ void track_forget(struct space *s, vaddr_t va)
 {
     if (s->watched)
         track.ops->forget(s, va);
+}
+
+void track_each_watched(void (*f)(struct space *s, void *arg), void *arg)
+{
+    begin_change();
+    for (unsigned n = 1; n < PAGE_SPACES; n++)
+        if (track.space[n] && track.space[n]->watched)
+            f(track.space[n], arg);
+    end_change();
+}
+
+/* ---- Cost ---- */
+
+static uint64_t cost_of(const struct path_account *a)
+{
+    return a->ticks + a->interrupts * INTERRUPT_TICKS + track.ticks;
+}
+
+/* While memory is short every page counts. */
+static unsigned next_shift(unsigned shift, uint64_t permille)
+{
+    if (__atomic_load_n(&track.is_short, __ATOMIC_RELAXED))
+        return 0;
+    track.window.cheap = shift && permille * 5 / 2 < permille_max ? track.window.cheap + 1 : 0;
+    for (; permille > permille_max; permille /= 2)
+        shift++;
+    if (track.window.cheap < WINDOWS_UNTIL)
+        return shift;
+    track.window.cheap = 0;
+    return shift - 1;
+}
+
+/* The window ends: pages are sampled so that tracking costs what it may. */
+static void watch_cost(uint64_t now)
+{
+    struct path_account a;
+
+    if (now - track.window.began < WINDOW_NS * (arch_ticks_hz() / 1000) / (NS_PER_S / 1000))
+        return;
+    path_account(&a);
+    uint64_t cost = cost_of(&a) - track.window.cost, ran = a.ran - track.window.ran;
+    if (track.window.began && ran > cost)
+        path_sample(next_shift(path_sample_shift(), cost * 1000 / ran));
+    track.window.began = now;
+    track.window.cost = cost_of(&a);
+    track.window.ran = a.ran;
 }
 
 /* ---- Delivery ---- */
@@ -187,7 +275,9 @@ void track_deliver(void)
         deliver_run(&run);
         page_log_taken(l);
     }
-    track.ticks += arch_ticks_near() - begun;
+    uint64_t now = arch_ticks_near();
+    track.ticks += now - begun;
+    watch_cost(now);
     __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
 }
 

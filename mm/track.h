@@ -2,6 +2,8 @@
  * Page-access trackers: who sees which pages are used, and how that reaches those who decide about memory.
  *
  *   path      the hardware unit behind the TLB (hpm/path): what is not hot is logged
+ *   soft      a bounded active set: pages outside it fault
+ *   scan      accessed marks, looked at every so often
  *   none      nobody does
  *
  * A tracker watches address spaces while memory is short, or always (boot argument mem.track).  Whatever it sees is in the CPUs' page
@@ -30,7 +32,7 @@ struct tracker_ops {
     void (*forget)(struct space *s, vaddr_t va);
 };
 
-/* In the order in which `auto` looks for one that works. */
+/* NULL-terminated; `auto` takes the first one, if it works here. */
 extern const struct tracker_ops *const trackers[];
 extern const struct arg track_args[];
 
@@ -46,6 +48,11 @@ void track_short(struct space *s, bool is_short);
 bool track_hot(struct space *s, vaddr_t va);
 void track_forget(struct space *s, vaddr_t va);
 
+/* mm/fault.c, [S] held: the page has come into being, or was without rights, and is to be used now.  True: the active set is to be trimmed when no
+ * lock is held. */
+bool track_soft_used_locked(struct space *s, vaddr_t va, bool write);
+void track_soft_trim(struct space *s);
+
 /* Takes what has been logged, in one space and by one thread; the run stays until it returns.  One call at a time, of all sinks;
  * thread context, no lock held; must not sleep. */
 typedef void track_sink(struct space *s, const struct page_run *run);
@@ -58,6 +65,16 @@ void track_deliver(void);
 void track_end(void);
 /* Before a return to user mode, interrupts off, no lock held. */
 void track_user_return(void);
+
+/* How often the space would have missed, in an epoch, with a 16th, two 16ths, ... of the pages it used (mm/mrc.h); scaled up where
+ * pages are sampled.  False: nothing is known.  Not while it is delivered. */
+#define TRACK_CURVE_POINTS 16
+struct track_curve {
+    uint64_t pages, accesses, cold;
+    uint64_t lru[TRACK_CURVE_POINTS], mru[TRACK_CURVE_POINTS];
+    unsigned shift; /* one page of 2^this was looked at */
+};
+bool track_curve(struct space *s, struct track_curve *out);
 
 struct track_account {
     const char *tracker;

@@ -2,10 +2,24 @@
 #pragma once
 #include "mm/track.h"
 
-extern uint64_t track_pab_entries; /* of the hardware's page access buffer */
+extern uint64_t track_epoch_ms;     /* of curves */
+extern uint64_t track_curves_print; /* at a space's end */
+extern uint64_t track_pab_entries;  /* of the hardware's page access buffer */
 
-extern const struct tracker_ops track_path;
+extern uint64_t track_active_pages; /* most of an active set               */
+extern uint64_t track_scan_ms;
+
+extern const struct tracker_ops track_path, track_soft, track_scan;
+
+/* track.c: calls f for each space that is watched, which stays meanwhile.  Thread context, no lock held. */
+void track_each_watched(void (*f)(struct space *s, void *arg), void *arg);
+/* track_soft.c: the space ends. */
+void track_soft_end(struct space *s);
 
 /* track_record.c: what is delivered is recorded from now on; what is still in hand goes out. */
 void track_record_start(void);
 void track_record_end(void);
+
+/* track_curve.c: curves are made of what is delivered; the space's ends. */
+void track_curves_start(void);
+void track_curve_end(struct space *s);

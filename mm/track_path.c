@@ -10,6 +10,8 @@
 
 /* So many entries of the unit's log stay free for what is accessed until the interrupt is taken. */
 #define SLACK 16
+/* It interrupts after so many, most of a CPU's log. */
+#define SPILL 2048
 
 static const struct path_ops *hardware;
 static struct path_caps caps;
@@ -34,6 +36,7 @@ static int start(void)
         .pab_entries = (uint32_t)pab,
         .filter_entries = caps.filter_entries,
         .threshold = caps.log_entries - SLACK,
+        .spill = SPILL,
     });
 }
 

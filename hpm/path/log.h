@@ -21,7 +21,8 @@
 struct page_ring {
     uint64_t head; /* entries ever appended; the producer's */
     uint64_t lost; /* by the hardware, since power-on       */
-    uint64_t reserved[14];
+    uint64_t tail; /* atomic: entries ever taken; the consumer's, for the hardware */
+    uint64_t reserved[13];
     uint64_t entry[];
 };
 
@@ -43,8 +44,7 @@ struct page_log {
     uint16_t cpu;
     uint64_t batch_head; /* atomic: batches ever ended          */
     /* The consumer's. */
-    uint64_t tail ALIGNED(CACHE_LINE); /* atomic: entries ever taken */
-    uint64_t batch_tail;               /* atomic: batches ever taken */
+    uint64_t batch_tail ALIGNED(CACHE_LINE); /* atomic: batches ever taken */
     struct page_batch batch[PAGE_BATCHES];
 };
 
@@ -63,7 +63,7 @@ void page_log_init(struct page_log *l, uint16_t cpu, struct page_ring *ring, uin
 /* The producer: is there room for n entries more, and a batch to hold them? */
 static inline bool page_log_has_room(const struct page_log *l, uint64_t n)
 {
-    return l->ring->head + n - __atomic_load_n(&l->tail, __ATOMIC_ACQUIRE) <= l->size &&
+    return l->ring->head + n - __atomic_load_n(&l->ring->tail, __ATOMIC_ACQUIRE) <= l->size &&
            l->batch_head - __atomic_load_n(&l->batch_tail, __ATOMIC_ACQUIRE) < PAGE_BATCHES;
 }
 
@@ -88,7 +88,7 @@ static inline void page_log_end_batch(struct page_log *l, uint32_t tid, uint16_t
 /* Entries that wait for the consumer; any context, may be out of date. */
 static inline uint64_t page_log_waiting(const struct page_log *l)
 {
-    return l->begun - __atomic_load_n(&l->tail, __ATOMIC_RELAXED);
+    return l->begun - __atomic_load_n(&l->ring->tail, __ATOMIC_RELAXED);
 }
 
 /* The consumer: the log with the earliest batch that waits, or NULL.  n logs; those that are NULL are left out. */

@@ -39,6 +39,7 @@ static int model_probe(struct path_caps *caps)
         .pab_max = MACHINE_PATH_PAB_MAX,
         .filter_entries = MACHINE_PATH_FILTER_MAX,
         .log_entries = MACHINE_PATH_LOG_MAX,
+        .sample_shift_max = MACHINE_PATH_SAMPLE_SHIFT_MAX,
     };
     return 0;
 }
@@ -58,23 +59,30 @@ static int model_cpu_init(const struct cpu *cpu, struct page_ring *ring, uint64_
     return command(MACHINE_PATH_CMD_CONFIGURE) ? -EIO : 0;
 }
 
-static void configure(uint32_t pab, uint32_t filter, uint32_t threshold)
+static void configure(const struct path_config *c)
 {
     volatile struct machine_path *regs = here();
 
     arch_io_write32(&regs->space, 0);
-    arch_io_write32(&regs->pab_entries, pab);
-    arch_io_write32(&regs->filter_entries, filter);
+    arch_io_write32(&regs->sample_shift, 0);
+    arch_io_write32(&regs->pab_entries, c->pab_entries);
+    arch_io_write32(&regs->filter_entries, c->filter_entries);
     arch_io_write32(&regs->log_entries, MACHINE_PATH_LOG_MAX);
-    arch_io_write32(&regs->threshold, threshold);
+    arch_io_write32(&regs->threshold, c->threshold);
+    arch_io_write32(&regs->spill, c->spill);
     if (command(MACHINE_PATH_CMD_CONFIGURE))
-        panic("path: the simulated machine refuses a PAB of %u, a filter of %u, a threshold of %u", pab,
-              filter, threshold);
+        panic("path: the simulated machine refuses a PAB of %u, a filter of %u, a threshold of %u",
+              c->pab_entries, c->filter_entries, c->threshold);
 }
 
 static void model_start(const struct path_config *c)
 {
-    configure(c->pab_entries, c->filter_entries, c->threshold);
+    configure(c);
+}
+
+static void model_sample(unsigned shift)
+{
+    arch_io_write32(&here()->sample_shift, shift);
 }
 
 static void model_enter(uint16_t space)
@@ -112,7 +120,7 @@ static void model_forget_space(uint16_t space)
 
 static void model_stop(void)
 {
-    configure(0, 0, 0);
+    configure(&(struct path_config){0});
 }
 
 extern const struct path_ops path_model;
@@ -121,6 +129,7 @@ const struct path_ops path_model = {
     .probe = model_probe,
     .cpu_init = model_cpu_init,
     .start = model_start,
+    .sample = model_sample,
     .enter = model_enter,
     .drain = model_drain,
     .hot = model_hot,

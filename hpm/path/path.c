@@ -14,6 +14,7 @@
 #define LOG_ORDER  4 /* 64 KB for the ring: its line, and as many entries as a power of two leaves */
 #define LOG_SIZE   4096
 #define DRAIN_ROOM (2 * 128) /* beyond what the largest unit's log holds */
+#define NOTES_MAX  32        /* of software, in a batch */
 #define CALL_NS    (10 * NS_PER_S)
 
 _Static_assert(sizeof(struct page_ring) + LOG_SIZE * sizeof(uint64_t) <= PAGE_SIZE << LOG_ORDER,
@@ -23,7 +24,10 @@ struct path_cpu {
     uint32_t tid;            /* that runs */
     uint16_t space, tracked; /* its space; what the unit tracks: that of this thread or the last one, or 0 */
     bool started, stuck;     /* its unit; the unit waits for room to be drained */
+    uint8_t shift;           /* of the unit's sampling */
+    uint16_t foreign;        /* space of the batch that is open, if it is none of the running thread's */
     uint64_t interrupts, ticks;
+    uint64_t ran, since; /* ticks of threads of tracked spaces, up to since */
     struct page_log log;
 };
 
@@ -31,6 +35,7 @@ static struct {
     const struct path_ops *ops; /* NULL: there is no hardware */
     bool probed, on;            /* the hardware */
     struct path_caps caps;
+    unsigned shift;                     /* atomic: what the units are to follow */
     uint64_t watched[PAGE_SPACES / 64]; /* atomic words */
     struct page_log *log[CPU_MAX];
     unsigned count;
@@ -56,7 +61,11 @@ static void end_batch(struct path_cpu *c, uint64_t now)
         if (!c->stuck)
             path.ops->drain();
     }
-    page_log_end_batch(&c->log, c->tid, c->space, now);
+    page_log_end_batch(&c->log, c->foreign ? 0 : c->tid, c->foreign ? c->foreign : c->space, now);
+    c->foreign = 0;
+    if (c->tracked)
+        c->ran += now - c->since;
+    c->since = now;
 }
 
 static void track(struct path_cpu *c)
@@ -66,6 +75,10 @@ static void track(struct path_cpu *c)
 
     if (!c->started || !is_watched(wanted))
         wanted = 0;
+    if (c->started && c->shift != __atomic_load_n(&path.shift, __ATOMIC_RELAXED)) {
+        c->shift = (uint8_t)path.shift;
+        path.ops->sample(c->shift);
+    }
     if (wanted == c->tracked)
         return;
     path.ops->enter(wanted);
@@ -76,13 +89,14 @@ void path_switch(uint32_t tid, uint16_t space)
 {
     struct path_cpu *c = path_here();
 
-    if (!c || !(c->space | space))
+    if (!c || !(c->space | c->foreign | space))
         return;
     uint64_t now = arch_ticks_near();
-    if (c->space)
+    if (c->space || c->foreign)
         end_batch(c, now);
     c->tid = tid;
     c->space = space;
+    c->since = now;
     if (space)
         track(c);
     c->ticks += arch_ticks_near() - now;
@@ -97,6 +111,7 @@ void path_interrupt(void)
         return;
     c->interrupts++;
     end_batch(c, now);
+    track(c);
     c->ticks += arch_ticks_near() - now;
 }
 
@@ -105,22 +120,27 @@ void path_flush(void)
     bool irq = arch_irq_save();
     struct path_cpu *c = path_here();
 
-    if (c && c->space)
+    if (c && (c->space || c->foreign))
         end_batch(c, arch_ticks_near());
     arch_irq_restore(irq);
 }
 
-bool path_note(vaddr_t va, bool write)
+bool path_note(uint16_t space, vaddr_t va, bool write)
 {
     bool irq = arch_irq_save();
     struct path_cpu *c = path_here();
-    bool room = c && c->space && page_log_has_room(&c->log, DRAIN_ROOM);
+    bool room = c && space && page_log_has_room(&c->log, DRAIN_ROOM);
 
-    if (room)
-        page_log_append(&c->log, (uint64_t)c->space << PAGE_ENTRY_SPACE_SHIFT | va >> PAGE_SHIFT |
+    if (room) {
+        uint16_t foreign = space == c->space ? 0 : space;
+        if (foreign != c->foreign || c->log.ring->head - c->log.begun >= NOTES_MAX)
+            end_batch(c, arch_ticks_near());
+        c->foreign = foreign;
+        page_log_append(&c->log, (uint64_t)space << PAGE_ENTRY_SPACE_SHIFT | va >> PAGE_SHIFT |
                                      (write ? PAGE_ENTRY_WRITE : 0));
-    else if (c)
+    } else if (c) {
         c->log.lost++;
+    }
     arch_irq_restore(irq);
     return room;
 }
@@ -173,6 +193,16 @@ void path_watch(uint16_t space, bool on)
                          : __atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
     if (path.on && !(before & bit) == on)
         on_every_cpu(follow, NULL);
+}
+
+unsigned path_sample_shift(void)
+{
+    return __atomic_load_n(&path.shift, __ATOMIC_RELAXED);
+}
+
+bool path_sampled(uint64_t page, unsigned shift)
+{
+    return !((page * 2654435769u & UINT32_MAX) << shift >> 32);
 }
 
 /* ---- Set-up ---- */
@@ -233,6 +263,7 @@ static void start_here(void *arg)
     s->silent |= !interrupts;
     path.ops->start(s->config);
     c->started = true;
+    c->shift = 0;
     track(c);
 }
 
@@ -246,6 +277,11 @@ static void stop_here(UNUSED void *unused)
     path.ops->stop();
     c->started = false;
     c->tracked = 0;
+}
+
+void path_sample(unsigned shift)
+{
+    __atomic_store_n(&path.shift, MIN(shift, path.caps.sample_shift_max), __ATOMIC_RELAXED);
 }
 
 int path_hardware_start(const struct path_config *c)
@@ -284,5 +320,6 @@ void path_account(struct path_account *out)
                      __atomic_load_n(&c->log.ring->lost, __ATOMIC_RELAXED);
         out->interrupts += __atomic_load_n(&c->interrupts, __ATOMIC_RELAXED);
         out->ticks += __atomic_load_n(&c->ticks, __ATOMIC_RELAXED);
+        out->ran += __atomic_load_n(&c->ran, __ATOMIC_RELAXED);
     }
 }

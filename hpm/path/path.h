@@ -13,11 +13,14 @@ struct cpu;
 struct path_caps {
     uint32_t pab_min, pab_max; /* entries of the page access buffer: powers of two between these */
     uint32_t filter_entries, log_entries;
+    unsigned sample_shift_max; /* one page of 2^this can be logged */
 };
 
 struct path_config {
     uint32_t pab_entries, filter_entries;
-    uint32_t threshold; /* interrupt when so many are in the unit's log; 0: never */
+    uint32_t
+        threshold; /* of the unit's log: then it goes to the ring, by itself while there is room, else it interrupts */
+    uint32_t spill; /* interrupt when so many have gone there by themselves */
 };
 
 /* A hardware page-access tracker.  All calls but probe: on the CPU concerned, interrupts off. */
@@ -30,6 +33,9 @@ struct path_ops {
     int (*cpu_init)(const struct cpu *cpu, struct page_ring *ring, uint64_t entries, bool *interrupts);
     /* With these sizes, which caps allow; nothing is known from then on, and no space runs. */
     void (*start)(const struct path_config *c);
+    /* One page of 2^shift is logged from now on, drawn by a hash of its number; those of a larger shift are among them.  At the start
+     * shift is 0. */
+    void (*sample)(unsigned shift);
     /* The space runs from now on; 0: none. */
     void (*enter)(uint16_t space);
     /* Appends what the unit has logged to the ring, which has room for caps.log_entries. */
@@ -53,6 +59,11 @@ const struct path_ops *path_hardware(struct path_caps *caps);
 /* Switches the hardware of every CPU on with that, or off.  0, or -EIO.  Thread context, no lock held. */
 int path_hardware_start(const struct path_config *c);
 void path_hardware_stop(void);
+/* The hardware of each CPU logs one page of 2^shift, as far as it can, from its next interrupt or switch on.  Any context. */
+void path_sample(unsigned shift);
+unsigned path_sample_shift(void);
+/* Is the page, by its number, one of those? */
+bool path_sampled(uint64_t page, unsigned shift);
 /* Does the hardware watch what this space accesses?  Takes effect on every CPU before it returns.  Thread context, no lock held. */
 void path_watch(uint16_t space, bool on);
 
@@ -60,8 +71,8 @@ void path_watch(uint16_t space, bool on);
 void path_switch(uint32_t tid, uint16_t space);
 /* The hardware's interrupt. */
 void path_interrupt(void);
-/* Software has seen the running thread access that page.  False: there is no room.  Any context. */
-bool path_note(vaddr_t va, bool write);
+/* Software has seen an access in that space, by the thread that runs if it is its space.  False: there is no room.  Any context. */
+bool path_note(uint16_t space, vaddr_t va, bool write);
 /* What this CPU has logged until now can be taken.  Any context. */
 void path_flush(void);
 /* Entries of this CPU that wait to be taken.  Any context. */
@@ -72,5 +83,6 @@ struct page_log *const *path_logs(unsigned *count);
 struct path_account {
     uint64_t entries, lost;     /* logged; dropped for want of room, by hardware or software */
     uint64_t interrupts, ticks; /* of the hardware; in them and in draining, but for entry and return */
+    uint64_t ran; /* ticks in which threads ran that the hardware tracks, up to their CPUs' latest batch */
 };
 void path_account(struct path_account *out);

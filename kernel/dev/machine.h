@@ -305,6 +305,11 @@ struct machine_cpu {
 #define MACHINE_PATH_WRITE       ((uint64_t)1 << 36)
 #define MACHINE_PATH_SPACE_SHIFT 48
 
+#define MACHINE_PATH_SAMPLE_SHIFT_MAX 16
+/* Is the page, by its number, one that is logged at that shift?  A multiplicative hash (Knuth 3, 6.4). */
+#define MACHINE_PATH_SAMPLED(page, shift) \
+    (((uint64_t)(uint32_t)(page)*2654435769u & 0xffffffff) << (shift) >> 32 == 0)
+
 /* Store one of these to machine_path.command. */
 enum machine_path_command {
     MACHINE_PATH_CMD_NONE,
@@ -331,7 +336,9 @@ struct machine_path {
     uint32_t command; /* guest writes: enum machine_path_command, acts at once */
     int32_t result;   /* machine writes: of the last command, or a negative errno */
     uint32_t space;   /* guest writes, acts at once: the address space that runs from now on */
-    uint32_t reserved0;
+    /* Guest writes, acts at once: one page of 2^sample_shift is logged, 0..16; of the others nothing comes out of the filter.  A page
+     * that is logged at a shift is at every smaller one: those with MACHINE_PATH_SAMPLED(). */
+    uint32_t sample_shift;
     uint64_t operand; /* guest writes, taken by commands: space << MACHINE_PATH_SPACE_SHIFT | page */
 
     uint32_t pab_entries, filter_entries, log_entries; /* guest writes, taken by CONFIGURE */
@@ -348,7 +355,10 @@ struct machine_path {
     uint64_t irq_address; /* guest writes */
 
     uint32_t waiting; /* machine writes: entries in the log */
-    uint32_t reserved1;
+    /* Guest writes, taken by CONFIGURE: at the threshold the log is appended to the ring, as by DRAIN, by the unit itself if there is
+     * room, and it interrupts only after so many entries since the last DRAIN, or where there is no room.  0: it interrupts at the
+     * threshold. */
+    uint32_t spill;
     /* Machine writes, at any command; since power-on. */
     uint64_t walks;       /* TLB misses that asked the PAB */
     uint64_t pab_hits;    /* ... and were found there       */
@@ -361,7 +371,8 @@ struct machine_path {
 struct machine_path_ring {
     uint64_t head; /* entries ever appended; the next is at head mod ring_entries */
     uint64_t lost; /* machine writes: machine_path.lost */
-    uint64_t reserved[14];
+    uint64_t tail; /* guest writes: entries it is done with; looked at where the unit spills */
+    uint64_t reserved[13];
     uint64_t entry[];
 };
 

@@ -79,7 +79,8 @@ struct tracker {
     uint32_t threshold;
     bool unacknowledged;
     uint64_t ring_base, ring_entries, lost_told;
-    uint64_t logged, interrupts, drains; /* since power-on */
+    uint32_t spill, spilled;                     /* since the last drain */
+    uint64_t logged, interrupts, drains, spills; /* since power-on */
 };
 
 struct vcpu {

@@ -95,7 +95,8 @@ bool path_walk(struct path *p, vaddr_t va, bool store)
         to_front(set, way, key | USED);
         return false;
     }
-    if (p->logged == p->size.log && !in_filter(p, key)) {
+    bool sampled = MACHINE_PATH_SAMPLED(key, p->sample_shift);
+    if (sampled && p->logged == p->size.log && !in_filter(p, key)) {
         p->lost++;
         return false;
     }
@@ -105,6 +106,8 @@ bool path_walk(struct path *p, vaddr_t va, bool store)
         set[0] |= USED;
         return false;
     }
+    if (!sampled)
+        return false;
     p->log[p->logged++] = key | (store ? MACHINE_PATH_WRITE : 0);
     return true;
 }

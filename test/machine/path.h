@@ -18,6 +18,7 @@ struct path {
     struct path_sizes size;
     uint32_t filtered, logged; /* entries in use */
     uint32_t space;            /* that runs; 0: nothing is tracked */
+    uint32_t sample_shift;     /* one page of 2^this is logged     */
     uint64_t filter[MACHINE_PATH_FILTER_MAX];
     uint64_t log[MACHINE_PATH_LOG_MAX];
     uint64_t walks, pab_hits, filter_hits, lost;

@@ -12,9 +12,64 @@ void path_regs_init(struct vcpu *v)
     v->tracker.page = (struct machine_path *)(machine.pages + MACHINE_PATH_OFFSET + v->index * PAGE_SIZE);
 }
 
-static void interrupt_if_due(struct tracker *t)
+/* Writes to memory, by lines: the cache has them, modified. */
+static void write_to_ring(struct vcpu *v, paddr_t at, void *bytes, uint64_t count)
 {
-    if (t->unacknowledged || !t->threshold || t->unit.logged < t->threshold || !t->page->irq_address)
+    uint64_t line = machine.topology->line_bytes;
+
+    qemu.copy(at, bytes, count, true);
+    for (paddr_t l = ALIGN_DOWN(at, line); l < at + count; l += line) {
+        cache_store(machine.cache, v->core, l, v->writer);
+        execute_charge(v, MACHINE_PATH_LINE_CYCLES);
+    }
+    forget_hits(v);
+}
+
+/* The log's entries go behind the ring's, where there is room; how many. */
+static uint32_t append(struct vcpu *v, struct machine_path_ring *ring)
+{
+    struct tracker *t = &v->tracker;
+    struct path *u = &t->unit;
+    uint32_t count = u->logged, left = count;
+
+    for (uint64_t *from = u->log; left;) {
+        uint64_t at = ring->head & (t->ring_entries - 1);
+        uint32_t part = MIN(left, (uint32_t)(t->ring_entries - at));
+        write_to_ring(v, t->ring_base + sizeof(*ring) + at * ENTRY_BYTES, from, part * ENTRY_BYTES);
+        ring->head += part;
+        from += part;
+        left -= part;
+    }
+    ring->lost = t->lost_told = u->lost;
+    write_to_ring(v, t->ring_base, ring, offsetof(struct machine_path_ring, tail));
+    u->logged = 0;
+    t->page->waiting = 0;
+    return count;
+}
+
+/* By itself; false: it is not to, or there is no room. */
+static bool spill(struct vcpu *v)
+{
+    struct tracker *t = &v->tracker;
+    struct machine_path_ring ring;
+
+    if (!t->spill)
+        return false;
+    qemu.copy(t->ring_base, &ring, sizeof(ring), false);
+    if (ring.head - ring.tail + t->unit.logged > t->ring_entries)
+        return false;
+    t->spilled += append(v, &ring);
+    t->spills++;
+    return true;
+}
+
+static void interrupt_if_due(struct vcpu *v)
+{
+    struct tracker *t = &v->tracker;
+    bool full = t->threshold && t->unit.logged >= t->threshold && !spill(v);
+    bool due = full || (t->spilled && t->spilled >= t->spill);
+
+    if (t->unacknowledged || !due || !t->page->irq_address)
         return;
     t->unacknowledged = true;
     t->interrupts++;
@@ -29,7 +84,7 @@ void path_missed(struct vcpu *v, vaddr_t va, bool store)
         return;
     t->logged++;
     t->page->waiting = t->unit.logged;
-    interrupt_if_due(t);
+    interrupt_if_due(v);
 }
 
 /* ---- Commands --------------------------------------------------------------------------------------------- */
@@ -40,7 +95,7 @@ static int configure(struct vcpu *v)
     volatile struct machine_path *page = t->page;
     struct path_sizes size = {page->pab_entries, page->filter_entries, page->log_entries};
 
-    if (page->threshold > size.log)
+    if (page->threshold > size.log || (page->spill && !page->threshold))
         return -EINVAL;
     if (size.pab && (!is_pow2(page->ring_entries) || page->ring_entries < size.log ||
                      !IS_ALIGNED(page->ring_base, sizeof(struct machine_path_ring))))
@@ -51,52 +106,27 @@ static int configure(struct vcpu *v)
     t->threshold = page->threshold;
     t->ring_base = page->ring_base;
     t->ring_entries = page->ring_entries;
+    t->spill = page->spill;
+    t->spilled = 0;
     t->unacknowledged = false;
     page->waiting = 0;
     return 0;
 }
 
-/* Writes to memory, by lines: the cache has them, modified. */
-static void write_to_ring(struct vcpu *v, paddr_t at, void *bytes, uint64_t count)
-{
-    uint64_t line = machine.topology->line_bytes;
-
-    qemu.copy(at, bytes, count, true);
-    for (paddr_t l = ALIGN_DOWN(at, line); l < at + count; l += line) {
-        cache_store(machine.cache, v->core, l, v->writer);
-        execute_charge(v, MACHINE_PATH_LINE_CYCLES);
-    }
-    forget_hits(v);
-}
-
 static int drain(struct vcpu *v)
 {
     struct tracker *t = &v->tracker;
-    struct path *u = &t->unit;
     struct machine_path_ring ring;
 
-    if (!u->pab)
+    if (!t->unit.pab)
         return -EINVAL;
     t->unacknowledged = false;
-    uint32_t left = u->logged;
-    if (!left && u->lost == t->lost_told)
+    t->spilled = 0;
+    if (!t->unit.logged && t->unit.lost == t->lost_told)
         return 0;
     qemu.copy(t->ring_base, &ring, sizeof(ring), false);
-    for (uint64_t *from = u->log; left;) {
-        uint64_t at = ring.head & (t->ring_entries - 1);
-        uint32_t part = MIN(left, (uint32_t)(t->ring_entries - at));
-        write_to_ring(v, t->ring_base + sizeof(ring) + at * ENTRY_BYTES, from, part * ENTRY_BYTES);
-        ring.head += part;
-        from += part;
-        left -= part;
-    }
-    ring.lost = t->lost_told = u->lost;
-    write_to_ring(v, t->ring_base, &ring, offsetof(struct machine_path_ring, reserved));
     t->drains++;
-    left = u->logged;
-    u->logged = 0;
-    t->page->waiting = 0;
-    return (int)left;
+    return (int)append(v, &ring);
 }
 
 /* Does the CPU run the space, with the page in its TLB?  Then no walk would tell of its use. */
@@ -165,6 +195,9 @@ void path_store(struct vcpu *v, size_t offset)
 {
     if (offset == offsetof(struct machine_path, command))
         obey(v);
+    if (offset == offsetof(struct machine_path, sample_shift))
+        v->tracker.unit.sample_shift =
+            MIN(v->tracker.page->sample_shift, (uint32_t)MACHINE_PATH_SAMPLE_SHIFT_MAX);
     if (offset == offsetof(struct machine_path, space))
         v->tracker.unit.space = v->tracker.page->space & (MACHINE_PATH_SPACES - 1);
 }

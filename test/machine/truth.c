@@ -183,11 +183,11 @@ static void print_paths(void)
             continue;
         fprintf(file,
                 "path %u walks=%llu pab_hits=%llu filter_hits=%llu logged=%llu lost=%llu interrupts=%llu "
-                "drains=%llu\n",
+                "drains=%llu spills=%llu\n",
                 v->index, (unsigned long long)t->unit.walks, (unsigned long long)t->unit.pab_hits,
                 (unsigned long long)t->unit.filter_hits, (unsigned long long)t->logged,
                 (unsigned long long)t->unit.lost, (unsigned long long)t->interrupts,
-                (unsigned long long)t->drains);
+                (unsigned long long)t->drains, (unsigned long long)t->spills);
     }
 }
 

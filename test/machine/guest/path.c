@@ -74,6 +74,14 @@ static uint64_t ring_head(void)
     return head;
 }
 
+static void set_ring(uint64_t tail, uint64_t head)
+{
+    tracker()->space = 0;
+    ring->head = head;
+    ring->tail = tail;
+    tracker()->space = SPACE;
+}
+
 static void pages_beyond_the_pab_are_logged_in_order(void)
 {
     uint64_t pages = 4 * PAB, at = arena(pages * PAGE_SIZE), drained = 0;
@@ -205,6 +213,60 @@ static void a_full_log_interrupts_and_drops(void)
     r->irq_address = 0;
 }
 
+static void the_unit_spills_by_itself(void)
+{
+    volatile struct machine_path *r = tracker();
+    struct interrupts *i = &interrupts[this_cpu()];
+    uint64_t at = arena(500 * PAGE_SIZE), before;
+
+    r->spill = 300;
+    path_message(r);
+    configure(PAB, 100);
+    system_call();
+    path_command(MACHINE_PATH_CMD_DRAIN);
+    set_ring(0, 0);
+    before = i->count;
+    touch_pages(at, 299, false);
+    spin(1000);
+    check("what spills does not interrupt", i->count - before, 0, 0);
+    check("  and is in the ring", ring_head(), 200, 200);
+    check("  in order", in_order(0, at, 200, false), 200, 200);
+    touch_pages(at + 299 * PAGE_SIZE, 1, false);
+    spin(1000);
+    check("after so many entries it does", i->count - before, 1, 1);
+    path_command(MACHINE_PATH_CMD_DRAIN);
+    set_ring(0, ENTRIES); /* full */
+    touch_pages(at + 300 * PAGE_SIZE, 100, false);
+    spin(1000);
+    check("where there is no room it interrupts as well", i->count - before, 2, 2);
+    check("  and keeps its log", r->waiting, 100, 101); /* code of the interrupt may be among them */
+    r->spill = 0;
+    r->irq_address = 0;
+    set_ring(0, 0);
+}
+
+static void sampled_pages_alone_are_logged(void)
+{
+    volatile struct machine_path *r = tracker();
+    uint64_t at = arena(1024 * PAGE_SIZE), sampled = 0, logged = 0, good = 0;
+
+    configure(PAB, 0);
+    r->sample_shift = 3;
+    for (uint64_t i = 0; i < 1024; i++)
+        sampled += MACHINE_PATH_SAMPLED((at >> PAGE_SHIFT) + i, 3);
+    for (uint64_t i = 0; i < 1024; i += 128) {
+        touch_pages(at + i * PAGE_SIZE, 128, false);
+        logged += path_command(MACHINE_PATH_CMD_DRAIN);
+    }
+    r->space = 0;
+    for (uint64_t i = 0; i < logged; i++)
+        good += MACHINE_PATH_SAMPLED(ring->entry[i] & MACHINE_PATH_PAGE, 3);
+    check("one page of eight is sampled", sampled, 1024 / 8 - 4, 1024 / 8 + 4);
+    check("  and logged", logged, sampled, sampled);
+    check("  and no other", good, sampled, sampled);
+    r->sample_shift = 0;
+}
+
 static void a_drain_has_its_price(void)
 {
     struct counting c = {.event = {MACHINE_EVENT_STALL_OTHER}};
@@ -249,6 +311,8 @@ void page_accesses_are_tracked(void)
     a_page_is_known_until_it_is_forgotten();
     a_page_is_looked_for_on_every_cpu();
     a_full_log_interrupts_and_drops();
+    the_unit_spills_by_itself();
+    sampled_pages_alone_are_logged();
     a_drain_has_its_price();
     bad_sizes_are_refused();
 }
