@@ -37,7 +37,7 @@ static struct block_device *find_device(void)
         [SWAP_ANY] = "", [SWAP_RAM] = "ram", [SWAP_VIRTIO] = "virtio", [SWAP_MODEL] = "model"};
 
     for (struct block_device *d = block_first(); d; d = d->next)
-        if (begins(d->name, kinds[swap_wanted]) && !d->read_only && d->pages >= 2 * SWAP_CLUSTER)
+        if (begins(d->kind, kinds[swap_wanted]) && !d->read_only && d->pages >= 2 * SWAP_CLUSTER)
             return d;
     kprintf("swap: no disk%s%s that can be written: pages stay in memory\n",
             *kinds[swap_wanted] ? " of kind " : "", kinds[swap_wanted]);

@@ -46,7 +46,8 @@ void block_add(struct block_device *d, const char *what)
 {
     struct block_device **end = &devices;
 
-    ASSERT(d->pages && d->depth && d->pages_max && d->pages_max <= BLOCK_PAGES_MAX && !block_find(d->name));
+    ASSERT(d->kind && d->pages && d->depth && d->pages_max && d->pages_max <= BLOCK_PAGES_MAX &&
+           !block_find(d->name));
     spin_init(&d->lock, LOCK_BLOCK, d->name);
     list_init(&d->in_flight);
     list_init(&d->late);

@@ -57,6 +57,7 @@ struct block_stats {
 /* Locking: [L] = lock; [-] = the driver's, fixed before block_add. */
 struct block_device {
     char name[BLOCK_NAME_MAX];   /* [-] */
+    const char *kind;            /* [-] its driver's name: virtio, model, ram */
     uint64_t pages;              /* [-] its size                              */
     bool read_only;              /* [-] */
     unsigned depth;              /* [-] requests in flight at most            */

@@ -117,8 +117,12 @@ static void probe(void)
 
     if (!pages)
         return;
-    ram.device = (struct block_device){
-        .name = "ram", .pages = pages, .depth = DEPTH, .pages_max = BLOCK_PAGES_MAX, .ops = &ops};
+    ram.device = (struct block_device){.name = "ram",
+                                       .kind = "ram",
+                                       .pages = pages,
+                                       .depth = DEPTH,
+                                       .pages_max = BLOCK_PAGES_MAX,
+                                       .ops = &ops};
     wait_init(&ram.work);
     if (set_aside(pages)) {
         kprintf("disk: ram: no memory for %llu KB\n", (unsigned long long)(block_ram_bytes / KIB));

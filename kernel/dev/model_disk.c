@@ -165,6 +165,7 @@ static void probe(void)
     disk.regs = machine_disk();
     disk.block = (struct block_device){
         .name = "model",
+        .kind = "model",
         .pages = arch_io_read64(&disk.regs->pages),
         .read_only = arch_io_read32(&disk.regs->read_only),
         .depth = DEPTH,

@@ -229,6 +229,7 @@ static bool open_disk(unsigned nth, unsigned number, bool *usable)
     const struct pci_device *pci = &k->device.pci;
     ksnprintf(where, sizeof(where), "virtio at %02x:%02x.%u", pci->bus, pci->slot, pci->function);
     ksnprintf(k->block.name, sizeof(k->block.name), "vd%c", 'a' + number);
+    k->block.kind = "virtio";
     k->block.ops = &ops;
     block_add(&k->block, where);
     __atomic_store_n(&k->ready, true, __ATOMIC_RELEASE);

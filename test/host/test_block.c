@@ -243,7 +243,7 @@ static struct block_device *add_keeper(const char *name, bool read_only)
     struct block_device *d = calloc(1, sizeof(*d));
 
     *d = (struct block_device){
-        .pages = 100, .depth = 4, .pages_max = 8, .ops = &keeping, .read_only = read_only};
+        .kind = "double", .pages = 100, .depth = 4, .pages_max = 8, .ops = &keeping, .read_only = read_only};
     strcpy(d->name, name);
     kept_count = stops = 0;
     block_add(d, "a double");

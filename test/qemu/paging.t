@@ -61,4 +61,13 @@ says "^exit: hello 0" "... and the next one runs"
 boot smp=1 -- "swap=virtio -- hello"
 says "^swap: no disk of kind virtio" "a disk that is not there is named"
 says "^exit: hello 0" "... and all else works"
+# Disks whose time is the host's, and the machine's.
+truncate -s 64M "$work/swap"
+program="paging pages=3000 threads=8 ops=${OPS:-300} seed=4"
+boot smp=8 mem=128M drive="$work/swap" timeout=300 -- "swap=virtio mem.process=2M -- $program"
+says "^swap: vda, " "a virtio disk"
+says "^ok 1 - every page holds what was written" "... keeps every page"
+boot machine=openpower720 plugin=disk=64M mem=128M timeout=300 -- "swap=model mem.process=2M -- $program"
+says "^swap: model, " "the simulated machine's disk"
+says "^ok 1 - every page holds what was written" "... keeps every page"
 done_testing
