@@ -93,7 +93,7 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands policy-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands vigil-replay policy-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
@@ -104,6 +104,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## make all               kernel, applications, simulated machine, UEFI image
 ## make lint              formatting, warnings, purity of the policies
 ## make fuzz              fuzz the parsers (FUZZ_SECONDS=60 each)
+## make vigil-replay      build/vigil-replay: page traces through replacement policies on the host
 ## make compile_commands  compile_commands.json for editors
 ## make clean             remove build products (distclean: newlib and package lists too)
 ##
@@ -216,6 +217,14 @@ $(O)/bin/$(1): $$($(1)_OBJ) $$(libc_objects) $(NEWLIB)/lib/libc.a sources.mk
 endef
 $(foreach a,$(ALL_APPS) $(TEST_APPS),$(eval $(call app_rule,$(a))))
 $(app_objects): | $(NEWLIB)/lib/libc.a
+
+# ---- Replaying page traces on the host -------------------------------------------------------------------------------
+REPLAY_SRC := $(addprefix tools/replay/,belady.c main.c replay.c simulate.c) $(TRACE_READING) $(filter mm/replace%,$(POLICY_SRC))
+$(B)/vigil-replay: $(REPLAY_SRC) $(wildcard tools/replay/*.h mm/replace*.h) mm/page_trace.h sources.mk | deps-build
+	$(call say,HOSTLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) -std=gnu11 -g -O2 -I. $(WARN) $(filter %.c,$^) -o $@
+vigil-replay: $(B)/vigil-replay | deps-run
 
 # ---- Images ----------------------------------------------------------------------------------------------------------
 # gnu-efi's package has the files of its own architecture only.

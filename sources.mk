@@ -129,6 +129,9 @@ MACHINE_SRC := \
 MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,disk.c guest.c path.c settings.c tests.c) kernel/string.c \
 	$(wildcard $(addprefix test/machine/guest/$(ARCH)/*,.S .c))
 
+# Page traces of several formats, for vigil-replay.
+TRACE_READING := $(addprefix tools/replay/,trace.c trace_binary.c trace_text.c)
+
 # ---- Host tests ------------------------------------------------------------------------------------------------------
 # All there are, in test/host and test/machine.  NAME_SRC lists what test NAME is linked with.
 HOST_TESTS := $(notdir $(basename $(wildcard $(addsuffix /test_*.c,test/host test/machine))))
@@ -185,6 +188,7 @@ REPLACING := \
 test_replace_SRC := $(REPLACING)
 test_replace_adaptive_SRC := $(REPLACING)
 test_replace_chooser_SRC := $(REPLACING)
+test_replay_SRC := $(filter-out test/host/%,$(REPLACING)) $(TRACE_READING) tools/replay/replay.c
 
 CLUSTERING := test/host/planted.c $(filter sched/cluster%,$(POLICY_SRC)) sched/shmap.c
 PLACING := test/host/placing.c $(filter sched/place%,$(POLICY_SRC))
@@ -285,5 +289,6 @@ fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/b
 fuzz_elf_SRC := kernel/proc/elf.c
 fuzz_event_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
 fuzz_metric_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
+fuzz_page_trace_SRC := $(TRACE_READING)
 fuzz_spe_SRC := $(SPE_DECODED)
 fuzz_symbols_SRC := kernel/symbols.c

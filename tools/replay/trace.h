@@ -1,0 +1,63 @@
+/* Page traces of several formats, from bytes in memory to dense page numbers.  docs/page-trace.md has Vigil's own. */
+#pragma once
+#include "kernel/base.h"
+
+enum trace_format {
+    TRACE_GUESS, /* by what the bytes are, where that is certain                                  */
+    TRACE_VIGIL, /* mm/page_trace.h                                                                */
+    TRACE_TEXT,  /* a page a line, decimal or 0x and hexadecimal; blank lines and # comments        */
+    TRACE_LIRS,  /* the same, with lines of a * between parts, as LIRS's authors publish traces    */
+    TRACE_U32,   /* page numbers, little-endian                                                    */
+    TRACE_U64,
+    TRACE_ORACLE, /* libCacheSim's oracleGeneral: u32 time, u64 object, u32 size, i64 next access   */
+    TRACE_FORMATS
+};
+extern const char *const trace_format_names[]; /* by enum trace_format, NULL-terminated */
+
+enum trace_event { TRACE_ACCESS, TRACE_PREFETCHED, TRACE_UNMAPPED };
+
+/* Memory of all that is read; freed by trace_close(). */
+struct page_trace {
+    enum trace_format format; /* never TRACE_GUESS */
+    uint32_t
+        pages; /* different ones, numbered by first appearance; one that was unmapped comes back as another */
+    size_t length;
+    uint32_t *page;    /* [length]                                            */
+    uint8_t *event;    /* [length] enum trace_event                          */
+    uint64_t accesses; /* events that are uses                                */
+    uint64_t lost;     /* accesses that the recorder says it has lost         */
+};
+
+enum { TRACE_WHY = 200 };
+
+/*
+ * 0; -EINVAL: why has one line that names the offset and what was expected there; -ENOMEM.  space: of a TRACE_VIGIL, one address
+ * space alone, or TRACE_SPACES: all, their pages being different.
+ */
+#define TRACE_SPACES UINT32_MAX
+int trace_open(struct page_trace *t, const uint8_t *data, size_t size, enum trace_format format,
+               uint32_t space, char why[TRACE_WHY]);
+void trace_close(struct page_trace *t);
+
+/* ---- Between the files that read ---- */
+
+/* What is being read, and the numbers that pages have so far. */
+struct trace_reading {
+    struct page_trace *t;
+    const uint8_t *data;
+    size_t size;
+    uint32_t space;
+    size_t room;           /* of t->page          */
+    struct trace_key *key; /* hash table          */
+    size_t keys;           /* a power of two      */
+    char *why;
+};
+
+int trace_add(struct trace_reading *r, uint32_t space, uint64_t page, enum trace_event event);
+int trace_refuse(struct trace_reading *r, size_t offset, const char *fmt, ...) PRINTF(3, 4);
+int trace_read_text(struct trace_reading *r);
+int trace_read_numbers(struct trace_reading *r);
+int trace_read_oracle(struct trace_reading *r);
+int trace_read_vigil(struct trace_reading *r);
+/* Whether the bytes can hardly be anything else. */
+bool trace_is_oracle(const uint8_t *data, size_t size);
