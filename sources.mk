@@ -42,7 +42,7 @@ ARCH_SRC_aarch64 := \
 	$(addprefix kernel/dev/,acpi_iort.c acpi_platform.c) \
 	$(DEVTREE_SRC) $(LIBFDT_SRC)
 KERNEL_SRC := \
-	$(addprefix hpm/,breakdown.c figures.c hpm.c profile.c profile_window.c profiles.c remote.c report.c sampling.c session.c setup.c) \
+	$(addprefix hpm/,breakdown.c figures.c hpm.c profile.c profile_window.c profiles.c remote.c report.c sampling.c session.c setup.c user.c) \
 	$(addprefix hpm/path/,backends.c model.c path.c) \
 	$(addprefix hpm/pmu/,backends.c model.c rate.c) \
 	$(addprefix kernel/arch/,clock.c cpus.c fault.c lookback.c memory.c msi.c place.c pt.c start_fail.c sync.c usercopy.c) \
@@ -109,11 +109,12 @@ LIBC_SRC := \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS := badcalls counts faults known libctest oom paging places ratio regions samplers sessions stress
+TEST_APPS := badcalls counts faults known libctest oom paging places ratio reads regions samplers sessions stress
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S
 known_SRC += test/qemu/apps/$(ARCH)/known_loop.S
+reads_SRC += test/qemu/apps/$(ARCH)/known_loop.S
 ratio_SRC += test/qemu/apps/$(ARCH)/ratio_loop.S
 regions_SRC += test/qemu/apps/$(ARCH)/known_loop.S
 # What must be refused: a program cut short, and none at all.

@@ -107,7 +107,7 @@ static void hand_out_row(struct hpm_cpu *hpm, const struct mux_plan *plan, enum 
 }
 
 /* To those whose they are. */
-static void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan)
+void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan)
 {
     hand_out_row(hpm, plan, ROW_HERE);
     for (enum row row = ROW_INTERRUPTS; hpm_accounts && row < ROWS; row++)
@@ -174,6 +174,8 @@ static void account(struct hpm_cpu *hpm, enum over over, int64_t tag)
     hpm->plan = plan;
     if (next)
         begin_turn(hpm, next);
+    if (tag == SAME_TAG && hpm->current && hpm->current->user && hpm->row == ROW_HERE)
+        user_follow(hpm);
 }
 
 void counting_start(struct hpm_cpu *hpm, unsigned seed)
@@ -201,6 +203,8 @@ static void change_row(struct hpm_cpu *hpm, enum over over, enum row row)
     hpm->row = row;
     if (!hpm->current)
         set_idle(hpm, hpm->idle_ticks, row == ROW_HERE ? hpm->read_at : 0);
+    else if (row == ROW_HERE && hpm->current->user)
+        user_follow(hpm);
 }
 
 unsigned hpm_interrupt_begin(void)
@@ -254,6 +258,8 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
         set_idle(hpm, hpm->idle_ticks, in ? 0 : hpm->read_at);
         profile_idle(hpm, !in);
     }
+    if (hpm->user_open | (in && in->user))
+        user_follow(hpm);
     hpm->own_ticks += arch_ticks_near() - hpm->profiler.time;
 }
 

@@ -8,6 +8,7 @@
 #include "kernel/cmdline.h"
 #include "hpm/estimate.h"
 #include "hpm/events/metric.h"
+#include "hpm/user_page.h"
 
 struct cpu;
 struct arch_frame;
@@ -136,8 +137,9 @@ struct hpm_thread {
     struct hpm_context counts;
     uint32_t tid, pid;
     uint64_t samples;
-    uint64_t told_cycles; /* hpm_read_news: when it was read the last time */
-    bool told_stopped;    /* ... it had stopped since the time before       */
+    struct hpm_user_page *user; /* its own, written by the CPU it runs on; NULL: none */
+    uint64_t told_cycles;       /* hpm_read_news: when it was read the last time */
+    bool told_stopped;          /* ... it had stopped since the time before       */
 };
 
 /* Boot CPU, before other CPUs start: probes the backends in order, prints one line. */
@@ -227,6 +229,16 @@ void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm
 void hpm_sums_add(struct hpm_sums *sum, const struct hpm_sums *part);
 /* earlier: a reading of the same threads and counts. */
 void hpm_sums_sub(struct hpm_sums *from, const struct hpm_sums *earlier);
+
+/*
+ * The calling thread, which is t, can read the session's events by itself from now on, by what is in the page: events in the order of the
+ * names, metrics are none.  page: a whole one, zeroed, which user mode may read and not write, or the one that the thread has already.
+ * number: what user mode knows the session by.  0; -ENOTSUP: this machine's counters cannot be read in user mode, or not all CPUs'.
+ */
+int hpm_user_open(struct hpm_thread *t, const struct hpm_session *s, uint32_t number,
+                  struct hpm_user_page *page);
+/* No more, by the thread itself.  Its page, or NULL: it has none. */
+struct hpm_user_page *hpm_user_close(struct hpm_thread *t);
 
 #define HPM_SAMPLING_PERIOD_MAX (1u << 20)
 struct hpm_sampling {

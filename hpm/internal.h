@@ -35,6 +35,7 @@ struct hpm_cpu {
     uint64_t own_ticks;          /* of monitoring, and ...                                */
     uint64_t interrupts;         /* ... by the PMU, and ...                               */
     unsigned row;                /* enum row: for whom the present stretch is             */
+    bool user_open;              /* user mode can read the counters                       */
     uint64_t pieces[ROWS];       /* bit g: there is something in piece[row][g]            */
     struct pmu_latch last;
     struct sampler sampler;
@@ -97,6 +98,12 @@ uint64_t session_count(const struct hpm_session *s, unsigned i);
 void follow_everywhere(void);
 /* hpm.c: this CPU, interrupts off, is to count what the plan says, from its next reading on. */
 void counting_start(struct hpm_cpu *hpm, unsigned seed);
+/* hpm.c: what was counted until the latest reading, to those whose it is. */
+void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan);
+/* user.c: after a reading, or when somebody else is current: what current may read by itself. */
+void user_follow(struct hpm_cpu *hpm);
+/* session.c: the session's events as counts of the page.  How many. */
+unsigned session_user(const struct hpm_session *s, struct hpm_user_page *page);
 /* hpm.c: follows a new plan at once.  For call_cpu. */
 void counting_follow(void *unused);
 /* hpm.c: ticks of the clock in cycles of a CPU that runs; of the clock, where none are counted. */

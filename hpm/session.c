@@ -386,6 +386,19 @@ void hpm_session_close(struct hpm_session *s)
 
 /* ---- Readings ---- */
 
+unsigned session_user(const struct hpm_session *s, struct hpm_user_page *page)
+{
+    unsigned n = MIN(s->request.wishes, (unsigned)HPM_USER_COUNTS);
+
+    for (unsigned i = 0; i < n; i++) {
+        const struct event_wish *wish = &s->request.wish[i];
+        unsigned number = s->count[wish->event[0]];
+        page->of[i].number = number;
+        page->of[i].born = wish->metric ? 0 : wanted.request.born[number];
+    }
+    return n;
+}
+
 uint64_t session_count(const struct hpm_session *s, unsigned i)
 {
     return (uint64_t)1 << s->count[i];

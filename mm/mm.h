@@ -73,6 +73,10 @@ int space_fill(struct space *s, vaddr_t va, const void *src, size_t n);
 /* Page fault in thread context: 0 repaired; -EFAULT no mapping or not allowed; -ENOMEM; -EDQUOT the process may have no more; -EIO
  * the page could not be read in; -EINTR the process is ending. */
 int space_fault(struct space *s, vaddr_t va, enum fault_access access);
+/* A page of the caller's that user mode may read at va, in SHOWN_BASE..SHOWN_MAX; hidden again, by who showed it, before the space is
+ * destroyed.  Thread context.  0, -ENOMEM, -EEXIST. */
+int space_show(struct space *s, vaddr_t va, paddr_t page);
+void space_hide(struct space *s, vaddr_t va);
 /* Name and offset of the region an address lies in, for messages; "unmapped" if none. */
 void space_describe(struct space *s, vaddr_t va, char *buf, size_t n);
 /* The region an address lies in, guard pages included, how far into it, and how large it is.  False: in none. */

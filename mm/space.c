@@ -463,3 +463,25 @@ int space_advise(struct space *s, vaddr_t va, uint64_t len, enum region_advice a
         space_fetch(s, va, end);
     return err;
 }
+
+/* ---- What the kernel shows ---- */
+
+int space_show(struct space *s, vaddr_t va, paddr_t page)
+{
+    bool irq = spin_lock(&s->lock);
+    int err = arch_space_map(&s->arch, va, page, PROT_R | PROT_USER);
+
+    spin_unlock(&s->lock, irq);
+    return err;
+}
+
+void space_hide(struct space *s, vaddr_t va)
+{
+    paddr_t page;
+    bool irq = spin_lock(&s->lock);
+    int err = arch_space_unmap(&s->arch, va, &page);
+
+    ASSERT(!err);
+    spin_unlock(&s->lock, irq);
+    tlb_shootdown(&s->arch, va, 1);
+}

@@ -4,6 +4,12 @@
 #include <string.h>
 #include "apps/libc/syscall.h"
 
+/* The calling thread's page; session: of which it is, or of which there is none. */
+static __thread struct {
+    const volatile struct hpm_user_page *page;
+    int session;
+} shown;
+
 void hpm_mark(const char *label)
 {
     syscall1(SYS_MARK, label);
@@ -28,7 +34,40 @@ int hpm_values(const struct sys_hpm_read *read, struct sys_hpm_value *out, size_
 
 void hpm_close(int session)
 {
+    if (session == shown.session)
+        shown.session = 0;
     syscall1(SYS_HPM_CLOSE, session);
+}
+
+static void show(int session)
+{
+    int64_t at = (int64_t)syscall1(SYS_HPM_SHOW, session);
+
+    shown.session = session;
+    shown.page = at > 0 ? (const volatile struct hpm_user_page *)at : NULL;
+}
+
+static int ask_count(int session, unsigned i, uint64_t *count)
+{
+    const struct sys_hpm_read own = {.session = (uint32_t)session, .scope = SYS_SCOPE_THREAD};
+    struct sys_hpm_value v[HPM_USER_COUNTS];
+    int n = hpm_values(&own, v, HPM_USER_COUNTS);
+
+    if (n < 0)
+        return n;
+    if (i >= (unsigned)n || i >= HPM_USER_COUNTS || v[i].kind != SYS_VALUE_COUNT)
+        return -EINVAL;
+    *count = v[i].count;
+    return 0;
+}
+
+int hpm_count_read(int session, unsigned i, uint64_t *count)
+{
+    if (session != shown.session)
+        show(session);
+    if (shown.page && hpm_user_read(shown.page, i, counter_read, count))
+        return 1;
+    return ask_count(session, i, count);
 }
 
 int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille, char *why, size_t size)

@@ -5,6 +5,7 @@
 #pragma once
 #include <stddef.h>
 #include "kernel/proc/abi.h"
+#include "hpm/user_page.h"
 
 /*
  * Names this moment of the run.  On the simulated multiprocessor the ground truth is written out under this
@@ -30,6 +31,13 @@ int hpm_open(const char *names, char *why, size_t size);
 /* What they come to: how many there are, the first room of them in out; -ESRCH: no such session, process or thread. */
 int hpm_values(const struct sys_hpm_read *read, struct sys_hpm_value *out, size_t room);
 void hpm_close(int session);
+/*
+ * Count i of the session's names, an event, no metric, of the calling thread: as hpm_values, without its interval.  By the counter's own
+ * register, in some ten ns, where user mode can read it (Intel's, AMD's, Arm's counters; the first call of a thread asks the kernel for
+ * its page), else by a system call.  1: it was read in user mode; 0: by the call; -EINVAL: there is no such count; an error of
+ * hpm_values.  No thread may be reading while another one closes the session.
+ */
+int hpm_count_read(int session, unsigned i, uint64_t *count);
 /* Where cycles went since the beginning; the session of read is 0.  0, or -ESRCH: no such process or thread. */
 int hpm_breakdown(const struct sys_hpm_read *read, struct sys_breakdown *out);
 

@@ -156,6 +156,7 @@ static int amd_probe(struct pmu_caps *caps)
         .counters = pmu.programmable,
         .instructions = true,
         .arms = pmu.programmable,
+        .user_reads = true,
         .cycles_per_tick = rate,
         .line_bytes = ECX_L1D_LINE(x86_leaf(LEAF_L1, 0).ecx),
     };
@@ -363,6 +364,19 @@ static unsigned amd_interrupted(void)
            (pmu.has.ibs.usable && ibs_interrupted() ? PMU_RECORDS : 0);
 }
 
+/* ---- User mode ---- */
+
+static void amd_user(unsigned counter, struct hpm_user_register *out)
+{
+    unsigned c = counter == PMU_CYCLES         ? pmu.cycles
+                 : counter == PMU_INSTRUCTIONS ? pmu.instructions
+                                               : counter;
+
+    *out = (struct hpm_user_register){0};
+    if (c < (counter < HPM_PLACES ? pmu.programmable : pmu.used))
+        *out = (struct hpm_user_register){c + 1, AMD_WIDTH, amd_here()->counter[c].raw};
+}
+
 /* ---- What it does not have: anybody to tell the truth ---- */
 
 static void amd_tag(UNUSED uint32_t tid)
@@ -380,6 +394,8 @@ const struct pmu_ops pmu_amd = {
     .image = pmu_no_image,
     .latch = amd_latch,
     .arm = amd_arm,
+    .user = amd_user,
+    .open = x86_open_counters,
     .tag = amd_tag,
     .sample = ibs_sample,
     .waiting = ibs_waiting,

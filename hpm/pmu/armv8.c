@@ -154,6 +154,7 @@ static int armv8_probe(struct pmu_caps *caps)
         .counters = pmu.programmable,
         .instructions = instructions,
         .arms = pmu.programmable,
+        .user_reads = true,
         .cycles_per_tick = rate,
         .line_bytes = CTR_LINE(armv8_read(ARMV8_CTR)),
     };
@@ -217,6 +218,7 @@ static int armv8_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     if (pmu.used > pmu.programmable)
         armv8_write_type(pmu.programmable, TYPE_EVENT(INST_RETIRED) | filter_of(setup->modes));
     armv8_write(ARMV8_CCFILTR, filter_of(setup->modes));
+    armv8_write(ARMV8_USERENR, 0);
     set_cycles(a, -a->slice_cycles);
     armv8_write(ARMV8_INTENSET, events | (a->slice_cycles ? SET_CYCLES : 0));
     armv8_write(ARMV8_CNTENSET, (events >> pmu.programmable << pmu.programmable) | SET_CYCLES);
@@ -374,6 +376,26 @@ static unsigned armv8_interrupted(void)
     return news | (flags & SET_CYCLES ? PMU_SLICE : 0) | (spe_interrupted() ? PMU_RECORDS : 0);
 }
 
+/* ---- User mode ---- */
+
+static void armv8_user(unsigned counter, struct hpm_user_register *out)
+{
+    const struct armv8_cpu *a = armv8_here();
+
+    *out = (struct hpm_user_register){0};
+    if (counter == PMU_CYCLES)
+        *out = (struct hpm_user_register){USER_CYCLES, 64, a->cycles.raw};
+    else if (counter == PMU_INSTRUCTIONS && pmu.used > pmu.programmable)
+        counter = pmu.programmable;
+    if (counter < pmu.used)
+        *out = (struct hpm_user_register){counter + 1, pmu.has.wide ? 64 : 32, a->event[counter].raw};
+}
+
+static void armv8_open(bool on)
+{
+    armv8_write(ARMV8_USERENR, on ? USERENR_ER | USERENR_CR : 0);
+}
+
 /* ---- What it does not have: anybody to tell the truth ---- */
 
 static void armv8_tag(UNUSED uint32_t tid)
@@ -391,6 +413,8 @@ const struct pmu_ops pmu_armv8 = {
     .image = pmu_no_image,
     .latch = armv8_latch,
     .arm = armv8_arm,
+    .user = armv8_user,
+    .open = armv8_open,
     .tag = armv8_tag,
     .sample = spe_sample,
     .waiting = spe_waiting,

@@ -29,6 +29,8 @@ uint64_t armv8_read(enum armv8_reg reg)
         return sysreg_read(pmccntr_el0);
     case ARMV8_CCFILTR:
         return sysreg_read(pmccfiltr_el0);
+    case ARMV8_USERENR:
+        return sysreg_read(pmuserenr_el0);
     }
     panic("hpm: no register %d", (int)reg);
 }
@@ -59,6 +61,9 @@ void armv8_write(enum armv8_reg reg, uint64_t v)
         return;
     case ARMV8_CCFILTR:
         sysreg_write(pmccfiltr_el0, v);
+        return;
+    case ARMV8_USERENR:
+        sysreg_write(pmuserenr_el0, v);
         return;
     case ARMV8_MIDR:
     case ARMV8_DFR0:

@@ -19,6 +19,7 @@ enum armv8_reg {
     ARMV8_OVSCLR,   /* PMOVSCLR_EL0                           */
     ARMV8_CCNTR,    /* PMCCNTR_EL0                            */
     ARMV8_CCFILTR,  /* PMCCFILTR_EL0                          */
+    ARMV8_USERENR,  /* PMUSERENR_EL0                          */
 };
 
 /* Event counters this driver touches: 0 to ARMV8_EVENT_COUNTERS - 1. */
@@ -59,6 +60,12 @@ void armv8_sync(void);
 #define TYPE_NOT_EL1  ((uint64_t)1 << 31) /* P */
 #define TYPE_NOT_EL0  ((uint64_t)1 << 30) /* U */
 #define TYPE_EVENT(v) ((uint64_t)(v)&0xffff)
+
+/* PMUSERENR_EL0: what user mode may read. */
+#define USERENR_CR ((uint64_t)1 << 2) /* PMCCNTR_EL0     */
+#define USERENR_ER ((uint64_t)1 << 3) /* PMEVCNTR<n>_EL0 */
+/* How struct hpm_user_register has PMCCNTR_EL0: as bit 31 of the sets. */
+#define USER_CYCLES 32
 
 /* Counters start this long before they wrap, so that wrapping is no rarity. */
 #define ARMV8_FIRST_WRAP ((uint64_t)1 << 25)

@@ -221,6 +221,7 @@ static int intel_probe(struct pmu_caps *caps)
         .counters = pmu.programmable,
         .instructions = pmu.instructions.mask,
         .arms = pmu.usable,
+        .user_reads = true,
         .cycles_per_tick = rate,
         .line_bytes = LINE_BYTES(x86_leaf(LEAF_FEATURES, 0).ebx),
         .sample_sources = pmu.pebs.sources,
@@ -456,6 +457,30 @@ static unsigned intel_interrupted(void)
            (status & STATUS_BUFFER ? PMU_RECORDS : 0);
 }
 
+/* ---- User mode ---- */
+
+static unsigned bits_of(uint64_t mask)
+{
+    return (unsigned)__builtin_popcountll(mask);
+}
+
+static void intel_user(unsigned counter, struct hpm_user_register *out)
+{
+    const struct intel_cpu *a = intel_here();
+    bool cycles = counter == PMU_CYCLES;
+
+    *out = (struct hpm_user_register){0};
+    if (cycles || (counter == PMU_INSTRUCTIONS && pmu.instructions.mask)) {
+        const struct place *p = cycles ? &pmu.cycles : &pmu.instructions;
+        *out = (struct hpm_user_register){p->read + 1, bits_of(p->mask),
+                                          cycles ? a->cycles.raw : a->instructions.raw};
+    } else if (counter < HPM_COUNTERS_MAX && (pmu.usable >> counter & 1)) {
+        *out = (struct hpm_user_register){counter + 1, pmu.has.width, a->event[counter].raw};
+    } else if (counter >= HPM_COUNTERS_MAX && counter < HPM_PLACES) {
+        intel_fixed_user(&a->fixed, counter - HPM_COUNTERS_MAX, out);
+    }
+}
+
 /* ---- Records ---- */
 
 static void intel_sample(const struct hpm_sampling *config)
@@ -490,6 +515,8 @@ const struct pmu_ops pmu_intel = {
     .image = pmu_no_image,
     .latch = intel_latch,
     .arm = intel_arm,
+    .user = intel_user,
+    .open = x86_open_counters,
     .tag = intel_tag,
     .sample = intel_sample,
     .waiting = intel_waiting,

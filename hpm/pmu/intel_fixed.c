@@ -98,6 +98,13 @@ void intel_fixed_read(struct intel_fixed *f, uint64_t *count)
     }
 }
 
+void intel_fixed_user(const struct intel_fixed *f, unsigned n, struct hpm_user_register *out)
+{
+    if (n < fixed.count && fixed.number[n] == FIXED_REFERENCE)
+        *out = (struct hpm_user_register){(RDPMC_FIXED | FIXED_REFERENCE) + 1,
+                                          (unsigned)__builtin_popcountll(fixed.mask), f->reference};
+}
+
 /* Slots and their shares are counted in the same modes, or they would exclude each other. */
 uint64_t intel_fixed_program(struct intel_fixed *f, const struct event *const *next)
 {

@@ -17,6 +17,7 @@ struct pmu_caps {
     unsigned counters;           /* programmable ones, at most HPM_COUNTERS_MAX                        */
     bool instructions;           /* are counted                                                        */
     bool slices_by_instructions; /* can be had, not only by cycles                                     */
+    bool user_reads;             /* counters can be read in user mode: user and open may be called       */
     bool arms;                   /* programmable counters interrupt by themselves: arm may be called   */
     uint64_t cycles_per_tick;    /* of arch_ticks, while a CPU runs, times PMU_RATE_ONE                */
     unsigned interrupt_cycles;   /* entry and return of an interrupt                                   */
@@ -50,6 +51,9 @@ struct pmu_setup {
     uint32_t record_count; /* power of two                                                    */
 };
 
+/* Counters beside those of struct pmu_latch's array. */
+enum { PMU_CYCLES = HPM_PLACES, PMU_INSTRUCTIONS, PMU_PLACES };
+
 /* Why it interrupted; PMU_COUNTER << c: programmable counter c has reached what it was armed for. */
 enum { PMU_SLICE = 1, PMU_RECORDS = 2, PMU_COUNTER = 1 << 8 };
 
@@ -69,6 +73,11 @@ struct pmu_ops {
      * A later call replaces an earlier one.  A latch with next disarms all counters and forgets what of them is pending.
      * Only where caps say that it can. */
     void (*arm)(unsigned c, uint64_t due);
+    /* How user mode reads that counter (index in struct pmu_latch, or one of the above) and where it stands: index 0, it cannot.  Its value
+     * is right until the next latch, for a counter that is not armed.  Only where caps say that it can. */
+    void (*user)(unsigned counter, struct hpm_user_register *out);
+    /* Lets user mode read counters on this CPU, or no more.  Off at first. */
+    void (*open)(bool on);
     /* Ground truth, where there is such a thing: who runs from now on, 0 for idle. */
     void (*tag)(uint32_t tid);
     /* Starts sampling as config says, NULL stops it.  Records not drained are forgotten, uncounted.  config is valid. */
@@ -82,6 +91,16 @@ struct pmu_ops {
     /* Ground truth: a labelled moment.  Any CPU, the caller serialises. */
     void (*mark)(const char *label);
 };
+
+/* For those that user mode cannot read. */
+static inline void pmu_no_user(UNUSED unsigned counter, struct hpm_user_register *out)
+{
+    *out = (struct hpm_user_register){0};
+}
+
+static inline void pmu_no_open(UNUSED bool on)
+{
+}
 
 /* For drivers that look at the events. */
 static inline uint64_t pmu_no_image(UNUSED const struct event *const *event)

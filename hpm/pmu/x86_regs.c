@@ -28,6 +28,11 @@ uint64_t x86_read_counter(uint32_t counter)
     return lo | (uint64_t)hi << 32;
 }
 
+void x86_open_counters(bool on)
+{
+    write_cr4(on ? read_cr4() | CR4_PCE : read_cr4() & ~(uint64_t)CR4_PCE);
+}
+
 void x86_unmask_counters(void)
 {
     lapic_pmu_unmask();

@@ -15,6 +15,8 @@ uint64_t x86_read(uint32_t msr);
 void x86_write(uint32_t msr, uint64_t v);
 /* RDPMC. */
 uint64_t x86_read_counter(uint32_t counter);
+/* Lets user mode execute RDPMC, or no more (CR4.PCE). */
+void x86_open_counters(bool on);
 /* A counter is not set nearer to its overflow: some processors do not like 1 (Linux, arch/x86/events/core.c). */
 #define X86_DISTANCE_LEAST 2
 /* Makes entry n of the extended local vector table raise the PMU interrupt (AMD APM volume 2, 16.4).  The entry for performance counters

@@ -47,7 +47,10 @@ struct boot_info; /* kernel/boot/boot_info.h */
 /* Every kernel stack lies in a slot of this size, at a multiple of it; the slot's first page is not mapped. */
 #define KSTACK_SLOT (64 * KIB)
 #define USER_MIN    ((vaddr_t)0x0000000000010000)
-#define USER_MAX    ((vaddr_t)0x00007ffffffff000) /* first address beyond user space */
+#define USER_MAX    ((vaddr_t)0x00007fffffbff000) /* first address beyond user space */
+/* Behind it, pages that the kernel shows user mode and keeps for itself: programs cannot map, change or unmap there. */
+#define SHOWN_BASE ((vaddr_t)0x00007fffffc00000)
+#define SHOWN_MAX  ((vaddr_t)0x00007ffffffff000)
 
 static inline void *phys_to_virt(paddr_t pa)
 {

@@ -155,7 +155,7 @@ static struct pt *pt_of(struct arch_space *space)
 static bool in_half(const struct arch_space *space, vaddr_t va)
 {
     return space
-               ? va < USER_MAX
+               ? va < USER_MAX || (va >= SHOWN_BASE && va < SHOWN_MAX)
                : va >= DIRECT_BASE && ((uint64_t *)phys_to_virt(kernel_pt.root))[va >> 39 & (PT_ENTRIES - 1)];
 }
 

@@ -49,6 +49,7 @@ enum sys_number {
     SYS_MADVISE,      /* (addr, len, SYS_ADVICE_) -EINVAL; -ENOMEM: a hole                                  */
     SYS_MEMORY,  /* (pid, struct sys_memory *, bytes) pid 0: the own process                            */
     SYS_REGIONS, /* (pid, struct sys_memory_region *, bytes) by address; how many there are             */
+    SYS_HPM_SHOW, /* (session) address of a struct hpm_user_page that the caller, this thread, may read; one for each thread */
     SYS_COUNT
 };
 

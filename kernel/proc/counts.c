@@ -278,3 +278,97 @@ int counts_read(struct process *owner, const struct sys_hpm_read *read, struct s
     counts_leave();
     return n;
 }
+
+/* ---- Read in user mode ---- */
+
+/* A page of the window that no thread of the process has; PROCESS_THREADS_MAX: each has its own. */
+static unsigned take_place(struct process *p)
+{
+    unsigned i = 0;
+    bool irq = spin_lock(&p->lock);
+
+    while (i < PROCESS_THREADS_MAX && (p->shown[i / 64] >> i % 64 & 1))
+        i++;
+    if (i < PROCESS_THREADS_MAX)
+        p->shown[i / 64] |= (uint64_t)1 << i % 64;
+    spin_unlock(&p->lock, irq);
+    return i;
+}
+
+static void give_place(struct process *p, unsigned i)
+{
+    bool irq = spin_lock(&p->lock);
+
+    p->shown[i / 64] &= ~((uint64_t)1 << i % 64);
+    spin_unlock(&p->lock, irq);
+}
+
+static vaddr_t shown_at(unsigned i)
+{
+    return SHOWN_BASE + (vaddr_t)i * PAGE_SIZE;
+}
+
+static int make_page(struct process *p, struct hpm_user_page **out)
+{
+    _Static_assert(SHOWN_BASE + (vaddr_t)(PROCESS_THREADS_MAX - 1) * PAGE_SIZE <= SHOWN_MAX &&
+                       sizeof(struct hpm_user_page) <= PAGE_SIZE,
+                   "room for each thread's page");
+    unsigned place = take_place(p);
+    paddr_t page;
+    int err = place >= (SHOWN_MAX - SHOWN_BASE) >> PAGE_SHIFT ? -ENOMEM : frame_alloc_zeroed(&page);
+
+    if (!err) {
+        err = space_show(p->space, shown_at(place), page);
+        if (err)
+            frame_free(page, 0);
+    }
+    if (err) {
+        if (place < PROCESS_THREADS_MAX)
+            give_place(p, place);
+        return err;
+    }
+    *out = phys_to_virt(page);
+    (*out)->place = place;
+    return 0;
+}
+
+static void drop_page(struct process *p, struct hpm_user_page *page)
+{
+    unsigned place = page->place;
+
+    space_hide(p->space, shown_at(place));
+    frame_free(virt_to_phys(page), 0);
+    give_place(p, place);
+}
+
+static int64_t show_held(struct process *owner, const struct session *s, uint32_t number)
+{
+    struct hpm_thread *t = &thread_current()->hpm;
+    struct hpm_user_page *page = t->user;
+    int err = page ? 0 : make_page(owner, &page);
+
+    if (err)
+        return err;
+    err = hpm_user_open(t, s->hpm, number, page);
+    if (!err)
+        return (int64_t)shown_at(page->place);
+    drop_page(owner, page);
+    return err;
+}
+
+int64_t counts_show(struct process *owner, uint32_t session)
+{
+    counts_enter();
+    const struct session *s = find(owner, session);
+    int64_t at = s ? show_held(owner, s, session) : -ESRCH;
+    counts_leave();
+    return at;
+}
+
+void counts_hide(struct process *owner)
+{
+    struct hpm_user_page *page = hpm_user_close(&thread_current()->hpm);
+
+    if (page)
+        drop_page(owner, page);
+}

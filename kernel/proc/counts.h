@@ -13,6 +13,11 @@ int counts_open(const struct process *owner, const char *names, char *why, size_
  * thread; -EINVAL: a field of read; -ENOSPC: too many things are read since last; -ENOMEM. */
 int counts_read(struct process *owner, const struct sys_hpm_read *read, struct sys_hpm_value *out,
                 size_t room);
+/* The calling thread, of the owner, may read the session's counts by itself (hpm_user_open): where.  -ESRCH: no such session;
+ * -ENOTSUP: not on this machine; -ENOMEM. */
+int64_t counts_show(struct process *owner, uint32_t session);
+/* The calling thread is about to end, in its space still. */
+void counts_hide(struct process *owner);
 /* -ESRCH. */
 int counts_close(const struct process *owner, uint32_t session);
 /* The process is no more: closes all of its. */

@@ -30,6 +30,8 @@ struct process {
     struct hpm_sums past;                /* [P] of threads that have gone for good */
     struct list all;                     /* process.c: table                   */
     struct process *child[CHILDREN_MAX]; /* [P] referenced; those that have ended included */
+    uint64_t
+        shown[PROCESS_THREADS_MAX / 64]; /* [P] bit i: a thread is shown its counts at SHOWN_BASE, page i */
     uint32_t child_made;                 /* [P] bit i: child[i] is kept for one that is being started */
     uint32_t next_child;                 /* [P] reserved pid; 0: none         */
     bool waited_for;                     /* [P of its parent] */

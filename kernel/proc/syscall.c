@@ -392,6 +392,11 @@ static int64_t sys_hpm_close(struct process *p, const uint64_t a[6])
     return a[0] > UINT32_MAX ? -ESRCH : counts_close(p, (uint32_t)a[0]);
 }
 
+static int64_t sys_hpm_show(struct process *p, const uint64_t a[6])
+{
+    return a[0] > UINT32_MAX ? -ESRCH : counts_show(p, (uint32_t)a[0]);
+}
+
 /* ---- Other processes ---- */
 
 /* Words, each ended by NUL, all of n bytes.  Their number; -EINVAL: none, or the last is not ended; -E2BIG. */
@@ -583,6 +588,7 @@ static handler *const handlers[SYS_COUNT] = {
     [SYS_SAMPLE_ACCOUNT] = sys_sample_account,
     [SYS_SAMPLE_CLOSE] = sys_sample_close,
     [SYS_NEXT_PID] = sys_next_pid,
+    [SYS_HPM_SHOW] = sys_hpm_show,
 };
 
 int64_t syscall_dispatch(uint64_t number, const uint64_t args[6])

@@ -1,4 +1,5 @@
 /* User threads: their start in the kernel, their way to user mode, their end. */
+#include "kernel/proc/counts.h"
 #include "kernel/proc/internal.h"
 
 /* Handed from the creator to the new thread, which frees it. */
@@ -127,6 +128,7 @@ void uthread_exit(void)
     struct process *p = self->process;
 
     sharing_thread_removed(self);
+    counts_hide(p);
     thread_leave_space();
     bool irq = spin_lock(&p->lock);
     list_remove(&self->siblings);

@@ -392,10 +392,32 @@ static struct truth truth(unsigned cpu)
                           .accesses = d->accesses};
 }
 
+/* ---- User mode ---- */
+
+void x86_open_counters(bool on)
+{
+    here()->user_open = on;
+}
+
+static uint64_t user_read(uint32_t index)
+{
+    const struct amd_double *d = here();
+
+    require(index && d->user_open);
+    return d->counter[index - 1];
+}
+
+static bool user_open(unsigned cpu)
+{
+    return amd_double[cpu].user_open;
+}
+
 const struct pmu_double pmu_double = {.access_cycles = ACCESS_CYCLES,
                                       .cycles = EVENT_CYCLES,
                                       .instructions = EVENT_RETIRED,
                                       .count = amd_count,
                                       .execute = amd_execute,
                                       .again = again,
-                                      .truth = truth};
+                                      .truth = truth,
+                                      .user_read = user_read,
+                                      .user_open = user_open};

@@ -47,6 +47,7 @@ struct amd_double {
     uint64_t at_read[AMD_COUNTERS_MAX];  /* the same when it was last read, less set_back        */
     uint64_t set_back[AMD_COUNTERS_MAX]; /* increments between reading and writing it            */
     unsigned read_at[AMD_COUNTERS_MAX];  /* the last reading: how many accesses there had been   */
+    bool user_open;                      /* CR4.PCE */
     unsigned accesses, interrupts;
 };
 extern struct amd_double amd_double[DOUBLE_CPUS];

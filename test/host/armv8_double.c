@@ -160,6 +160,8 @@ uint64_t armv8_read(enum armv8_reg reg)
         return read_counter(d, ARMV8_CYCLES);
     case ARMV8_CCFILTR:
         return d->written.filter;
+    case ARMV8_USERENR:
+        return d->user;
     }
     abort();
 }
@@ -210,6 +212,10 @@ void armv8_write(enum armv8_reg reg, uint64_t v)
     case ARMV8_CCFILTR:
         require(!(v & ~TYPE_FILTERS));
         d->written.filter = v;
+        return;
+    case ARMV8_USERENR:
+        require(!(v & ~(USERENR_CR | USERENR_ER)));
+        d->user = v;
         return;
     case ARMV8_MIDR:
     case ARMV8_DFR0:
@@ -305,10 +311,31 @@ static struct truth truth(unsigned cpu)
                           .accesses = d->accesses};
 }
 
+/* ---- User mode ---- */
+
+static uint64_t user_read(uint32_t index)
+{
+    const struct armv8_double *d = here();
+
+    if (index == USER_CYCLES) {
+        require(d->user & USERENR_CR);
+        return d->counter[ARMV8_CYCLES];
+    }
+    require(index && index <= d->kind.counters && (d->user & USERENR_ER));
+    return d->counter[index - 1];
+}
+
+static bool user_open(unsigned cpu)
+{
+    return armv8_double[cpu].user & USERENR_ER;
+}
+
 const struct pmu_double pmu_double = {.access_cycles = ACCESS_CYCLES,
                                       .cycles = CODE_CYCLES,
                                       .instructions = CODE_INSTRUCTIONS,
                                       .count = armv8_count,
                                       .execute = armv8_execute,
                                       .again = again,
-                                      .truth = truth};
+                                      .truth = truth,
+                                      .user_read = user_read,
+                                      .user_open = user_open};

@@ -36,6 +36,7 @@ struct armv8_double {
     uint64_t set_back[ARMV8_COUNTERS + 1]; /* increments between reading and writing it             */
     uint64_t at_read[ARMV8_COUNTERS + 1];  /* seen without set_back                                 */
     unsigned read_at[ARMV8_COUNTERS + 1];  /* the last reading: how many accesses there had been    */
+    uint64_t user;                         /* PMUSERENR_EL0 */
     unsigned accesses;
 };
 extern struct armv8_double armv8_double[DOUBLE_CPUS];

@@ -28,6 +28,9 @@ struct pmu_double {
     /* A fresh machine of the same kind of CPU, and nothing of hpm yet. */
     void (*again)(void);
     struct truth (*truth)(unsigned cpu);
+    /* User mode on the CPU that executes: a register as struct hpm_user_register has it; whether it may. */
+    uint64_t (*user_read)(uint32_t index);
+    bool (*user_open)(unsigned cpu);
 };
 extern const struct pmu_double pmu_double; /* of the one a test is linked with */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "test/host/hpm_due.h"
+#include "test/host/hpm_sessions.h"
 #include "test/host/random.h"
 
 enum { LONG_SLICE = 1000000000 }; /* nothing else happens for a while */
@@ -482,6 +483,119 @@ static void events_are_sampled_one_in_so_many(unsigned kind)
     hpm_profile_close(profile);
 }
 
+/* ---- In user mode ---- */
+
+static struct hpm_user_page page;
+static unsigned away; /* times that the thread is switched while it reads */
+
+static uint64_t read_counter(uint32_t index)
+{
+    if (away) {
+        away--;
+        switch_to(0, 2);
+        pmu_double.count(event_named("branch.miss").config, 77, true);
+        assert_false(pmu_double.user_open(0));
+        switch_to(0, 1);
+    }
+    return pmu_double.user_read(index);
+}
+
+static struct hpm_session *show(unsigned kind, bool breakdown)
+{
+    machine->make(kind);
+    hpm_slice_cycles = SLICE;
+    with_argument("hpm.breakdown", breakdown);
+    kernel_start_hpm();
+    with_argument("hpm.breakdown", 1);
+    threads_begin(3);
+    struct hpm_session *s = open_names("branch.miss:u");
+    memset(&page, 0, sizeof page);
+    switch_to(0, 1);
+    assert_false(pmu_double.user_open(0));
+    assert_int_equal(hpm_user_open(&threads[1], s, 1, &page), 0);
+    assert_true(pmu_double.user_open(0));
+    return s;
+}
+
+static uint64_t read_it(void)
+{
+    uint64_t count = 0;
+
+    assert_true(hpm_user_read(&page, 0, read_counter, &count));
+    return count;
+}
+
+/* The thread comes and goes, to other CPUs as well, and turns pass; on which it is. */
+static unsigned disturb(unsigned cpu, uint64_t *seed)
+{
+    unsigned to = test_random(seed) % DOUBLE_CPUS;
+
+    switch (test_random(seed) % 4) {
+    case 0:
+        tick(cpu);
+        return cpu;
+    case 1:
+        pmu_double.execute(1000, SLICE / 3, true);
+        return cpu;
+    case 2:
+        switch_to(cpu, -1);
+        pmu_double.count(event_named("branch.miss").config, 1000, true);
+        switch_to(to, 1);
+        return to;
+    default:
+        return cpu;
+    }
+}
+
+static void a_thread_reads_its_counts_in_user_mode(unsigned kind)
+{
+    struct hpm_session *s = show(kind, false);
+    uint64_t event = event_named("branch.miss").config, happened = 0, seed = 1;
+    unsigned cpu = 0;
+
+    for (unsigned i = 0; i < 3000; i++) {
+        uint64_t n = test_random(&seed) % 100000;
+        pmu_double.count(event, n, true);
+        double_deliver();
+        happened += n;
+        away = cpu ? 0 : test_random(&seed) % 3;
+        assert_int_equal(read_it(), happened);
+        cpu = disturb(cpu, &seed);
+    }
+    assert_int_equal(read_it(), value_of_thread(s, 0, 1).estimate.count);
+    switch_to(cpu, -1);
+    assert_false(pmu_double.user_open(cpu));
+    switch_to(cpu, 1);
+    hpm_session_close(s);
+    uint64_t count;
+    assert_false(hpm_user_read(&page, 0, read_counter, &count));
+    assert_false(pmu_double.user_open(cpu));
+    assert_ptr_equal(hpm_user_close(&threads[1]), &page);
+}
+
+/* While its event has no counter a thread goes by what was counted before. */
+static void what_takes_turns_is_scaled_in_user_mode(unsigned kind)
+{
+    struct hpm_session *s = show(kind, true);
+    uint64_t event = event_named("branch.miss").config, happened = 0;
+    unsigned with = 0, without = 0;
+
+    for (unsigned i = 0; i < 20000; i++) {
+        pmu_double.count(event, 50, true);
+        pmu_double.execute(100, SLICE / 100, true);
+        happened += 50;
+        if (i < 10000 || i % 10)
+            continue;
+        with += page.count[0].now.index != 0;
+        without += !page.count[0].now.index;
+        assert_in_range(read_it(), happened * 95 / 100, happened * 105 / 100);
+    }
+    assert_true(with);
+    assert_true(without || hpm_state.plan->mux.rounds.groups == 1 || with == 1000);
+    assert_ptr_equal(hpm_user_close(&threads[1]), &page);
+    hpm_session_close(s);
+}
+
 /* ---- All of them ---- */
 
 typedef void (*check)(unsigned kind);
@@ -494,21 +608,23 @@ static void on_all_kinds(void **state)
         (*c)(kind);
 }
 
-#define CHECKS(do_)                                                                               \
-    do_(an_armed_counter_interrupts_when_its_count_is_due_and_not_before) do_(it_interrupts_once) \
-        do_(a_later_call_replaces_an_earlier_one) do_(what_is_due_already_interrupts_soon)        \
-            do_(a_long_way_is_gone_in_parts_that_nobody_hears_of)                                 \
-                do_(two_that_are_due_and_a_slice_that_is_over_are_one_interrupt)                  \
-                    do_(each_of_two_interrupts_when_it_is_due) do_(a_new_programme_disarms)       \
-                        do_(what_was_pending_when_it_was_disarmed_is_no_news)                     \
-                            do_(a_counter_that_counts_something_else_does_not_interrupt_for_it)   \
-                                do_(an_interrupt_for_nothing_leaves_it_armed)                     \
-                                    do_(a_reading_takes_no_news_away)                             \
-                                        do_(counts_are_exact_whatever_is_armed)                   \
-                                            do_(events_may_happen_at_any_moment_of_arming)        \
-                                                do_(arming_costs_a_reading_and_a_writing)         \
-                                                    do_(what_is_not_armed_costs_nothing)          \
-                                                        do_(events_are_sampled_one_in_so_many)
+#define CHECKS(do_)                                                                                     \
+    do_(an_armed_counter_interrupts_when_its_count_is_due_and_not_before) do_(it_interrupts_once)       \
+        do_(a_later_call_replaces_an_earlier_one) do_(what_is_due_already_interrupts_soon)              \
+            do_(a_long_way_is_gone_in_parts_that_nobody_hears_of)                                       \
+                do_(two_that_are_due_and_a_slice_that_is_over_are_one_interrupt)                        \
+                    do_(each_of_two_interrupts_when_it_is_due) do_(a_new_programme_disarms)             \
+                        do_(what_was_pending_when_it_was_disarmed_is_no_news)                           \
+                            do_(a_counter_that_counts_something_else_does_not_interrupt_for_it)         \
+                                do_(an_interrupt_for_nothing_leaves_it_armed)                           \
+                                    do_(a_reading_takes_no_news_away)                                   \
+                                        do_(counts_are_exact_whatever_is_armed)                         \
+                                            do_(events_may_happen_at_any_moment_of_arming)              \
+                                                do_(arming_costs_a_reading_and_a_writing)               \
+                                                    do_(what_is_not_armed_costs_nothing)                \
+                                                        do_(events_are_sampled_one_in_so_many)          \
+                                                            do_(a_thread_reads_its_counts_in_user_mode) \
+                                                                do_(what_takes_turns_is_scaled_in_user_mode)
 #define CHECK_OF(name) name,
 #define TEST_OF(name)  {#name, on_all_kinds, NULL, threads_end, NULL},
 

@@ -535,10 +535,34 @@ static struct truth truth(unsigned cpu)
                           .accesses = d->accesses};
 }
 
+/* ---- User mode ---- */
+
+void x86_open_counters(bool on)
+{
+    here()->user_open = on;
+}
+
+static uint64_t user_read(uint32_t index)
+{
+    const struct intel_double *d = here();
+    unsigned counter = index - 1, n = counter & ~RDPMC_FIXED;
+
+    require(index && d->user_open);
+    require(counter & RDPMC_FIXED ? has_fixed(&d->kind, n) : n < d->kind.counters);
+    return counter & RDPMC_FIXED ? d->fixed[n] : d->counter[n];
+}
+
+static bool user_open(unsigned cpu)
+{
+    return intel_double[cpu].user_open;
+}
+
 const struct pmu_double pmu_double = {.access_cycles = ACCESS_CYCLES,
                                       .cycles = CODE_CYCLES,
                                       .instructions = CODE_INSTRUCTIONS,
                                       .count = intel_count,
                                       .execute = intel_execute,
                                       .again = again,
-                                      .truth = truth};
+                                      .truth = truth,
+                                      .user_read = user_read,
+                                      .user_open = user_open};

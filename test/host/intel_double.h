@@ -52,6 +52,7 @@ struct intel_double {
     uint64_t slots[SLOT_KINDS];                     /* that PERF_METRICS has the shares of */
     unsigned metrics_may_at;                        /* the access that may clear PERF_METRICS */
     unsigned read_at[INTEL_COUNTERS + INTEL_FIXED]; /* the last reading: how many accesses there had been */
+    bool user_open;                                 /* CR4.PCE */
     unsigned accesses, recorded, dropped;
 };
 extern struct intel_double intel_double[DOUBLE_CPUS];

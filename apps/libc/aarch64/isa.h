@@ -26,6 +26,32 @@ static inline uint64_t ticks_now(void)
     return ticks;
 }
 
+/* A performance counter, as struct hpm_user_register has its index; what was before has been counted. */
+#define COUNTER_CASE(n)                                                        \
+    case (n) + 1:                                                              \
+        __asm__ volatile("mrs %0, pmevcntr" #n "_el0" : "=r"(v) : : "memory"); \
+        break
+static inline uint64_t counter_read(uint32_t index)
+{
+    uint64_t v = 0;
+
+    __asm__ volatile("isb" : : : "memory");
+    switch (index) {
+        COUNTER_CASE(0);
+        COUNTER_CASE(1);
+        COUNTER_CASE(2);
+        COUNTER_CASE(3);
+        COUNTER_CASE(4);
+        COUNTER_CASE(5);
+        COUNTER_CASE(6);
+        COUNTER_CASE(7);
+        COUNTER_CASE(8);
+    default:
+        __asm__ volatile("mrs %0, pmccntr_el0" : "=r"(v) : : "memory");
+    }
+    return v;
+}
+
 /* Convention in kernel/proc/abi.h. */
 static inline int64_t syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
                                uint64_t f)

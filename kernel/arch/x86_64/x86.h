@@ -16,6 +16,7 @@
 #define CR4_PAE        BIT(5)
 #define CR4_MCE        BIT(6)
 #define CR4_PGE        BIT(7)
+#define CR4_PCE        BIT(8)
 #define CR4_OSFXSR     BIT(9)
 #define CR4_OSXMMEXCPT BIT(10)
 #define CR4_UMIP       BIT(11)

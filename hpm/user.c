@@ -1,0 +1,102 @@
+/*
+ * Counts that threads read by themselves (user_page.h).  The page says what the thread's counts were at its CPU's latest reading,
+ * and where the counters stood then; every reading while it runs, every turn and every switch to it writes it anew.  Registers can
+ * be read in user mode only while a thread runs that asked for it, and its session is open.
+ */
+#include "hpm/internal.h"
+#include "kernel/cpu.h"
+
+/* Where the event sits in the group's turn, as in struct pmu_latch; HPM_PLACES: nowhere. */
+static unsigned place_of(const struct mux_plan *plan, unsigned group, unsigned event)
+{
+    const struct mux_group *g = &plan->group[group];
+
+    for (unsigned s = 0; s < g->seats; s++) {
+        unsigned place = g->seat[s].place;
+        if (g->seat[s].event != event)
+            continue;
+        if (place < HPM_COUNTERS_MAX)
+            return place;
+        return place == PLAN_CYCLES         ? PMU_CYCLES
+               : place == PLAN_INSTRUCTIONS ? PMU_INSTRUCTIONS
+                                            : HPM_COUNTERS_MAX + place - PLAN_FIXED(0);
+    }
+    return PMU_PLACES;
+}
+
+static bool write_count(const struct hpm_cpu *hpm, struct hpm_user_page *p, unsigned i)
+{
+    const struct mux_plan *plan = &hpm->plan->mux;
+    struct hpm_user_count *c = &p->count[i];
+    unsigned event = p->of[i].number;
+    struct mux_sum sum;
+
+    *c = (struct hpm_user_count){0};
+    if (i >= p->counts || !(plan->events >> event & 1) || plan->born[event] != p->of[i].born)
+        return false;
+    mux_read(&hpm->current->counts.counts, plan, event, &sum);
+    unsigned place = place_of(plan, mux_turns_group(&hpm->turns), event);
+    if (place < PMU_PLACES)
+        hpm_state.ops->user(place, &c->now);
+    c->count = sum.count;
+    c->length = sum.length;
+    c->valid = place == PMU_PLACES || c->now.index;
+    return c->valid;
+}
+
+/* The thread is not in user mode, so that nobody sees it half written.  Is there anything to be read? */
+static bool write_page(struct hpm_cpu *hpm, struct hpm_user_page *p)
+{
+    bool any = false;
+
+    hand_out(hpm, &hpm->plan->mux);
+    p->sequence++;
+    hpm_state.ops->user(hpm_state.by_instructions ? PMU_INSTRUCTIONS : PMU_CYCLES, &p->clock);
+    for (unsigned i = 0; i < HPM_USER_COUNTS; i++)
+        any |= write_count(hpm, p, i);
+    return any;
+}
+
+void user_follow(struct hpm_cpu *hpm)
+{
+    struct hpm_user_page *p = hpm->current ? hpm->current->user : NULL;
+    bool open = p && hpm->plan && write_page(hpm, p);
+
+    if (open != hpm->user_open)
+        hpm_state.ops->open(open);
+    hpm->user_open = open;
+}
+
+/* ---- The thread itself ---- */
+
+int hpm_user_open(struct hpm_thread *t, const struct hpm_session *s, uint32_t number,
+                  struct hpm_user_page *page)
+{
+    if (!hpm_state.ops || !hpm_state.pmu.user_reads)
+        return -ENOTSUP;
+    cpu_for_each (cpu)
+        if (!hpm_counted(cpu))
+            return -ENOTSUP;
+    bool irq = arch_irq_save();
+    t->user = NULL;
+    page->session = number;
+    page->counts = session_user(s, page);
+    ASSERT(this_cpu()->hpm->current == t);
+    t->user = page;
+    counting_follow(NULL);
+    user_follow(this_cpu()->hpm);
+    arch_irq_restore(irq);
+    return 0;
+}
+
+struct hpm_user_page *hpm_user_close(struct hpm_thread *t)
+{
+    bool irq = arch_irq_save();
+    struct hpm_user_page *page = t->user;
+
+    t->user = NULL;
+    if (page)
+        user_follow(this_cpu()->hpm);
+    arch_irq_restore(irq);
+    return page;
+}

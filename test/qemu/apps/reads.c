@@ -1,0 +1,224 @@
+/*
+ * Counts that a program reads without a system call.  reads exact: each instruction is counted (QEMU's -icount, one CPU); reads: what
+ * holds on any machine whose counters user mode can read; reads call: on one whose counters it cannot.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include "isa.h"
+#include <stdlib.h>
+#include <string.h>
+#include "apps/libc/hpm.h"
+#include "apps/libc/syscall.h"
+#include "test/qemu/apps/known_loop.h"
+#include "test/qemu/apps/tap.h"
+
+enum { THREADS = 6, ROUNDS = 2000, EVENTS = 2, MANY = 200 };
+
+static int session;
+
+static uint64_t by_call(unsigned i)
+{
+    const struct sys_hpm_read own = {.session = (uint32_t)session, .scope = SYS_SCOPE_THREAD};
+    struct sys_hpm_value v[HPM_USER_COUNTS];
+
+    return hpm_values(&own, v, HPM_USER_COUNTS) > (int)i ? v[i].count : 0;
+}
+
+/* Instructions of loops that differ by so many must, whatever comes in between. */
+static uint64_t loop_of(uint64_t n, void (*between)(void))
+{
+    uint64_t before = 0, after = 0;
+
+    hpm_count_read(session, 0, &before);
+    known_loop(n);
+    if (between)
+        between();
+    known_loop(n);
+    hpm_count_read(session, 0, &after);
+    return after - before;
+}
+
+/* Who is switched away in the midst of reading reads again, which is some instructions more. */
+static uint64_t least_of(uint64_t n, void (*between)(void))
+{
+    uint64_t least = UINT64_MAX;
+
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t is = loop_of(n, between);
+        least = is < least ? is : least;
+    }
+    return least;
+}
+
+static void nothing(void)
+{
+}
+
+static void give_way(void)
+{
+    sched_yield();
+}
+
+static void differ(void (*between)(void), const char *when)
+{
+    unsigned wrong = 0;
+
+    loop_of(1, between);
+    uint64_t least = least_of(1, between);
+    for (uint64_t n = 1; n < MANY; n++) {
+        uint64_t more = least_of(1 + 1000 * n, between) - least;
+        if (more != 4000 * n && !wrong++)
+            printf("# %llu: %llu\n", (unsigned long long)n, (unsigned long long)more);
+    }
+    tap_check(!wrong, "loops differ by their instructions, %s (%u do not)", when, wrong);
+}
+
+/* Ways of reading take turns, and never go back, whatever the other threads do. */
+static void *read_both_ways(void *arg)
+{
+    unsigned *wrong = arg;
+    uint64_t last[EVENTS] = {0}, now = 0;
+
+    for (unsigned round = 0; round < ROUNDS; round++)
+        for (unsigned i = 0; i < EVENTS; i++) {
+            int how = round % 3 ? hpm_count_read(session, i, &now) : 1;
+            if (!(round % 3))
+                now = by_call(i);
+            *wrong += how != 1 || now < last[i];
+            last[i] = now;
+            if (round % 16 == 0)
+                sched_yield();
+        }
+    return NULL;
+}
+
+static unsigned threads_read(void)
+{
+    pthread_t thread[THREADS];
+    unsigned wrong[THREADS] = {0}, sum = 0;
+
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_create(&thread[i], NULL, read_both_ways, &wrong[i]);
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        sum += wrong[i];
+    }
+    return sum;
+}
+
+static void *read_once(void *arg)
+{
+    uint64_t count;
+
+    *(unsigned *)arg += hpm_count_read(session, 0, &count) != 1;
+    return NULL;
+}
+
+static uint64_t free_bytes(void)
+{
+    struct sys_info info;
+
+    syscall2(SYS_SYSINFO, &info, sizeof info);
+    return info.free_bytes;
+}
+
+static void pages_come_back(void)
+{
+    unsigned wrong = 0;
+    uint64_t before = 0;
+
+    for (unsigned i = 0; i < MANY; i++) {
+        pthread_t t;
+        if (i == MANY / 2)
+            before = free_bytes();
+        pthread_create(&t, NULL, read_once, &wrong);
+        pthread_join(t, NULL);
+    }
+    tap_check(!wrong, "every new thread has its page");
+    tap_check(free_bytes() + MANY * 1024 > before, "... which comes back");
+}
+
+static void pages_are_the_kernels(void)
+{
+    int64_t at = (int64_t)syscall1(SYS_HPM_SHOW, session);
+
+    tap_check(at > 0 && (int64_t)syscall1(SYS_HPM_SHOW, session) == at, "a thread has one page");
+    tap_check((int64_t)syscall2(SYS_MUNMAP, at, 4096) < 0 &&
+                  (int64_t)syscall3(SYS_MPROTECT, at, 4096, SYS_PROT_READ | SYS_PROT_WRITE) < 0,
+              "... which is not its to unmap or to change");
+    tap_check((int64_t)syscall2(SYS_SYSINFO, at, sizeof(struct sys_info)) == -EFAULT,
+              "... nor is it written by system calls");
+    tap_check((int64_t)syscall1(SYS_HPM_SHOW, session + 1) == -ESRCH &&
+                  (int64_t)syscall1(SYS_HPM_SHOW, 0x100000000 + session) == -ESRCH,
+              "of other sessions there is none");
+}
+
+static void sessions_follow_each_other(void)
+{
+    char why[160];
+    uint64_t first = 0, second = 0, count = 0;
+    int more = hpm_open("cycles:u", why, sizeof why);
+
+    tap_check(more > 0 && hpm_count_read(more, 0, &second) == 1, "another session has counts of its own");
+    tap_check(hpm_count_read(session, 0, &first) == 1 && second < first, "... from its opening on");
+    tap_check(hpm_count_read(session, EVENTS, &count) == -EINVAL &&
+                  hpm_count_read(session, 99, &count) == -EINVAL,
+              "counts that there are not are refused");
+    hpm_close(more);
+    tap_check(hpm_count_read(session, 0, &second) == 1 && second > first,
+              "the first goes on when it is closed");
+    tap_check(hpm_count_read(more, 0, &count) == -ESRCH, "... and that is no more");
+}
+
+static void metrics_are_asked_for(void)
+{
+    char why[160];
+    uint64_t count;
+    int mixed = hpm_open("ipc,instructions:u", why, sizeof why);
+
+    if (mixed < 0) {
+        tap_skip("metrics", why);
+        return;
+    }
+    tap_check(hpm_count_read(mixed, 0, &count) == -EINVAL, "a metric is no count");
+    tap_check(hpm_count_read(mixed, 1, &count) >= 0, "... the event behind it is");
+    hpm_close(mixed);
+}
+
+int main(int argc, char **argv)
+{
+    char why[160] = "";
+    uint64_t count = 0;
+
+    /* fault: reads a register that it has not asked for. */
+    if (argc > 1 && !strcmp(argv[1], "fault"))
+        return (int)counter_read(1);
+    session = hpm_open("instructions:u,cycles", why, sizeof why);
+    if (session == -ENOTSUP || session == -ENOSPC)
+        session = hpm_open("cycles:u,cycles", why, sizeof why);
+    tap_check(session > 0, "a session (%s)", why);
+    if (argc > 1 && !strcmp(argv[1], "call")) {
+        tap_check(hpm_count_read(session, 1, &count) == 0 && count, "it is read by the call");
+        tap_check((int64_t)syscall1(SYS_HPM_SHOW, session) == -ENOTSUP, "... for user mode cannot");
+        return tap_done();
+    }
+    tap_check(hpm_count_read(session, 0, &count) == 1, "it is read without a call");
+    if (argc > 1 && !strcmp(argv[1], "exact")) {
+        differ(nothing, "alone");
+        differ(give_way, "across system calls");
+    }
+    tap_check(!threads_read(), "threads read both ways, and counts never go back");
+    pages_come_back();
+    pages_are_the_kernels();
+    sessions_follow_each_other();
+    metrics_are_asked_for();
+    char *fault[] = {"reads", "fault"};
+    int pid = application_start(fault, 2);
+    tap_check(application_wait(pid) == 139, "who has not asked reads no counter");
+    if (argc > 1 && !strcmp(argv[1], "closed")) {
+        hpm_close(session);
+        return (int)counter_read(1);
+    }
+    return tap_done();
+}
