@@ -4,14 +4,15 @@
 #include "mm/replace.h"
 
 uint64_t memory_process_max = MEMORY_UNLIMITED, memory_user_max = MEMORY_UNLIMITED;
-static uint64_t memory_policy;
+static uint64_t memory_policy, memory_prefetch;
 uint64_t memory_pool_global, memory_accessed = 1, memory_seed = 1, memory_pools_always;
 uint64_t swap_wanted = SWAP_NONE, swap_bytes_max = MEMORY_UNLIMITED;
 
 #define LIMIT_MIN (256 * KIB) /* an instruction alone may need a dozen pages */
 
-/* Of replace_policies; the others in the order of their enumerations. */
+/* Of replace_policies and prefetch_policies; the others in the order of their enumerations. */
 static const char *const policy_names[] = {"lru", "clock", "mru", "lirs", "arc", "chooser", NULL};
+static const char *const prefetch_names[] = {"none", "spatial", "ppg", "ppg-published", NULL};
 static const char *const pool_names[] = {"local", "global", NULL};
 static const char *const pools_names[] = {"auto", "always", NULL};
 static const char *const swap_names[] = {"none", "any", "ram", "virtio", "model", NULL};
@@ -19,6 +20,14 @@ static const char *const swap_names[] = {"none", "any", "ram", "virtio", "model"
 const struct replace_ops *memory_policy_ops(void)
 {
     const struct replace_ops *ops = replace_find(policy_names[memory_policy]);
+
+    ASSERT(ops);
+    return ops;
+}
+
+const struct prefetch_ops *memory_prefetch_ops(void)
+{
+    const struct prefetch_ops *ops = prefetch_find(prefetch_names[memory_prefetch]);
 
     ASSERT(ops);
     return ops;
@@ -33,6 +42,9 @@ const struct arg mm_args[] = {
      "each process has a pool of frames of its own, or all have one"},
     {"mem.policy", ARG_CHOICE, &memory_policy, 0, 0, policy_names, true,
      "which page of a pool goes when another needs its frame"},
+    {"mem.prefetch", ARG_CHOICE, &memory_prefetch, 0, 0, prefetch_names, true,
+     "what is read besides the page that a thread waits for: nothing, its neighbours, or what was used "
+     "together with it"},
     {"mem.accessed", ARG_BOOL, &memory_accessed, 0, 0, NULL, true,
      "a page about to go is asked whether it was used, where no tracker sees that; else faults are all that "
      "policies hear of"},

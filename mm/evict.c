@@ -6,6 +6,7 @@
  * is pinned, and what the policy said is looked at again under both.
  */
 #include "mm/reclaim.h"
+#include "mm/foresee.h"
 #include "mm/frame.h"
 #include "mm/memory_args.h"
 #include "mm/space.h"
@@ -84,8 +85,7 @@ static enum verdict unmapped_leaves(struct batch *b, uint32_t n)
         if (node->slot == SLOT_NONE)
             return STAYS_NO_SLOT;
     }
-    p->stats.wasted += node->flags & NODE_UNUSED ? 1 : 0;
-    pool_asked_for(p, n);
+    foresee_wasted(p, n);
     add_locked(b, NULL, n);
     return LEAVES;
 }

@@ -6,6 +6,7 @@
  * where pages may have to leave first; then it is tried anew.  So there is one page, whoever else faults on it: who finds it being
  * read or about to leave sleeps until that is done.
  */
+#include "mm/foresee.h"
 #include "mm/frame.h"
 #include "mm/pool.h"
 #include "mm/reclaim.h"
@@ -21,13 +22,14 @@ struct bring {
     struct pool *pool; /* NULL: it has none */
     vaddr_t va;
     enum fault_access access;
-    bool any;      /* whatever the region's rights */
-    paddr_t frame; /* in hand, charged; 0: none    */
-    bool zeroed;   /* the frame */
-    bool slow;     /* waited for a reading */
-    bool trim;     /* the active set has become too large */
-    uint32_t node; /* that is out, or NODE_NONE */
-    uint32_t slot; /* to be read from */
+    bool any;                   /* whatever the region's rights */
+    paddr_t frame;              /* in hand, charged; 0: none    */
+    bool zeroed;                /* the frame */
+    bool slow;                  /* waited for a reading */
+    bool trim;                  /* the active set has become too large */
+    uint32_t node;              /* that is out, or NODE_NONE */
+    uint32_t slot;              /* to be read from */
+    struct prefetch_list *list; /* what else is to be read */
 };
 
 static bool allowed(const struct region *r, const struct bring *b)
@@ -108,8 +110,7 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
     if (r->prot & PROT_X)
         arch_code_written(phys_to_virt(frame));
     if (node->flags & NODE_UNUSED) {
-        pool_asked_for(p, n);
-        p->stats.prefetched_used++;
+        foresee_wanted(p, n, false, b->list);
         p->ops->touch(p->state, n);
     }
     pool_set_state(p, n, NODE_HERE);
@@ -132,6 +133,7 @@ static int rescue_locked(struct bring *b, struct region *r, uint32_t n)
 
     p->nodes[n].flags |= NODE_BEHIND;
     p->ops->enter(p->state, n, p->nodes[n].region);
+    foresee_used(p, n);
     p->stats.rescued++;
     return return_locked(b, r, n);
 }
@@ -157,8 +159,10 @@ static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
     b->frame = 0;
     if (node->slot == SLOT_NONE) {
         p->ops->enter(p->state, n, node->region);
+        foresee_used(p, n);
         return return_locked(b, r, n);
     }
+    foresee_fault(p, n, b->list);
     pool_set_state(p, n, NODE_COMING);
     b->slot = node->slot;
     b->slow = true;
@@ -196,11 +200,11 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
         break;
     case NODE_COMING:
         b->slow = true;
-        if (p->nodes[n].flags & NODE_UNUSED) {
-            pool_asked_for(p, n);
-            p->stats.prefetched_used++;
-        }
-        return wait_for_node(b, n, irq);
+        foresee_wanted(p, n, true, b->list);
+        if (!b->list->length)
+            return wait_for_node(b, n, irq);
+        err = AGAIN; /* what is wanted besides is read meanwhile */
+        break;
     default:
         ASSERT(p->nodes[n].state == NODE_GOING);
         return wait_for_node(b, n, irq);
@@ -293,13 +297,17 @@ static int get_what_it_needs(struct bring *b, int need)
 
 static int bring(struct bring *b)
 {
+    struct prefetch_list list;
     int err;
 
+    list.length = 0;
+    b->list = &list;
     do {
         b->node = NODE_NONE;
         err = try(b);
         if (err > 0)
             err = get_what_it_needs(b, err) ?: AGAIN;
+        foresee_fetch(b->space, b->list);
     } while (err == AGAIN);
     if (b->frame) {
         frame_free(b->frame, 0);

@@ -2,6 +2,7 @@
  * Reading pages in before anybody asks for them: what a program says it will need, what prefetchers foresee.  Nobody waits: pages
  * become COMING, then READY.  Where no frame is free, others leave first, but only if that needs no writing.
  */
+#include "mm/foresee.h"
 #include "mm/frame.h"
 #include "mm/pool.h"
 #include "mm/reclaim.h"
@@ -45,20 +46,20 @@ static void read_all(struct pool *p, struct coming *page, unsigned n)
 }
 
 /* Is it out, on the disk?  What is resident may be touched instead. */
-static bool is_wanted(struct pool *p, uint32_t n, bool touch)
+static bool is_wanted(struct pool *p, uint32_t n, unsigned how)
 {
     bool irq = spin_lock(&p->lock);
     const struct node *node = n < p->capacity ? &p->nodes[n] : NULL;
     bool wanted = node && node->state == NODE_OUT && node->slot != SLOT_NONE;
 
-    if (touch && node && node->space && (node->state == NODE_HERE || node->state == NODE_READY))
+    if ((how & FETCH_TOUCH) && node && node->space && (node->state == NODE_HERE || node->state == NODE_READY))
         p->ops->touch(p->state, n);
     spin_unlock(&p->lock, irq);
     return wanted;
 }
 
 /* The frame, which is charged, becomes the node's, if that is still out. */
-static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, struct coming *out)
+static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how, struct coming *out)
 {
     bool irq = spin_lock(&p->lock);
     struct node *node = &p->nodes[n];
@@ -71,6 +72,8 @@ static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, struct coming 
         p->unused++;
         p->held++;
         p->stats.prefetched++;
+        if (how & FETCH_FORESEEN)
+            foresee_fetched(p, n);
         pool_set_state(p, n, NODE_COMING);
         *out = (struct coming){n, node->slot, frame};
     }
@@ -78,12 +81,12 @@ static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, struct coming 
     return is;
 }
 
-static bool begin_reading(struct pool *p, uint32_t n, struct coming *out)
+static bool begin_reading(struct pool *p, uint32_t n, unsigned how, struct coming *out)
 {
     paddr_t frame;
 
     if (frame_alloc(0, &frame) == 0) {
-        if (give_frame(p, n, frame, out))
+        if (give_frame(p, n, frame, how, out))
             return true;
         frame_free(frame, 0);
     }
@@ -91,17 +94,17 @@ static bool begin_reading(struct pool *p, uint32_t n, struct coming *out)
     return false;
 }
 
-unsigned pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n, unsigned max, bool touch)
+unsigned pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n, unsigned max, unsigned how)
 {
     struct coming coming[BATCH];
     unsigned begun = 0, waiting = 0;
 
-    for (unsigned i = 0; i < n && begun < max; i++) {
-        if (!is_wanted(p, nodes[i], touch))
+    for (unsigned i = 0; i < n && (begun < max || (how & FETCH_TOUCH)); i++) {
+        if (!is_wanted(p, nodes[i], how) || begun == max)
             continue;
         if (!pool_charge_now(p))
             break;
-        if (!begin_reading(p, nodes[i], &coming[waiting]))
+        if (!begin_reading(p, nodes[i], how, &coming[waiting]))
             continue;
         begun++;
         if (++waiting == BATCH) {
@@ -151,7 +154,7 @@ void space_fetch(struct space *s, vaddr_t va, vaddr_t end)
         for (; va < end && n < BATCH; va += PAGE_SIZE)
             page[n++] = va >> PAGE_SHIFT;
         n = space_nodes(s, page, n, nodes);
-        pool_fetch(s->pool, nodes, n, n, false);
+        pool_fetch(s->pool, nodes, n, n, 0);
         sched_point();
     }
 }

@@ -2,6 +2,7 @@
  * then on. */
 #pragma once
 #include "kernel/cmdline.h"
+#include "mm/prefetch.h"
 #include "mm/replace.h"
 
 #define MEMORY_UNLIMITED (64 * GIB)
@@ -14,7 +15,8 @@ extern uint64_t memory_pools_always; /* 1: even where pages can go nowhere */
 extern uint64_t swap_wanted;         /* enum swap_choice */
 extern uint64_t swap_bytes_max;
 
-/* The one that mem.policy names. */
+/* Those that mem.policy and mem.prefetch name. */
 const struct replace_ops *memory_policy_ops(void);
+const struct prefetch_ops *memory_prefetch_ops(void);
 
 enum swap_choice { SWAP_NONE, SWAP_ANY, SWAP_RAM, SWAP_VIRTIO, SWAP_MODEL };

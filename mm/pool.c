@@ -1,5 +1,6 @@
 /* See pool.h: pools and the nodes in them. */
 #include "mm/pool.h"
+#include "mm/foresee.h"
 #include "mm/frame.h"
 #include "mm/memory_args.h"
 #include "mm/reclaim.h"
@@ -58,6 +59,8 @@ static int init_policy(struct pool *p, uint32_t nodes)
 
 static void destroy(struct pool *p)
 {
+    area_free(p->recency);
+    area_free(p->prefetch);
     area_free(p->state);
     area_free(p->nodes);
     kfree(p);
@@ -79,7 +82,7 @@ static int create(bool whole, struct pool **out)
     p->ops = memory_policy_ops();
     p->free_head = NODE_NONE;
     p->nodes = area_alloc(NODES_FIRST * sizeof(*p->nodes));
-    int err = p->nodes ? init_policy(p, NODES_FIRST) : -ENOMEM;
+    int err = p->nodes ? init_policy(p, NODES_FIRST) ?: foresee_init(p, NODES_FIRST) : -ENOMEM;
     if (err) {
         destroy(p);
         return err;
@@ -186,53 +189,90 @@ void pool_set_target(struct pool *p, uint32_t frames)
 
     p->target = frames;
     p->ops->resize(p->state, MAX(MIN(frames ? frames : p->limit, p->limit), 1u));
+    foresee_resize(p, frames);
     spin_unlock(&p->lock, irq);
 }
 
 /* ---- Nodes ---- */
 
-/* A larger table in the old one's place; false: somebody else has made one already. */
-static bool replace_tables_locked(struct pool *p, struct node **nodes, void **state, uint32_t capacity)
+/* What grows with the number of nodes. */
+struct tables {
+    struct node *nodes;
+    void *state;
+    struct prefetch *prefetch;
+    struct lrustack *recency;
+};
+
+static void free_tables(struct tables *t)
+{
+    area_free(t->recency);
+    area_free(t->prefetch);
+    area_free(t->state);
+    area_free(t->nodes);
+}
+
+/* 0 or -ENOMEM. */
+static int alloc_tables(const struct pool *p, uint32_t nodes, struct tables *t)
+{
+    *t = (struct tables){
+        .nodes = area_alloc(nodes * sizeof(*t->nodes)),
+        .state = area_alloc(p->ops->bytes(nodes)),
+        .prefetch = p->prefetch ? area_alloc(prefetch_bytes(p->prefetch->ops, nodes)) : NULL,
+        .recency = p->recency ? area_alloc(lrustack_bytes(nodes)) : NULL,
+    };
+    if (t->nodes && t->state && !t->prefetch == !p->prefetch && !t->recency == !p->recency)
+        return 0;
+    free_tables(t);
+    return -ENOMEM;
+}
+
+/* *t, for so many nodes, takes the place of p's tables, which it gets; not if somebody else has made larger ones meanwhile. */
+static void replace_tables_locked(struct pool *p, struct tables *t, uint32_t capacity)
 {
     uint32_t old = p->capacity;
-    struct node *old_nodes = p->nodes;
-    void *old_state = p->state;
+    struct tables had = {p->nodes, p->state, p->prefetch, p->recency};
 
     if (capacity <= old)
-        return false;
-    memcpy(*nodes, old_nodes, old * sizeof(**nodes));
-    memcpy(*state, old_state, p->ops->bytes(old));
-    p->ops->grow(*state, capacity);
-    p->nodes = *nodes;
-    p->state = *state;
+        return;
+    memcpy(t->nodes, had.nodes, old * sizeof(*t->nodes));
+    memcpy(t->state, had.state, p->ops->bytes(old));
+    p->ops->grow(t->state, capacity);
+    if (had.prefetch) {
+        memcpy(t->prefetch, had.prefetch, prefetch_bytes(had.prefetch->ops, old));
+        prefetch_grow(t->prefetch, capacity);
+    }
+    if (had.recency) {
+        memcpy(t->recency, had.recency, lrustack_bytes(old));
+        lrustack_grow(t->recency, capacity);
+    }
+    p->nodes = t->nodes;
+    p->state = t->state;
+    p->prefetch = t->prefetch;
+    p->recency = t->recency;
     link_free(p->nodes, old, capacity, &p->free_head);
     p->free_nodes += capacity - old;
     p->capacity = capacity;
-    *nodes = old_nodes;
-    *state = old_state;
-    return true;
+    *t = had;
 }
 
 int pool_grow(struct pool *p)
 {
+    struct tables tables;
     bool irq = spin_lock(&p->lock);
     uint32_t capacity = p->capacity;
 
     spin_unlock(&p->lock, irq);
-    if (capacity > REPLACE_NODES_MAX / 2)
+    if (capacity > REPLACE_NODES_MAX / 2 || (p->recency && capacity > LRUSTACK_NODES_MAX / 2))
         return -ENOMEM;
     capacity *= 2;
-    struct node *nodes = area_alloc(capacity * sizeof(*nodes));
-    void *state = area_alloc(p->ops->bytes(capacity));
-    int err = nodes && state ? 0 : -ENOMEM;
-    if (!err) {
-        irq = spin_lock(&p->lock);
-        replace_tables_locked(p, &nodes, &state, capacity);
-        spin_unlock(&p->lock, irq);
-    }
-    area_free(nodes);
-    area_free(state);
-    return err;
+    int err = alloc_tables(p, capacity, &tables);
+    if (err)
+        return err;
+    irq = spin_lock(&p->lock);
+    replace_tables_locked(p, &tables, capacity);
+    spin_unlock(&p->lock, irq);
+    free_tables(&tables);
+    return 0;
 }
 
 uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region)
@@ -248,6 +288,7 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
     frame_page_number(frame)->next = n;
     p->held++;
     p->ops->enter(p->state, n, region);
+    foresee_used(p, n);
     p->stats.first_faults++;
     return n;
 }
@@ -288,22 +329,12 @@ void pool_set_state(struct pool *p, uint32_t n, enum node_state state)
     wait_wake(pool_queue(p, n), UINT32_MAX);
 }
 
-void pool_asked_for(struct pool *p, uint32_t n)
-{
-    struct node *node = &p->nodes[n];
-
-    if (node->flags & NODE_UNUSED) {
-        node->flags &= ~NODE_UNUSED;
-        p->unused--;
-    }
-}
-
 uint32_t pool_forget(struct pool *p, uint32_t n)
 {
     struct node *node = &p->nodes[n];
     uint32_t frame = 0;
 
-    pool_asked_for(p, n);
+    foresee_forget(p, n);
     p->ops->forget(p->state, n);
     wait_wake(pool_queue(p, n), UINT32_MAX);
     ASSERT(node->state != NODE_FREE && node->space);
@@ -333,8 +364,10 @@ static void touch_locked(struct space *s, uint64_t page)
     if (page >= USER_MAX >> PAGE_SHIFT)
         return;
     arch_space_look(&s->arch, page << PAGE_SHIFT, 1, &found);
-    if (found.kind == ARCH_PAGE_HERE)
-        p->ops->touch(p->state, frame_page(found.pa)->next);
+    if (found.kind != ARCH_PAGE_HERE)
+        return;
+    p->ops->touch(p->state, frame_page(found.pa)->next);
+    foresee_used(p, frame_page(found.pa)->next);
 }
 
 static void pool_used(struct space *s, const uint64_t *entry, size_t n)
@@ -369,6 +402,7 @@ static void check_node(const struct pool *p, const struct node *node)
     ASSERT(!(node->flags & NODE_BEHIND) || node->state == NODE_HERE);
     ASSERT(!node->frame == (node->state == NODE_OUT));
     ASSERT(!(node->flags & NODE_UNUSED) || node->state == NODE_COMING || node->state == NODE_READY);
+    ASSERT(!(node->flags & NODE_FORESEEN) || (node->flags & NODE_UNUSED));
     if (node->frame)
         ASSERT(frame_page_number(node->frame)->next == (uint32_t)(node - p->nodes));
 }
@@ -395,5 +429,6 @@ void pool_check(struct pool *p)
     const char *why = p->ops->check(p->state);
     if (why)
         panic("pool: policy %s: %s", p->ops->name, why);
+    foresee_check(p);
     spin_unlock(&p->lock, irq);
 }

@@ -24,7 +24,9 @@
  * pools.
  */
 #pragma once
+#include "mm/lrustack.h"
 #include "mm/mm.h"
+#include "mm/prefetch.h"
 #include "mm/replace.h"
 #include "mm/track.h"
 #include "kernel/list.h"
@@ -48,9 +50,10 @@ enum node_state {
 enum node_flag {
     NODE_DIRTY =
         1, /* differs from its slot, or has none and is not all zeros; the page table may know it is, too */
-    NODE_BEHIND = 2, /* HERE: it was used while it was being written, which is not done yet */
-    NODE_UNUSED = 4, /* COMING, READY: nobody has asked for it yet               */
-    NODE_FAILED = 8, /* OUT: could not be read when somebody asked for it       */
+    NODE_BEHIND = 2,    /* HERE: it was used while it was being written, which is not done yet */
+    NODE_UNUSED = 4,    /* COMING, READY: nobody has asked for it yet               */
+    NODE_FAILED = 8,    /* OUT: could not be read when somebody asked for it       */
+    NODE_FORESEEN = 16, /* UNUSED: the prefetch policy wanted it, and waits to hear what becomes of it */
 };
 
 struct node {
@@ -69,6 +72,8 @@ struct pool {
     uint32_t free_head;            /* [P] or NODE_NONE */
     const struct replace_ops *ops; /* [-] */
     void *state;                   /* [P] the policy's */
+    struct prefetch *prefetch;     /* [P] NULL: nothing is prefetched */
+    struct lrustack *recency;      /* [P] pages by their last use; NULL: the prefetch policy does not look */
     uint32_t limit;                /* [P] frames it may have              */
     uint32_t target;               /* [P] frames it should have when memory is short; 0: an even part */
     uint32_t reserve;              /* [P] so many are kept free           */
@@ -94,7 +99,7 @@ bool pools_wanted(void);
  * -ENOMEM. */
 int pool_join(struct pool **out);
 void pool_leave(struct pool *p);
-/* Room for further nodes.  -ENOMEM. */
+/* Room for further nodes.  -ENOMEM, also where there are as many as can be. */
 int pool_grow(struct pool *p);
 /* So many frames should it have when memory is short; policies are told. */
 void pool_set_target(struct pool *p, uint32_t frames);
@@ -130,8 +135,12 @@ void pool_uncharge(struct pool *p, uint32_t frames); /* any context, without its
 /* ---- What trackers and prefetchers call.  No lock held. ---- */
 /* A sink of trackers (mm/track.h): the pages of a run were used, in this order. */
 void pool_sink(struct space *s, const struct page_run *run);
+enum pool_fetch {
+    FETCH_TOUCH = 1,    /* those that are resident are touched for the replacement policy */
+    FETCH_FORESEEN = 2, /* the prefetch policy wants them                                 */
+};
 /* Starts reading those of these nodes of p that are out, in this order, `max` at most, as long as frames are free or others
- * leave without being written; those that are resident are touched for the policy, if asked to.  How many it has begun. */
-unsigned pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n, unsigned max, bool touch);
+ * leave without being written.  How many it has begun. */
+unsigned pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n, unsigned max, unsigned how);
 /* The nodes of those of n pages, by their virtual numbers, that have one, in the same order: how many. */
 unsigned space_nodes(struct space *s, const uint64_t *page, unsigned n, uint32_t *nodes);

@@ -16,8 +16,6 @@ void pool_uncharge_locked(struct pool *p, uint32_t frames);
 uint32_t pool_reserve_of(uint32_t limit);
 /* pool.c: how many pools there are; any context. */
 uint32_t pools_number(void);
-/* pool.c: [P] held: somebody has asked for the page. */
-void pool_asked_for(struct pool *p, uint32_t n);
 
 /* evict.c: makes count pages of p leave, at most a batch at once: how many have left or are being written; 0: none can.  Incoming: the
  * node that is to come, or NODE_NONE.  Thread context, no lock held. */

@@ -1,5 +1,6 @@
 /* What becomes of a page that has been read or written.  Called by interrupts: the pool's lock is all that is taken. */
 #include "mm/swap.h"
+#include "mm/foresee.h"
 #include "mm/reclaim.h"
 #include "mm/frame.h"
 #include "kernel/printf.h"
@@ -32,7 +33,7 @@ static void fail_to_read_locked(struct pool *p, uint32_t n)
     p->stats.read_errors++;
     if (!(node->flags & NODE_UNUSED))
         node->flags |= NODE_FAILED;
-    pool_asked_for(p, n);
+    foresee_wasted(p, n);
     pool_frame_free(p, n);
     pool_set_state(p, n, NODE_OUT);
 }

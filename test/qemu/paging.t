@@ -34,6 +34,20 @@ paging "mem.process=2M disk.fail_writes=5" "pages=2000 threads=8 ops=${OPS:-300}
 says "^swap: writing slot [0-9]+ failed: its page stays" "... and each is said"
 paging "mem.process=2M disk.delay_us=2000" "pages=2000 threads=8 ops=100 seed=5" "a disk that answers in any order"
 
+for prefetch in spatial ppg; do
+	paging "mem.process=2M mem.prefetch=$prefetch disk.delay_us=500 disk.fail_writes=50" "pages=2000 threads=8 ops=100 seed=6" "prefetching, $prefetch"
+done
+
+waits= # for pages to be read, of a program that has half of its memory: without prefetching, then with it
+for prefetch in none ppg; do
+	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram mem.process=640K mem.pab=128 mem.prefetch=$prefetch -- memstat regions=0 -- lu n=384 block=16 rounds=1"
+	says "^RESULT app=lu .*check=ok" "lu in half of its memory, prefetching $prefetch: its result is right"
+	waits="$waits $(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")"
+done
+r=0
+echo "$waits" | awk '{ exit !(NF == 2 && 2 * $2 < $1) }' || r=1
+result $r "... by proximity, most waits are avoided:$waits"
+
 # Ends PROGRAM with STATUS and LINE; the next one finds memory and swap as they were.
 ends() { # ARGUMENTS-FOR-THE-KERNEL PROGRAM STATUS LINE WHAT
 	boot smp=2 mem=128M timeout=300 -- "swap=ram $1 -- memstat regions=0 -- hello ; $2 ; memstat regions=0 -- hello"

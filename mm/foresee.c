@@ -1,0 +1,136 @@
+/* See foresee.h. */
+#include "mm/foresee.h"
+#include "mm/memory_args.h"
+#include "mm/space.h"
+
+static uint32_t frames_for(const struct pool *p, uint32_t frames)
+{
+    struct frame_stats all;
+
+    frame_stats(&all);
+    return (uint32_t)MAX(MIN(MIN(frames ? frames : p->limit, p->limit), all.total_pages), 1u);
+}
+
+int foresee_init(struct pool *p, uint32_t nodes)
+{
+    const struct prefetch_ops *ops = memory_prefetch_ops();
+
+    if (ops == &prefetch_none)
+        return 0;
+    p->prefetch = area_alloc(prefetch_bytes(ops, nodes));
+    p->recency = ops->recency ? area_alloc(lrustack_bytes(nodes)) : NULL;
+    if (!p->prefetch || (ops->recency && !p->recency))
+        return -ENOMEM;
+    prefetch_init(p->prefetch, ops, nodes, frames_for(p, 0));
+    if (p->recency)
+        lrustack_init(p->recency, nodes);
+    return 0;
+}
+
+void foresee_resize(struct pool *p, uint32_t frames)
+{
+    if (p->prefetch)
+        prefetch_resize(p->prefetch, frames_for(p, frames));
+}
+
+/* ---- What it hears.  [P] held. ---- */
+
+void foresee_used(struct pool *p, uint32_t n)
+{
+    if (p->recency)
+        lrustack_touch(p->recency, n);
+}
+
+static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late)
+{
+    return (struct prefetch_use){.node = n, .late = late, .page = p->nodes[n].page, .recency = p->recency};
+}
+
+void foresee_fault(struct pool *p, uint32_t n, struct prefetch_list *list)
+{
+    struct prefetch_use use = use_of(p, n, false);
+
+    if (p->prefetch)
+        prefetch_fault(p->prefetch, &use, list);
+    foresee_used(p, n);
+}
+
+/* True: it was flagged; *foreseen: by the policy's wish. */
+static bool take_flags(struct pool *p, uint32_t n, bool *foreseen)
+{
+    struct node *node = &p->nodes[n];
+    bool unused = node->flags & NODE_UNUSED;
+
+    *foreseen = node->flags & NODE_FORESEEN;
+    node->flags &= ~(NODE_UNUSED | NODE_FORESEEN);
+    p->unused -= unused;
+    return unused;
+}
+
+void foresee_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list *list)
+{
+    struct prefetch_use use = use_of(p, n, late);
+    bool foreseen;
+
+    if (!take_flags(p, n, &foreseen))
+        return;
+    p->stats.prefetched_used++;
+    if (foreseen)
+        prefetch_first_use(p->prefetch, &use, list);
+    foresee_used(p, n);
+}
+
+void foresee_wasted(struct pool *p, uint32_t n)
+{
+    bool foreseen;
+
+    if (!take_flags(p, n, &foreseen))
+        return;
+    p->stats.wasted++;
+    if (foreseen)
+        prefetch_wasted(p->prefetch, n);
+}
+
+void foresee_fetched(struct pool *p, uint32_t n)
+{
+    p->nodes[n].flags |= NODE_FORESEEN;
+    prefetch_fetched(p->prefetch, n);
+}
+
+void foresee_forget(struct pool *p, uint32_t n)
+{
+    foresee_wasted(p, n);
+    if (p->prefetch)
+        prefetch_forget(p->prefetch, n);
+    if (p->recency)
+        lrustack_remove(p->recency, n);
+}
+
+void foresee_check(const struct pool *p)
+{
+    const char *why = p->prefetch ? prefetch_check(p->prefetch) : NULL;
+
+    if (!why && p->recency)
+        why = lrustack_check(p->recency);
+    if (why)
+        panic("pool: prefetch policy %s: %s", p->prefetch->ops->name, why);
+}
+
+/* ---- What it wants.  No lock held. ---- */
+
+void foresee_fetch(struct space *s, struct prefetch_list *list)
+{
+    struct pool *p = s->pool;
+    uint32_t nodes[PREFETCH_LIST_MAX];
+    unsigned n = list->length;
+
+    if (!n)
+        return;
+    if (p->prefetch->ops->unit == PREFETCH_PAGES)
+        n = space_nodes(s, list->page, n, nodes);
+    else
+        for (unsigned i = 0; i < n; i++)
+            nodes[i] = (uint32_t)list->page[i];
+    pool_fetch(p, nodes, n, list->fetch, FETCH_FORESEEN | (list->touch ? FETCH_TOUCH : 0));
+    list->length = 0;
+}
