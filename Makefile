@@ -93,7 +93,7 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands vigil-replay policy-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands vigil-replay policy-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
@@ -340,7 +340,7 @@ plot-breakdown: | deps-run
 	@mkdir -p $(OUT)
 	@tools/plot_breakdown.sh $(FILE) $(OUT)/breakdown
 
-bench: bench-sharing bench-clustering bench-mrc bench-prefetch bench-mux bench-period bench-hpm bench-programs bench-regret
+bench: bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-hpm bench-programs bench-regret
 all: $(KERNEL) $(O)/vigil.efi machine
 
 # ---- Host tests ------------------------------------------------------------------------------------------------------
@@ -400,6 +400,14 @@ $(H)/sim_mrc: test/host/sim_mrc.c test/host/instructions.c test/host/instruction
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
 bench-mrc: $(H)/sim_mrc
 	@QUICK=$(QUICK) $(H)/sim_mrc $(if $(filter 1,$(QUICK)),,| tee docs/results/mrc.txt)
+
+# What two programs gain by pools of their own (SEED from the environment).
+$(H)/sim_pools: test/host/sim_pools.c $(POOLS) test/host/traces.h $(wildcard mm/share.h mm/lru*.h mm/mru*.h mm/mrc.h)
+	$(call say,HOSTLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
+bench-pools: $(H)/sim_pools
+	@QUICK=$(QUICK) $(H)/sim_pools $(if $(filter 1,$(QUICK)),,| tee docs/results/pools.txt)
 
 # How many faults prefetching avoids, and at what price (SEED and PROGRAM from the environment).
 $(H)/sim_prefetch: test/host/sim_prefetch.c $(PREFETCHING) $(addprefix test/host/,paging.h programs.h traces.h) mm/prefetch.h mm/lrustack.h

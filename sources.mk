@@ -182,6 +182,7 @@ test_share_SRC := mm/share.c mm/share_divide.c
 test_lrudist_SRC := mm/lrudist.c
 MRC := $(addprefix mm/,mrc.c lrudist.c mrustack.c)
 test_mrc_SRC := $(MRC) test/host/traces.c test/host/mattson.c
+POOLS := $(MRC) mm/lrustack.c mm/share.c mm/share_divide.c test/host/traces.c
 MRC_COMPARED := $(MRC) mm/lrustack.c test/host/traces.c test/host/mattson.c
 REPLACING := \
 	$(filter mm/replace%,$(POLICY_SRC)) $(addprefix tools/replay/,belady.c simulate.c) \

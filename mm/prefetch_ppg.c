@@ -7,8 +7,9 @@
  * the window, so that the list of a breadth-first walk is in the order in which the pages are likely to be used.
  *
  * At a fault the walk goes DEPTH edges far.  The first use of a page that was fetched learns as well, and goes on from there: one edge far
- * where pages are there in time, farther where threads wait for pages that are being read.  Where many pages were not used soon, only
- * edges of a larger weight are followed.  As published ([A]) there are neither first uses nor weights to follow.
+ * where pages are there in time, farther where threads wait for pages that are being read.  Edges of less than half the weight of their
+ * page's heaviest are not followed, and where many pages were not used soon, only those of a larger weight still.  As published ([A])
+ * first uses are ignored, and every edge is followed.
  */
 #include "mm/prefetch.h"
 
@@ -16,12 +17,13 @@ enum {
     DEGREE = 10,
     WINDOW = 64,
     DEPTH = 3,
-    WEIGHT_MAX = 63,
-    ROUND = 64,      /* outcomes; first uses                             */
-    GOOD_PCT = 75,   /* used soon, of a round: lighter edges are followed */
-    POOR_PCT = 50,   /* ... heavier ones only                            */
-    LATE_PCT = 10,   /* waited for, of first uses: farther ahead          */
-    IN_TIME_PCT = 1, /* ... less far                                     */
+    WEIGHT_MAX = 7,            /* so that a program's next habit soon outweighs its last */
+    WEIGHT_MAX_PUBLISHED = 63, /* [A] names no bound */
+    ROUND = 64,                /* outcomes; first uses                             */
+    GOOD_PCT = 75,             /* used soon, of a round: lighter edges are followed */
+    POOR_PCT = 50,             /* ... heavier ones only                            */
+    LATE_PCT = 10,             /* waited for, of first uses: farther ahead          */
+    IN_TIME_PCT = 1,           /* ... less far                                     */
     FLOOR_MAX = 4,
     SEEN = 512, /* places for the pages of a walk, which are fewer than half as many */
 };
@@ -37,6 +39,8 @@ struct ppg_node {
 
 struct ppg {
     uint32_t nodes;
+    uint32_t weight_max;
+    bool published;
     uint32_t floor;       /* edges of less weight are not followed, 1..FLOOR_MAX */
     uint32_t soon, known; /* outcomes of this round                              */
     uint32_t ahead;       /* edges from a page first used, 1..DEPTH              */
@@ -55,8 +59,18 @@ static void ppg_init(void *state, uint32_t nodes)
 
     memset(g, 0, ppg_bytes(nodes));
     g->nodes = nodes;
+    g->weight_max = WEIGHT_MAX;
     g->floor = 1;
     g->ahead = 1;
+}
+
+static void ppg_init_published(void *state, uint32_t nodes)
+{
+    struct ppg *g = state;
+
+    ppg_init(g, nodes);
+    g->weight_max = WEIGHT_MAX_PUBLISHED;
+    g->published = true;
 }
 
 static void ppg_grow(void *state, uint32_t nodes)
@@ -71,7 +85,7 @@ static void ppg_grow(void *state, uint32_t nodes)
 static void append(struct ppg_node *n, unsigned *edges, uint32_t node, unsigned weight)
 {
     if (*edges < DEGREE && weight)
-        n->edge[(*edges)++] = (struct edge){node, MIN(weight, (unsigned)WEIGHT_MAX)};
+        n->edge[(*edges)++] = (struct edge){node, weight};
 }
 
 /* The edge's index, or DEGREE. */
@@ -96,7 +110,7 @@ static void learn(struct ppg *g, const struct prefetch_use *use)
     for (unsigned i = 0; i < seen; i++) {
         unsigned e = edge_to(&old, window[i]);
         if (e < DEGREE) {
-            append(n, &edges, window[i], old.edge[e].weight + 1u);
+            append(n, &edges, window[i], MIN(old.edge[e].weight + 1u, g->weight_max));
             old.edge[e].weight = 0;
         } else {
             window[fresh++] = window[i];
@@ -128,11 +142,23 @@ static bool see(struct seen *s, uint32_t node)
     return true;
 }
 
+/* The least weight to be followed: half of the heaviest, for beside edges seen every time those seen once are chance. */
+static unsigned least_weight(const struct ppg *g, const struct ppg_node *n)
+{
+    unsigned heaviest = 0;
+
+    for (unsigned e = 0; e < DEGREE; e++)
+        heaviest = MAX(heaviest, (unsigned)n->edge[e].weight);
+    return MAX(g->floor, heaviest / 2);
+}
+
 static void follow(const struct ppg *g, uint32_t from, struct seen *seen, struct prefetch_list *list)
 {
+    unsigned least = g->published ? 1 : least_weight(g, &g->node[from]);
+
     for (unsigned e = 0; e < DEGREE && list->length < PREFETCH_LIST_MAX; e++) {
         struct edge edge = g->node[from].edge[e];
-        if (edge.weight && edge.weight >= g->floor && see(seen, edge.node))
+        if (edge.weight && edge.weight >= least && see(seen, edge.node))
             list->page[list->length++] = edge.node;
     }
 }
@@ -270,7 +296,7 @@ const struct prefetch_ops prefetch_ppg_published = {
     .unit = PREFETCH_NODES,
     .recency = true,
     .bytes = ppg_bytes,
-    .init = ppg_init,
+    .init = ppg_init_published,
     .grow = ppg_grow,
     .fault = ppg_fault,
     .first_use = ppg_ignore_use,

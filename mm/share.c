@@ -7,16 +7,16 @@ enum {
     WORTH_EPOCHS = 8
 }; /* misses saved in so many epochs must outweigh the pages that move, each of which may miss once */
 
-/* What a division, NULL for the plan, costs by the goal: misses, or the highest rate; what is above a rate asked for weighs more than all misses. */
+/* What a division, NULL for the plan, costs by the goal: lost speed or misses, or the highest rate; what is above a rate asked for weighs more than all that. */
 static uint64_t cost_of(const struct share_config *c, const struct share_pool *pool, unsigned pools,
                         const uint32_t *pages)
 {
-    uint64_t misses = 0, highest = 0, above = 0;
+    uint64_t cost = 0, highest = 0, above = 0;
 
     for (unsigned i = 0; i < pools; i++) {
         uint32_t has = pages ? pages[i] : pool[i].planned;
         uint64_t rate = share_rate(&pool[i], has), asked = pool[i].high * pool[i].weight;
-        misses += share_misses(&pool[i], has) * pool[i].weight;
+        cost += share_cost(&pool[i], has);
         highest = MAX(highest, rate);
         if (pool[i].high && rate > asked)
             above += rate - asked;
@@ -25,9 +25,9 @@ static uint64_t cost_of(const struct share_config *c, const struct share_pool *p
     case SHARE_FAIRNESS:
         return highest;
     case SHARE_SERVICE:
-        return MIN(misses, UINT32_MAX) + (MIN(above, UINT32_MAX - 1u) << 32);
+        return MIN(cost, UINT32_MAX) + (MIN(above, UINT32_MAX - 1u) << 32);
     default:
-        return misses;
+        return cost;
     }
 }
 
@@ -42,6 +42,19 @@ static bool holds(const struct share *s, const struct share_pool *pool, unsigned
         planned += pool[i].planned;
     }
     return planned == memory;
+}
+
+/* What one epoch must save for so many pages to move: misses, or the speed that is lost while they are read again. */
+static uint64_t price(const struct share_pool *pool, unsigned pools, uint64_t moves)
+{
+    uint64_t longest = 0, lost = 0;
+
+    for (unsigned i = 0; i < pools; i++) {
+        uint64_t time = pool[i].work + pool[i].fault_time * share_misses(&pool[i], pool[i].pages);
+        longest = MAX(longest, time);
+        lost = MAX(lost, pool[i].fault_time);
+    }
+    return (lost ? moves * lost / (longest / 1000000 + 1) : moves) / WORTH_EPOCHS;
 }
 
 /* Whether the best division is worth a new plan; sets the report's costs. */
@@ -59,7 +72,7 @@ static bool worth_it(const struct share *s, const struct share_config *c, const 
     uint64_t saved = report->cost - report->cost_best;
     if (saved <= report->cost / 1000 * h + report->cost % 1000 * h / 1000)
         return false;
-    return c->goal == SHARE_FAIRNESS || saved >= moves / WORTH_EPOCHS;
+    return c->goal == SHARE_FAIRNESS || saved >= price(pool, pools, moves);
 }
 
 /* Part of amount for a pool that is `own` of `all`, `before` of which were before it: parts add up to amount. */

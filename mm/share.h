@@ -2,7 +2,8 @@
  * Memory for pools: how many pages each is to have, from their miss-rate curves ([Azimi 2007, 4.4]).
  *
  * Goals, by name:
- *   throughput  the fewest misses in all, each counted as often as its pool's weight says
+ *   throughput  the least of their speed lost to waiting for pages, in all, each by its pool's weight; where it is not known what
+ *               a miss costs, the fewest misses ([A])
  *   fairness    the lowest rate that all can have: pools of one weight miss at the same rate, those of twice the weight at half of it.  What
  *               curves with cliffs leave over goes where it saves most
  *   service     pools with a range of rates asked for have the pages that keep them inside it, the heaviest first; the rest as for throughput
@@ -12,8 +13,9 @@
  * It becomes the plan if it is better than the old one by more than the hysteresis, and pools go towards the plan by a
  * bounded number of pages an epoch.
  *
- * Rates are misses per million of work; work is what the caller counts a program's progress in: accesses, instructions, or the same
- * number for all: then they are misses by time.  A curve that foretells other misses than were seen is scaled to them.
+ * A curve holds for the work that was done in an epoch.  Where that is time, and fault_time is known, the same work takes work + fault_time *
+ * misses with other memory: a program that misses seldom is faster, and would miss more often in the same time.  Rates are misses
+ * per million of that time, or of work.  A curve that foretells other misses than were seen is scaled to them.
  * Pure: memory comes from the caller, nothing is locked; one caller at a time for each struct.
  */
 #pragma once
@@ -25,30 +27,31 @@ enum {
     SHARE_WEIGHT_MAX = 64,
     SHARE_SEEN_UNKNOWN = -1,
 };
+#define SHARE_WORK_MAX ((uint64_t)1 << 40)
 
 enum share_goal { SHARE_THROUGHPUT, SHARE_FAIRNESS, SHARE_SERVICE, SHARE_GOALS };
 extern const char *const share_goal_names[]; /* by enum share_goal, NULL-terminated */
 
 struct share_config {
     enum share_goal goal;
-    uint32_t step;     /* pages, at least 1; larger where memory is more than SHARE_STEPS_MAX of them   */
-    uint32_t move_max; /* pages that change their pool in an epoch, at least 1                          */
+    uint32_t step;     /* pages, at least 1; larger where memory is more than SHARE_STEPS_MAX of them */
+    uint32_t move_max; /* pages that change their pool in an epoch, at least 1                        */
     uint32_t
-        hysteresis_permil; /* 0..1000: better by so much of what the old plan would cost                   */
+        hysteresis_permil; /* 0..1000: better by so much of what the old plan would cost                  */
 };
 
 struct share_pool {
-    /* What is known of it. */
-    const uint64_t *
-        misses; /* lambda at 0, spacing, 2 * spacing, ... pages, not rising; of one epoch of the same length for all */
-    uint32_t points;  /* 0: no curve yet; it gets an equal part                                    */
-    uint32_t spacing; /* pages, at least 1                                                         */
-    uint64_t work;    /* done in the epoch, at least 1                                             */
-    int64_t seen;     /* misses in the epoch with the pages it has, or SHARE_SEEN_UNKNOWN          */
+    /* What is known of it.  misses: lambda at 0, spacing, 2 * spacing, ... pages, not rising; of one epoch, as long for all pools. */
+    const uint64_t *misses;
+    uint32_t points;     /* 0: no curve yet; it gets an equal part                                   */
+    uint32_t spacing;    /* pages, at least 1                                                        */
+    uint64_t work;       /* done in the epoch, besides waiting for pages: 1..SHARE_WORK_MAX          */
+    uint64_t fault_time; /* that a miss costs, in the unit of work, of all pools or none; 0..SHARE_WORK_MAX */
+    int64_t seen;        /* misses in the epoch with the pages it has, or SHARE_SEEN_UNKNOWN         */
     /* What is asked for. */
-    uint32_t minimum;   /* pages, always granted                                                           */
-    uint32_t weight;    /* 1..SHARE_WEIGHT_MAX                                                             */
-    uint64_t low, high; /* rates of the service goal; high 0: none asked for; low <= high                */
+    uint32_t minimum;   /* pages, always granted                                         */
+    uint32_t weight;    /* 1..SHARE_WEIGHT_MAX                                           */
+    uint64_t low, high; /* rates of the service goal; high 0: none asked for; low <= high */
     /* What it has, and is to have; 0 for a new pool. */
     uint32_t pages, planned;
 };
@@ -62,8 +65,8 @@ struct share_report {
 
 /* Room to work in. */
 struct share {
-    uint8_t taken[SHARE_POOLS_MAX]
-                 [SHARE_STEPS_MAX + 1]; /* steps of pool i where those up to i have so many */
+    /* Steps of pool i where those up to i have so many. */
+    uint8_t taken[SHARE_POOLS_MAX][SHARE_STEPS_MAX + 1];
     uint64_t least[2][SHARE_STEPS_MAX + 1];
     uint32_t low[SHARE_POOLS_MAX], high[SHARE_POOLS_MAX]; /* pages between which a pool is to be */
     uint32_t best[SHARE_POOLS_MAX];                       /* the result of share_divide()        */
@@ -84,5 +87,7 @@ int share_epoch(struct share *s, const struct share_config *config, struct share
 
 /* Misses foretold with so many pages. */
 uint64_t share_misses(const struct share_pool *pool, uint32_t pages);
-/* ... as a weighted rate, which fairness makes equal. */
+/* What throughput makes least: millionths of its speed that the pool loses, weighted; or misses. */
+uint64_t share_cost(const struct share_pool *pool, uint32_t pages);
+/* A weighted rate, which fairness makes equal. */
 uint64_t share_rate(const struct share_pool *pool, uint32_t pages);

@@ -1,6 +1,6 @@
 /*
  * The best division of memory among pools.
- * A goal gives each pool two bounds, and what lies between is divided for the fewest misses: least[k] is the cost of the pools so far with k steps in
+ * A goal gives each pool two bounds, and what lies between is divided for throughput: least[k] is the cost of the pools so far with k steps in
  * all, for one pool after another (a knapsack with one choice a pool; Bellman 1957).  Exact on any curves, in time pools x
  * steps^2.
  */
@@ -35,9 +35,24 @@ uint64_t share_misses(const struct share_pool *p, uint32_t pages)
     return p->points ? on_curve(p, pages) * scale(p) / SCALE_ONE : 0;
 }
 
+/* What the epoch's work takes with so many misses. */
+static uint64_t time_of(const struct share_pool *p, uint64_t misses)
+{
+    return p->work + p->fault_time * MIN(misses, SHARE_WORK_MAX / MAX(p->fault_time, (uint64_t)1));
+}
+
 uint64_t share_rate(const struct share_pool *p, uint32_t pages)
 {
-    return share_misses(p, pages) * p->weight * MILLION / p->work;
+    uint64_t misses = MIN(share_misses(p, pages), (uint64_t)UINT32_MAX);
+
+    return misses * p->weight * MILLION / time_of(p, misses);
+}
+
+uint64_t share_cost(const struct share_pool *p, uint32_t pages)
+{
+    uint64_t misses = share_misses(p, pages), time = time_of(p, misses);
+
+    return (p->fault_time ? (time - p->work) * MILLION / time : misses) * p->weight;
 }
 
 /* The fewest pages, from..to, with which the pool's rate is not above the level; to + 1 where there are none. */
@@ -57,7 +72,8 @@ static uint32_t pages_for(const struct share_pool *p, uint64_t level, uint32_t f
 
 static int check_pool(const struct share_pool *p)
 {
-    if (p->weight < 1 || p->weight > SHARE_WEIGHT_MAX || p->work < 1 || p->low > p->high)
+    if (p->weight < 1 || p->weight > SHARE_WEIGHT_MAX || p->work < 1 || p->work > SHARE_WORK_MAX ||
+        p->fault_time > SHARE_WORK_MAX || p->low > p->high)
         return -EINVAL;
     if (p->points && (p->spacing < 1 || p->seen < SHARE_SEEN_UNKNOWN))
         return -EINVAL;
@@ -77,7 +93,7 @@ static int check_all(const struct share_config *c, const struct share_pool *pool
         c->move_max < 1 || c->hysteresis_permil > 1000)
         return -EINVAL;
     for (unsigned i = 0; i < pools; i++) {
-        if (check_pool(&pool[i]))
+        if (check_pool(&pool[i]) || !pool[i].fault_time != !pool[0].fault_time)
             return -EINVAL;
         minima += pool[i].minimum;
     }
@@ -164,11 +180,6 @@ static void serve(struct share *s, const struct share_pool *pool, unsigned pools
     }
 }
 
-static uint64_t cost(const struct share_pool *p, uint32_t pages)
-{
-    return share_misses(p, pages) * p->weight;
-}
-
 /* One pool more: into[k] is the least cost of it and those before with up to k steps. */
 static void add_pool(struct share *s, const struct share_pool *pool, unsigned i, uint32_t step,
                      uint32_t steps, const uint64_t *before, uint64_t *into)
@@ -178,7 +189,7 @@ static void add_pool(struct share *s, const struct share_pool *pool, unsigned i,
     for (uint32_t k = 0; k <= steps; k++)
         into[k] = UINT64_MAX;
     for (uint32_t taken = 0; taken <= most; taken++) {
-        uint64_t own = cost(&pool[i], s->low[i] + taken * step);
+        uint64_t own = share_cost(&pool[i], s->low[i] + taken * step);
         for (uint32_t k = taken; k <= steps; k++) {
             if (before[k - taken] + own < into[k]) {
                 into[k] = before[k - taken] + own;

@@ -240,6 +240,39 @@ static void an_edge_seen_often_outlasts_a_change(void **state)
     assert_false(listed(f, 6));
 }
 
+static void an_edge_seen_once_is_not_followed_beside_one_seen_every_time(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned i = 0; i < 6; i++) {
+        hit(f, 5);
+        hit(f, 6);
+        if (i == 5)
+            hit(f, 7);
+        fault(f, 5);
+    }
+    assert_int_equal(f->list.length, 1);
+    assert_true(listed(f, 6));
+}
+
+static void a_new_habit_soon_outweighs_an_old_one(void **state)
+{
+    struct fixture *f = *state;
+    unsigned times = 0;
+
+    for (unsigned i = 0; i < 100; i++) {
+        hit(f, 5);
+        hit(f, 6);
+        fault(f, 5);
+    }
+    for (f->list.length = 0; !listed(f, 7); times++) {
+        hit(f, 5);
+        hit(f, 7);
+        fault(f, 5);
+    }
+    assert_in_range(times, 1, 4);
+}
+
 static void unused_pages_are_never_more_than_a_tenth_of_memory(void **state)
 {
     struct fixture *f = *state;
@@ -425,6 +458,8 @@ int main(void)
         TEST(as_published_a_fetched_page_gets_no_edges),
         TEST(an_edge_not_seen_again_goes),
         TEST(an_edge_seen_often_outlasts_a_change),
+        TEST(an_edge_seen_once_is_not_followed_beside_one_seen_every_time),
+        TEST(a_new_habit_soon_outweighs_an_old_one),
         TEST(unused_pages_are_never_more_than_a_tenth_of_memory),
         TEST(a_page_not_used_soon_was_not_foreseen),
         TEST(edges_that_mislead_are_followed_no_more),

@@ -119,12 +119,33 @@ static void a_weight_counts_as_so_many_misses(void **state)
     assert_int_equal(f->share.best[0], 96);
 }
 
+static void what_a_miss_costs_counts_by_how_much_a_program_is_slowed(void **state)
+{
+    struct fixture *f = *state;
+
+    /* The same misses to be saved; the second has little to do besides. */
+    make_slope(f, 0, 1000);
+    make_slope(f, 1, 1000);
+    for (unsigned i = 0; i < 2; i++) {
+        f->pool[i].fault_time = 1000;
+        f->pool[i].work = i ? 10000 : 1000000;
+    }
+    assert_int_equal(share_cost(&f->pool[0], 0), 500000);
+    assert_int_equal(share_cost(&f->pool[1], 0), 1000000 * 100 / 101);
+    assert_int_equal(share_rate(&f->pool[0], 0), 500);
+    assert_int_equal(share_rate(&f->pool[0], 48), 500ull * 1000000 / 1500000);
+    divide(f, 96);
+    assert_int_equal(f->share.best[0], 0);
+    divide(f, 80);
+    assert_int_equal(f->share.best[0], 80);
+}
+
 static uint64_t cost_of(const struct fixture *f, const uint32_t *pages)
 {
     uint64_t cost = 0;
 
     for (unsigned i = 0; i < f->pools; i++)
-        cost += share_misses(&f->pool[i], pages[i]) * f->pool[i].weight;
+        cost += share_cost(&f->pool[i], pages[i]);
     return cost;
 }
 
@@ -142,7 +163,7 @@ static uint64_t least(const struct fixture *f, uint32_t *pages, unsigned i, uint
     return best;
 }
 
-static void no_division_in_steps_has_fewer_misses(void **state)
+static void no_division_in_steps_costs_less(void **state)
 {
     struct fixture *f = *state;
     uint64_t seed = 17;
@@ -152,6 +173,7 @@ static void no_division_in_steps_has_fewer_misses(void **state)
         f->pools = 0;
         for (unsigned i = 0; i < 1 + round % POOLS; i++) {
             make_any(f, i, &seed);
+            f->pool[i].fault_time = round % 2 * (50 + i);
             memory += f->pool[i].minimum;
         }
         divide(f, memory);
@@ -179,6 +201,7 @@ static void fairness_finds_the_lowest_rate_all_can_have(void **state)
         for (unsigned i = 0; i < 3; i++) {
             make_any(f, i, &seed);
             f->pool[i].minimum %= 8;
+            f->pool[i].fault_time = round % 2 * 100;
         }
         divide(f, memory);
         uint64_t lowest = UINT64_MAX;
@@ -369,6 +392,7 @@ static void any_epochs_keep_the_sum_and_the_bound(void **state)
 
     for (unsigned round = 0; round < 2000; round++) {
         uint32_t memory = 1000 + (uint32_t)(round / 100 * 37 % 500);
+        uint64_t fault_time = round / 100 % 2 * 1000;
         f->config.goal = round / 100 % SHARE_GOALS;
         f->config.move_max = 1 + (uint32_t)(test_random(&seed) % 50);
         f->config.hysteresis_permil = (uint32_t)(test_random(&seed) % 100);
@@ -376,6 +400,7 @@ static void any_epochs_keep_the_sum_and_the_bound(void **state)
         for (unsigned i = 0; i < f->pools; i++) {
             struct share_pool old = f->pool[i];
             make_any(f, i, &seed);
+            f->pool[i].fault_time = fault_time;
             if (round % 100 == 0)
                 continue;
             f->pool[i].minimum = old.minimum;
@@ -422,6 +447,10 @@ static void numbers_out_of_range_are_refused(void **state)
     REFUSED(-EINVAL);
     f->pool[0].work = 0;
     REFUSED(-EINVAL);
+    f->pool[0].work = SHARE_WORK_MAX + 1;
+    REFUSED(-EINVAL);
+    f->pool[0].fault_time = SHARE_WORK_MAX + 1;
+    REFUSED(-EINVAL);
     f->pool[0].spacing = 0;
     REFUSED(-EINVAL);
     f->pool[0].low = 1;
@@ -443,7 +472,8 @@ int main(void)
         TEST(pages_go_where_each_saves_most),
         TEST(a_loop_gets_all_its_pages_or_none),
         TEST(a_weight_counts_as_so_many_misses),
-        TEST(no_division_in_steps_has_fewer_misses),
+        TEST(what_a_miss_costs_counts_by_how_much_a_program_is_slowed),
+        TEST(no_division_in_steps_costs_less),
         TEST(fairness_finds_the_lowest_rate_all_can_have),
         TEST(fairness_makes_rates_equal_where_curves_are_smooth),
         TEST(a_service_is_kept_before_misses_are_saved),
