@@ -40,33 +40,34 @@ static bool is_full(const struct active_set *a)
     return a->head - a->tail >= most() + (most() >> SLACK_SHIFT);
 }
 
-bool track_soft_used_locked(struct space *s, vaddr_t va, bool write)
-{
-    struct active_set *a = s->active;
-
-    if (!a || !s->watched || a->head - a->tail > a->mask)
-        return false;
-    put(a, va >> PAGE_SHIFT);
-    path_note(s->number, va, write);
-    return is_full(a);
-}
-
-/* The hand passes a page: it stays, goes, or is no more. */
-static bool pass(struct space *s, uint64_t number)
+/* The hand passes a page, which goes if it must or has not been used, or else stays. */
+static void leave(struct space *s, uint64_t number, bool must)
 {
     vaddr_t va = number << PAGE_SHIFT;
     struct arch_page page;
 
     arch_space_look(&s->arch, va, 1, &page);
     if (page.kind != ARCH_PAGE_HERE || page.prot == PROT_USER)
-        return false;
-    if (page.marks & ARCH_USED) {
-        arch_space_mark(&s->arch, va, ARCH_USED, 0);
-        put(s->active, number);
-        return false;
+        return;
+    if (must || !(page.marks & ARCH_USED)) {
+        arch_space_protect(&s->arch, va, PROT_USER);
+        return;
     }
-    arch_space_protect(&s->arch, va, PROT_USER);
-    return true;
+    arch_space_mark(&s->arch, va, ARCH_USED, 0);
+    put(s->active, number);
+}
+
+bool track_soft_used_locked(struct space *s, vaddr_t va, bool write)
+{
+    struct active_set *a = s->active;
+
+    if (!a || !s->watched)
+        return false;
+    if (a->head - a->tail > a->mask) /* whoever trims it is too slow */
+        leave(s, a->page[a->tail++ & a->mask], true);
+    put(a, va >> PAGE_SHIFT);
+    path_note(s->number, va, write);
+    return is_full(a);
 }
 
 /* ---- Without it ---- */
@@ -78,7 +79,7 @@ static bool trim_some(struct space *s)
     bool irq = spin_lock(&s->lock);
 
     for (unsigned looks = 0; looks < LOOKS_MAX && a->head - a->tail > most(); looks++)
-        pass(s, a->page[a->tail++ & a->mask]);
+        leave(s, a->page[a->tail++ & a->mask], false);
     bool more = a->head - a->tail > most();
     spin_unlock(&s->lock, irq);
     return more;

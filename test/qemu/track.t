@@ -1,0 +1,43 @@
+#!/bin/sh
+# Who sees which pages are used: each tracker on a program whose result is checked, and what is recorded against what happened.
+. "${0%/*}/lib.sh"
+
+walks=$work/walks
+boot machine=openpower720 smp=4 mem=128M timeout=300 plugin="tlb=16,pages=$walks" -- mem.track=always mem.pab=128 mem.track_permille=1000 \
+	mem.record=on mem.curves_print=on -- fft log2n=15 threads=6
+status_is 0 "a program is tracked by hardware"
+says "^tracker: path, always" "the tracker is named"
+says "^curve: space 1: pages=[0-9]{3} accesses=[0-9]{4,} cold=[0-9]{3} sampled=1/1 " "a curve is made of what it did"
+logged=$(awk '$1 == "mark" { n = 0 } $1 == "path" { for (i = 3; i <= NF; i++) { split($i, v, "="); if (v[1] == "logged") n += v[2]; if (v[1] == "lost" && v[2]) lost = 1 } }
+	END { print lost ? -1 : n }' "$work/truth.txt")
+r=0; python3 test/qemu/page_trace_check.py "$work/pages.trace" "$walks" "$logged" >"$work/check" 2>&1 || r=1
+sed 's/^/# /' "$work/check"
+result $r "what is recorded is what was logged, on each CPU in the order of its TLB misses"
+
+boot machine=uniprocessor mem=128M timeout=300 -- mem.track=always mem.pab=128 mem.curves_print=on -- fft log2n=16
+status_is 0 "a program is tracked within its cost"
+says "^curve: space 1: .* sampled=1/([2-9]|[1-9][0-9]) " "pages are sampled"
+
+boot machine=uniprocessor mem=128M timeout=300 -- disk.ram=32M swap=ram mem.process=1M mem.pab=128 mem.curves_print=on -- fft log2n=15
+status_is 0 "with little memory it has the same result"
+says "^tracker: path, while memory is short" "it is tracked when that is so"
+says "^curve: space 1: .* sampled=1/1 " "and every page is seen"
+
+for tracker in soft scan; do
+	boot smp=4 mem=128M timeout=120 -- mem.tracker=$tracker mem.track=always mem.active_pages=32 mem.scan_ms=1 mem.curves_print=on -- \
+		fft log2n=15 threads=6 ';' lu n=256 threads=3
+	status_is 0 "programs are tracked by $tracker, on plain QEMU"
+	says "^curve: space 1: pages=[0-9]{3} accesses=[0-9]+ " "and curves are made of what they use"
+	boot smp=2 mem=128M timeout=120 -- disk.ram=32M swap=ram mem.process=1M mem.tracker=$tracker mem.active_pages=32 mem.scan_ms=1 -- fft log2n=15 threads=3
+	status_is 0 "and while pages come and go"
+done
+
+boot smp=1 mem=128M -- mem.tracker=path mem.track=always -- hello
+status_is 0 "without the hardware a program runs"
+says "^tracker: path cannot work here: no such hardware" "and that is said"
+says "^tracker: none" "and that there is no other"
+
+boot machine=uniprocessor mem=128M -- mem.track=always mem.pab=1000 -- hello
+status_is 0 "with a buffer that cannot be a program runs"
+says "^tracker: mem.pab=1000: .* a power of two" "and what is wrong is named"
+done_testing
