@@ -81,7 +81,7 @@ static struct hpm_context *account_of(struct hpm_cpu *hpm, enum row row)
     return hpm->current ? &hpm->busy : &hpm->idle;
 }
 
-static void hand_out_row(struct hpm_cpu *hpm, const struct mux_plan *plan, enum row row)
+HOT_CODE static void hand_out_row(struct hpm_cpu *hpm, const struct mux_plan *plan, enum row row)
 {
     struct hpm_thread *thread = row == ROW_HERE ? hpm->current : NULL;
     struct hpm_context *of_cpu = account_of(hpm, row);
@@ -147,7 +147,7 @@ static void begin_turn(struct hpm_cpu *hpm, const struct hpm_programme *p)
 enum over { STRETCH, RUN, SLICE };
 
 /* A stretch is over.  From then on another group counts if the slice is, or a new plan's; and it is for tag. */
-static void account(struct hpm_cpu *hpm, enum over over, int64_t tag)
+HOT_CODE static void account(struct hpm_cpu *hpm, enum over over, int64_t tag)
 {
     const struct hpm_plan *old = hpm->plan, *plan = __atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE);
     unsigned group = mux_turns_group(&hpm->turns);
@@ -276,7 +276,7 @@ void hpm_tick(void)
     hpm->own_ticks += arch_ticks_near() - hpm->profiler.time;
 }
 
-void hpm_interrupt(struct arch_frame *frame)
+HOT_CODE void hpm_interrupt(struct arch_frame *frame)
 {
     struct hpm_cpu *hpm = hpm_counted(this_cpu());
 

@@ -177,7 +177,7 @@ void mux_turns_init(struct mux_turns *t, const struct mux_rounds *r, uint64_t se
     begin_pass(t, r, 0);
 }
 
-enum mux_step mux_turns_next(struct mux_turns *t, const struct mux_rounds *r)
+HOT_CODE enum mux_step mux_turns_next(struct mux_turns *t, const struct mux_rounds *r)
 {
     t->left = r->slice;
     if (++t->position < r->slots)

@@ -6,7 +6,7 @@
 #include "kernel/printf.h"
 #include "mm/mm.h"
 
-struct hpm_state hpm_state;
+struct hpm_state hpm_state HOT;
 uint64_t hpm_slice_cycles = 1000000;
 uint64_t hpm_print_ms;
 static struct hpm_caps caps;

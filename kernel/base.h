@@ -56,7 +56,11 @@ typedef uint64_t cycles_t; /* processor cycles; model cycles when simulated */
 #define ALIGNED(n)        __attribute__((aligned(n)))
 #define UNUSED            __attribute__((unused))
 /* Read by every interrupt and hardly ever written: together, in few cache lines (linker.ld). */
-#define HOT __attribute__((section(".data.hot")))
+#define HOT      __attribute__((section(".data.hot")))
+#define HOT_CPUS __attribute__((section(".data.hot.cpus"))) /* for each CPU: behind them */
+/* What each end of a counters' slice goes through: together, in few pages, for each page is a TLB entry that the interrupted program
+ * may have taken (linker.ld). */
+#define HOT_CODE __attribute__((section(".text.HOT")))
 
 /* Prints the message, the registers and a symbolised backtrace, stops every CPU, ends the run with a failure. */
 NORETURN void panic(const char *fmt, ...) PRINTF(1, 2);

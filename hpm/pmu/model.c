@@ -26,7 +26,7 @@ static struct model_cpu {
     uint64_t value[MACHINE_COUNTERS]; /* at the latest reading */
     unsigned timer;                   /* the counter whose overflow ends a slice */
     bool sampling, armed; /* may interrupt for another reason than a slice: armed until the next turn */
-} ALIGNED(CACHE_LINE) model_cpus[CPU_MAX];
+} ALIGNED(CACHE_LINE) model_cpus[CPU_MAX] HOT_CPUS;
 
 static struct model_cpu *model_here(void)
 {
@@ -125,7 +125,7 @@ static uint64_t widen(uint64_t *value, uint32_t now)
     return *value;
 }
 
-static void model_latch(struct pmu_latch *out, const struct hpm_programme *next)
+HOT_CODE static void model_latch(struct pmu_latch *out, const struct hpm_programme *next)
 {
     struct model_cpu *m = model_here();
     volatile struct machine_cpu *regs = m->regs;
@@ -223,7 +223,7 @@ static size_t model_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
 }
 
 /* The end of a slice is acknowledged by the latch that follows. */
-static unsigned model_interrupted(void)
+HOT_CODE static unsigned model_interrupted(void)
 {
     struct model_cpu *m = model_here();
 

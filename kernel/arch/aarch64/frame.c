@@ -2,12 +2,12 @@
 #include "frame.h"
 #include "kernel/arch/arch.h"
 
-vaddr_t arch_frame_pc(const struct arch_frame *frame)
+HOT_CODE vaddr_t arch_frame_pc(const struct arch_frame *frame)
 {
     return frame->pc;
 }
 
-bool arch_frame_user(const struct arch_frame *frame)
+HOT_CODE bool arch_frame_user(const struct arch_frame *frame)
 {
     return (frame->pstate & SPSR_MODE) == SPSR_EL0T;
 }

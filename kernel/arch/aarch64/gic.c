@@ -94,7 +94,7 @@ void gic_attach_quiet(uint32_t first, uint32_t count, void (*handler)(uint32_t i
     attach(&(struct range){.first = first, .count = count, .quiet = true, .handler = handler});
 }
 
-static bool serve(uint32_t irq, struct arch_frame *frame)
+HOT_CODE static bool serve(uint32_t irq, struct arch_frame *frame)
 {
     for (const struct range *r = gic.range; r < gic.range + gic.ranges; r++) {
         if (irq - r->first >= r->count)
@@ -113,7 +113,7 @@ static bool serve(uint32_t irq, struct arch_frame *frame)
 }
 
 /* To ask whether there is another one costs more than most exceptions have use for. */
-bool gic_interrupt(struct arch_frame *frame)
+HOT_CODE bool gic_interrupt(struct arch_frame *frame)
 {
     uint32_t token = gic.ops->acknowledge(), irq = INTID(token);
 

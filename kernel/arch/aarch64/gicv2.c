@@ -76,14 +76,14 @@ static void init_cpu(UNUSED uint64_t hwid, unsigned index)
 }
 
 /* The end of an SGI names its sender again, which the token therefore keeps above the INTID (4.4.5). */
-static uint32_t acknowledge(void)
+HOT_CODE static uint32_t acknowledge(void)
 {
     uint32_t v = arch_io_read32(interface + GICC_IAR);
 
     return (v & IAR_INTID) | v >> IAR_SENDER << TOKEN_SENDER;
 }
 
-static void end(uint32_t token)
+HOT_CODE static void end(uint32_t token)
 {
     arch_io_write32(interface + GICC_EOIR, (token & IAR_INTID) | token >> TOKEN_SENDER << IAR_SENDER);
 }

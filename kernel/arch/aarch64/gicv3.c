@@ -155,7 +155,7 @@ static void init_cpu(uint64_t hwid, unsigned index)
 }
 
 /* DSB: what the acknowledgement tells of has reached this CPU before its handler looks (IHI 0069, 4.1.1). */
-static uint32_t acknowledge(void)
+HOT_CODE static uint32_t acknowledge(void)
 {
     uint32_t irq = (uint32_t)sysreg_read(ICC_IAR1_EL1);
 
@@ -164,7 +164,7 @@ static uint32_t acknowledge(void)
 }
 
 /* The next acknowledgement, which is to see the priority dropped, is in another exception: entering that synchronises. */
-static void end(uint32_t token)
+HOT_CODE static void end(uint32_t token)
 {
     sysreg_write(ICC_EOIR1_EL1, token);
 }

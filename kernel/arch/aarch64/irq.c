@@ -22,7 +22,7 @@
 
 static uint32_t pmu_irq, spe_irq; /* spe_irq 0: this machine has none */
 
-static void handle_pmu(UNUSED uint32_t irq, struct arch_frame *f)
+HOT_CODE static void handle_pmu(UNUSED uint32_t irq, struct arch_frame *f)
 {
     arch_handlers.pmu(f);
 }

@@ -156,7 +156,7 @@ void trap_user(struct arch_frame *frame)
 }
 
 void trap_irq(struct arch_frame *frame);
-void trap_irq(struct arch_frame *frame)
+HOT_CODE void trap_irq(struct arch_frame *frame)
 {
     if (gic_interrupt(frame))
         leave(frame);

@@ -109,13 +109,19 @@ trap_return:
 	iretq
 
 /* The counters', which is frequent and wakes nobody: nothing has to be seen to before user mode goes on. */
+	.section .text.HOT, "ax", @progbits
 trap_pmu:
 	testb	$3, F_CS - 120(%rsp)
 	jz	1f
 	swapgs
 1:	push_registers
 	call_with_frame trap_pmu_enter
-	jmp	trap_return
+	testb	$3, F_CS(%rsp)
+	jz	2f
+	swapgs
+2:	pop_registers
+	iretq
+	.text
 
 /* From user mode #DB is an exception like others and goes to the thread's stack. */
 trap_debug:

@@ -2,12 +2,12 @@
 #include "frame.h"
 #include "kernel/arch/arch.h"
 
-vaddr_t arch_frame_pc(const struct arch_frame *frame)
+HOT_CODE vaddr_t arch_frame_pc(const struct arch_frame *frame)
 {
     return frame->rip;
 }
 
-bool arch_frame_user(const struct arch_frame *frame)
+HOT_CODE bool arch_frame_user(const struct arch_frame *frame)
 {
     return frame->cs & 3;
 }

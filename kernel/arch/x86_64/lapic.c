@@ -124,7 +124,7 @@ bool lapic_reaches(uint64_t apic_id)
     return apic_id < (registers ? ALL_XAPIC : ALL_X2APIC);
 }
 
-void lapic_eoi(void)
+HOT_CODE void lapic_eoi(void)
 {
     reg_write(REG_EOI, 0);
 }

@@ -137,7 +137,7 @@ void trap_enter(struct arch_frame *frame)
 }
 
 void trap_pmu_enter(struct arch_frame *frame);
-void trap_pmu_enter(struct arch_frame *frame)
+HOT_CODE void trap_pmu_enter(struct arch_frame *frame)
 {
     arch_user_access_end();
     lapic_eoi();
