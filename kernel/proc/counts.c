@@ -237,9 +237,10 @@ static void put_value(const struct hpm_value *from, struct sys_hpm_value *to)
 static int read_held(struct process *owner, struct session *s, const struct sys_hpm_read *read,
                      struct sys_hpm_value *out, size_t room)
 {
-    struct work *w = kmalloc(sizeof *w);
-    struct thing thing = thing_of(owner, read);
     bool machine = read->scope == SYS_SCOPE_MACHINE;
+    struct work *w =
+        kmalloc(machine ? sizeof *w : offsetof(struct work, part)); /* it is cleared: no more than it takes */
+    struct thing thing = thing_of(owner, read);
     unsigned n = hpm_session_values(s->hpm);
     struct hpm_value value;
 
