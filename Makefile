@@ -124,6 +124,9 @@ deps-run: deps-build
 	@tools/deps.sh '$(firstword $(DEPS_RUN))' $(wordlist 2,9,$(DEPS_RUN))
 deps-test: deps-run
 	@tools/deps.sh $(DEPS_TEST)
+.PHONY: deps-hpm
+deps-hpm: deps-run
+	@tools/deps.sh python3
 deps-lint:
 	@tools/deps.sh $(DEPS_LINT)
 deps-fuzz: deps-test
@@ -325,10 +328,11 @@ run: $(KERNEL) machine | deps-run
 bench-sharing: $(KERNEL) machine | deps-run
 	@ARCH=$(ARCH) test/bench/sharing.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
 		$(if $(MS),ms=$(MS)) $(if $(SEEDS),seeds=$(SEEDS))
-bench-hpm: $(KERNEL) machine | deps-run
-	@ARCH=$(ARCH) test/bench/hpm.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
-		$(if $(SEEDS),seeds=$(SEEDS))
+bench-hpm: $(KERNEL) machine | deps-run deps-hpm
 	@ARCH=$(ARCH) test/bench/sampling.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK)
+	@ARCH=$(ARCH) test/bench/hpm.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) \
+		quick=$(QUICK) $(if $(SEEDS),seeds=$(SEEDS)) \
+		bias=$(if $(filter 1,$(QUICK)),build/bench/sampling-quick.txt,docs/results/sampling-$(ARCH).txt)
 
 bench-programs: $(KERNEL) machine | deps-run
 	@ARCH=$(ARCH) test/bench/programs.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \

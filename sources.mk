@@ -87,7 +87,7 @@ EVENTS_TOOL_WITHOUT := tools/events/without.c
 SPMD_APPS := fft lu cg mg sp ocean barnes phylogeny cube
 SPMD_SRC := apps/common/real.c apps/common/spmd.c
 $(foreach a,$(SPMD_APPS),$(eval $(a)_SRC := $(wildcard apps/$(a)/*.c) $(SPMD_SRC)))
-ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec hpmtop memstat stores $(SPMD_APPS)
+ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec hpmtop memstat stores costs $(SPMD_APPS)
 hello_SRC := apps/hello/hello.c
 # ... for those that measure others.
 MEASURING_SRC := $(addprefix apps/hpm/,figures.c places.c program.c recording.c shares.c table.c)
@@ -99,6 +99,7 @@ phases_SRC := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c
 private_SRC := apps/private/private.c
 scoreboard_SRC := apps/scoreboard/scoreboard.c
 stores_SRC := apps/stores/stores.c apps/stores/$(ARCH)/loop.S
+costs_SRC := apps/costs/costs.c
 warehouse_SRC := $(addprefix apps/warehouse/,btree.c check.c load.c order_book.c transactions.c warehouse.c)
 # What each is linked with.
 COMMON_SRC := $(addprefix apps/common/,arena.c args.c histogram.c plan.c team.c)
@@ -123,7 +124,7 @@ BROKEN_APPS := cut-short no-program
 # ---- The simulated multiprocessor ------------------------------------------------------------------------------------
 MACHINE_SRC := \
 	$(addprefix test/machine/, \
-		branch.c cache.c cache_array.c cache_check.c clock.c decode_arm.c decode_x86.c disk.c disk_regs.c effects.c execute.c \
+		branch.c cache.c cache_array.c cache_check.c cells.c clock.c decode_arm.c decode_x86.c disk.c disk_regs.c effects.c execute.c \
 		interrupt.c isa.c page_trace.c path.c path_regs.c plugin.c pmu.c pmu_masks.c qemu.c regs.c storebuf.c tlb.c topology.c \
 		truth.c turn.c)
 # Its own guest: exact programs and what must be counted for them.

@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ enum { PER_PROCESS, PER_THREAD, PER_MACHINE };
 
 static const char *events = "";
 static uint64_t interval_ms, run_ms = 1000;
-static uint64_t breakdown, marks;
+static uint64_t breakdown, marks, cpu = CPU_SETSIZE;
 static unsigned per, format;
 static const char *const format_choices[] = {"text", "series", NULL};
 static const char *const per_choices[] = {"process", "thread", "machine", NULL};
@@ -41,6 +42,8 @@ static const struct args_entry entries[] = {
      "nothing"},
     {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
      "1: names each reading in the simulated machine's ground truth"},
+    {"cpu", ARGS_NUMBER, &cpu, 0, CPU_SETSIZE, NULL,
+     "where hpmstat itself is to run, beside what it measures; the largest: anywhere"},
     {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "how long, where no program is given"},
 };
 static const struct args_table table = {
@@ -294,6 +297,19 @@ static void take_intervals(struct run *run)
     }
 }
 
+static void stay(void)
+{
+    cpu_set_t at;
+
+    if (cpu == CPU_SETSIZE)
+        return;
+    CPU_ZERO(&at);
+    CPU_SET(cpu, &at);
+    int err = pthread_setaffinity_np(pthread_self(), sizeof at, &at);
+    if (err)
+        args_refuse(&table, "cpu=%" PRIu64 ": %s", cpu, strerror(err));
+}
+
 /* What is counted from now on. */
 static void begin(struct run *run)
 {
@@ -324,6 +340,7 @@ int main(int argc, char **argv)
     if (per == PER_THREAD && !interval_ms)
         args_refuse(&table,
                     "per=thread takes an interval=, for threads that have ended have no counts of their own");
+    stay();
     run.name = per == PER_MACHINE ? "machine" : argv[program];
     begin(&run);
     int err = program_begin(&run.program, argv + program, argc - program);

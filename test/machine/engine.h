@@ -106,6 +106,7 @@ struct vcpu {
     /* Turns and idling (turn.c). */
     uint64_t slice_end; /* the turn ends then at the latest */
     uint64_t pmu_at;    /* pmu_poll() wants to look */
+    uint64_t cell_at;   /* cells_end() is to be called; NEVER: no cells are wanted */
     bool started;       /* has executed something since power-on */
     bool idle;          /* halted; until it executes again */
     bool parks;         /* the exception it is about to take is a call of firmware that halts it */
@@ -298,8 +299,13 @@ uint64_t disk_deadline(void);        /* when a request is done, 1/256 cycles; NE
 void disk_run(uint64_t now);         /* what is done by then; big lock held */
 const struct disk *disk_state(void); /* for the truth */
 
+/* cells.c: the same in cells of so many cycles, 0: none, beside the truth file, NULL: there is none. */
+void cells_init(const char *truth, uint64_t cycles);
+void cells_end(struct vcpu *v); /* its clock has reached cell_at */
+
 /* truth.c: what really happened, for checks. */
 void truth_init(const char *file); /* NULL: none is written */
 void truth_tag(struct vcpu *v, uint32_t tag);
+const char *truth_event_name(enum machine_event e);
 void truth_served(const struct vcpu *v, const struct cache_result *r);
 void truth_mark(const char *label);

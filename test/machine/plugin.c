@@ -7,6 +7,7 @@
  * topology  name of the machine (default openpower720); it has at least as many CPUs as QEMU's -smp says
  * page      file of MACHINE_BYTES that also backs the ivshmem device with id=machine; without it the guest has no registers
  * truth     where the ground truth is written (truth.c); without it, nowhere
+ * cells     beside it, with .cells behind its name, what each CPU did in every so many of its cycles (cells.c)
  * q         cycles of a turn (turn.c), 100 to 1000000, default 2000
  * seed      of everything random, default 1
  * tlb       entries of each hardware thread's TLB instead of the topology's: a power of two times its ways, up to 65536
@@ -36,6 +37,7 @@ static struct {
     const char *topology, *page, *truth, *pages, *changes, *output;
 } files = {.topology = "openpower720"};
 static uint64_t disk_latency = DISK_LATENCY_CYCLES, disk_page_cycles = DISK_PAGE_CYCLES;
+static uint64_t cell_cycles; /* 0: no cells */
 static uint32_t tlb_entries; /* 0: as the topology has it */
 
 void machine_say(const char *fmt, ...)
@@ -104,6 +106,8 @@ static void take_argument(const char *arg)
         files.changes = value;
     else if (IS("output"))
         files.output = value;
+    else if (IS("cells"))
+        cell_cycles = number("cells", value, 1000, 1000000000);
     else if (IS("q"))
         machine.quantum = number("q", value, 100, 1000000) << CYCLE_SHIFT;
     else if (IS("seed"))
@@ -119,7 +123,7 @@ static void take_argument(const char *arg)
     else if (IS("verify"))
         machine.verify = number("verify", value, 0, 1);
     else
-        machine_error("unknown argument '%s'; there are topology= page= truth= q= seed= tlb= "
+        machine_error("unknown argument '%s'; there are topology= page= truth= cells= q= seed= tlb= "
                       "pages= changes= output= disk= disk_latency= disk_page= verify=",
                       arg);
 #undef IS
@@ -363,6 +367,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_inf
     machine.trace_walks = files.pages;
     machine.trace_changes = files.changes;
     page_trace_init(files.pages ? files.pages : files.changes, files.output);
+    cells_init(files.truth, cell_cycles);
     qemu_plugin_register_vcpu_init_cb(id, vcpu_starts);
     qemu_plugin_register_vcpu_tb_trans_cb(id, translate_block);
     qemu_plugin_register_atexit_cb(id, machine_ends, NULL);

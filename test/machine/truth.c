@@ -58,6 +58,11 @@ static const char *const names[MACHINE_EVENTS] = {
     [MACHINE_EVENT_EXCEPTIONS] = "exceptions",
 };
 
+const char *truth_event_name(enum machine_event e)
+{
+    return names[e];
+}
+
 struct tag {
     uint32_t tag;
     struct counts counts; /* IDLE is kept here too */

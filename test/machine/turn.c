@@ -102,9 +102,11 @@ void turn_stop(struct vcpu *v)
     turn_wake(v);
     if (v->now >= v->pmu_at)
         pmu_poll(v);
+    if (v->now >= v->cell_at)
+        cells_end(v);
     if (v->now >= v->slice_end)
         next_slice(v);
-    v->stop = MIN(v->slice_end, v->pmu_at);
+    v->stop = MIN(MIN(v->slice_end, v->pmu_at), v->cell_at);
 }
 
 void turn_pause(struct vcpu *v)
