@@ -5,7 +5,7 @@
  * 48 bits, are never stopped to be read, and every reading adds what has passed since the one before, so they may wrap
  * unnoticed: that takes hours.
  *
- * The cycle counter is the timer of a turn: when the events change it is set back so that it overflows a slice later.  It has
+ * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is set back so that it overflows a slice later.  It has
  * if its top bit is gone, whatever else has been heard of it, so an interrupt that comes late finds nothing.  A programmable
  * counter that is armed is set so that it overflows where it is due.  The few events between reading and writing a counter are
  * the only ones nobody gets.
@@ -41,7 +41,8 @@ static struct amd_cpu {
     struct {
         uint64_t raw, sum; /* the register at the last reading; everything until then */
     } counter[USED_MAX];
-    uint64_t slice_cycles;
+    uint64_t slice;
+    unsigned timer;                    /* counter that ends slices */
     uint64_t select[HPM_COUNTERS_MAX]; /* but for SELECT_EN; 0: it counts nothing */
     struct due due;
 } ALIGNED(CACHE_LINE) amd_cpus[CPU_MAX];
@@ -157,6 +158,7 @@ static int amd_probe(struct pmu_caps *caps)
         .instructions = true,
         .arms = pmu.programmable,
         .user_reads = true,
+        .slices_by_instructions = true,
         .cycles_per_tick = rate,
         .line_bytes = ECX_L1D_LINE(x86_leaf(LEAF_L1, 0).ecx),
     };
@@ -184,9 +186,15 @@ static void set_counter(struct amd_cpu *a, unsigned c, uint64_t v)
     x86_write(MSR_COUNTER(c), AMD_COUNT(v));
 }
 
-static void set_cycles(struct amd_cpu *a)
+/* A slice begins, right after the timer was read. */
+static void set_timer(struct amd_cpu *a)
 {
-    set_counter(a, pmu.cycles, -(a->slice_cycles ? a->slice_cycles : AMD_FIRST_WRAP));
+    set_counter(a, a->timer, -a->slice);
+}
+
+static uint64_t interrupts(const struct amd_cpu *a, unsigned c)
+{
+    return a->slice && a->timer == c ? SELECT_INT : 0;
 }
 
 static int amd_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
@@ -196,13 +204,15 @@ static int amd_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
 
     if (!suffices())
         return pmu.has.ibs.usable ? -EIO : -ENODEV;
-    *a = (struct amd_cpu){.slice_cycles = setup->slice};
+    *a = (struct amd_cpu){.slice = setup->slice,
+                          .timer = setup->by_instructions ? pmu.instructions : pmu.cycles};
     for (unsigned c = 0; c < pmu.used; c++)
         set_counter(a, c, -AMD_FIRST_WRAP);
-    set_cycles(a);
+    if (a->slice)
+        set_timer(a);
     ibs_cpu_init(cpu, &pmu.has.ibs);
-    choose(pmu.instructions, EVENT_RETIRED | modes);
-    choose(pmu.cycles, EVENT_CYCLES | modes | (a->slice_cycles ? SELECT_INT : 0));
+    choose(pmu.instructions, EVENT_RETIRED | modes | interrupts(a, pmu.instructions));
+    choose(pmu.cycles, EVENT_CYCLES | modes | interrupts(a, pmu.cycles));
     if (pmu.has.global)
         x86_write(MSR_GLOBAL_CTL, all(pmu.used));
     return 0;
@@ -214,6 +224,14 @@ static void add(struct amd_cpu *a, unsigned c)
 
     a->counter[c].sum += AMD_COUNT(now - a->counter[c].raw);
     a->counter[c].raw = now;
+}
+
+/* Cycles or instructions. */
+static void add_own(struct amd_cpu *a, unsigned c, bool turn)
+{
+    add(a, c);
+    if (turn && a->slice && a->timer == c)
+        set_timer(a);
 }
 
 /* What counter c is to count: its event, or what the wide event of the one below cannot take in, for which hpm has left it free.
@@ -287,10 +305,8 @@ static void amd_latch(struct pmu_latch *out, const struct hpm_programme *next)
 
     if (set)
         stop(next->event, set);
-    add(a, pmu.cycles);
-    if (next && a->slice_cycles)
-        set_cycles(a);
-    add(a, pmu.instructions);
+    add_own(a, pmu.cycles, next);
+    add_own(a, pmu.instructions, next);
     for (unsigned c = 0; c < pmu.programmable; c++) {
         add_event(a, c, set >> c & 1);
         out->count[c] = a->counter[c].sum;
@@ -347,10 +363,10 @@ static unsigned take_due(struct amd_cpu *a, uint32_t overflown)
 
 static bool slice_is_over(const struct amd_cpu *a)
 {
-    return a->slice_cycles && !is_negative(x86_read(MSR_COUNTER(pmu.cycles)));
+    return a->slice && !is_negative(x86_read(MSR_COUNTER(a->timer)));
 }
 
-/* Of the slice flags tell nothing that the cycle counter does not.  All are taken down. */
+/* Of the slice flags tell nothing that the timer does not.  All are taken down. */
 static unsigned amd_interrupted(void)
 {
     struct amd_cpu *a = amd_here();

@@ -7,7 +7,7 @@
  * sum.  Event counters of 32 bits say in PMOVSCLR that they have wrapped; at the latest the interrupt that comes
  * with it makes a reading.  So no more than 2^32 events, 2^31 of one that is armed for, may pass while interrupts are off.
  *
- * The cycle counter is the timer of a turn: when the events change it is set back so that it overflows a slice later.  A
+ * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is set back so that it overflows a slice later.  A
  * programmable counter that is armed is set so that it overflows where it is due.  The few events between reading and writing
  * a counter are the only ones nobody gets.
  */
@@ -50,7 +50,7 @@ struct counter {
 /* Owned by the CPU. */
 static struct armv8_cpu {
     struct counter cycles, event[ARMV8_EVENT_COUNTERS];
-    uint64_t slice_cycles;
+    uint64_t slice, timer; /* length; the counter's bit in the sets, 0: nobody ends turns */
     const struct event *programmed[HPM_COUNTERS_MAX];
     struct due due;
 } ALIGNED(CACHE_LINE) armv8_cpus[CPU_MAX];
@@ -155,6 +155,7 @@ static int armv8_probe(struct pmu_caps *caps)
         .instructions = instructions,
         .arms = pmu.programmable,
         .user_reads = true,
+        .slices_by_instructions = instructions,
         .cycles_per_tick = rate,
         .line_bytes = CTR_LINE(armv8_read(ARMV8_CTR)),
     };
@@ -198,11 +199,16 @@ static uint64_t used_set(void)
     return ((uint64_t)1 << pmu.used) - 1;
 }
 
-static void set_cycles(struct armv8_cpu *a, uint64_t v)
+/* A slice begins, right after the timer was read. */
+static void set_timer(struct armv8_cpu *a)
 {
-    a->cycles.raw = v;
-    armv8_write(ARMV8_CCNTR, v);
-    armv8_write(ARMV8_OVSCLR, SET_CYCLES);
+    if (a->timer == SET_CYCLES) {
+        a->cycles.raw = -a->slice;
+        armv8_write(ARMV8_CCNTR, a->cycles.raw);
+    } else {
+        set_counter(a, pmu.programmable, -a->slice);
+    }
+    armv8_write(ARMV8_OVSCLR, a->timer);
 }
 
 static int armv8_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
@@ -212,15 +218,19 @@ static int armv8_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
 
     if (!suffices(setup, cpu))
         return pmu.has.spe.usable ? -EIO : -ENODEV;
-    *a = (struct armv8_cpu){.slice_cycles = setup->slice};
+    *a = (struct armv8_cpu){.slice = setup->slice};
+    if (setup->slice)
+        a->timer = setup->by_instructions ? (uint64_t)1 << pmu.programmable : SET_CYCLES;
     for (unsigned c = 0; c < pmu.used; c++)
         set_counter(a, c, -ARMV8_FIRST_WRAP);
     if (pmu.used > pmu.programmable)
         armv8_write_type(pmu.programmable, TYPE_EVENT(INST_RETIRED) | filter_of(setup->modes));
     armv8_write(ARMV8_CCFILTR, filter_of(setup->modes));
     armv8_write(ARMV8_USERENR, 0);
-    set_cycles(a, -a->slice_cycles);
-    armv8_write(ARMV8_INTENSET, events | (a->slice_cycles ? SET_CYCLES : 0));
+    armv8_write(ARMV8_CCNTR, 0);
+    if (a->timer)
+        set_timer(a);
+    armv8_write(ARMV8_INTENSET, events | a->timer);
     armv8_write(ARMV8_CNTENSET, (events >> pmu.programmable << pmu.programmable) | SET_CYCLES);
     armv8_write(ARMV8_CR, control_bits() | CR_E);
     armv8_sync();
@@ -250,14 +260,14 @@ static void add_event(struct counter *c, unsigned n, uint64_t now, bool wrapped)
 }
 
 /* What wraps later than the flags were read is found next time.  Flags of armed counters stay up, or their interrupt would not
- * come; nothing is to be learned from them, for an armed counter is never half way round between two readings. */
+ * come, and so does the timer's; nothing is to be learned from them, for neither is ever half way round between two readings. */
 static void add_events(struct armv8_cpu *a)
 {
     uint64_t now[ARMV8_EVENT_COUNTERS];
 
     for (unsigned c = 0; c < pmu.used; c++)
         now[c] = armv8_read_counter(c);
-    uint64_t wrapped = armv8_read(ARMV8_OVSCLR) & used_set() & ~(uint64_t)a->due.armed;
+    uint64_t wrapped = armv8_read(ARMV8_OVSCLR) & used_set() & ~(a->due.armed | a->timer);
     if (wrapped)
         armv8_write(ARMV8_OVSCLR, wrapped);
     for (unsigned c = 0; c < pmu.used; c++)
@@ -312,9 +322,11 @@ static void armv8_latch(struct pmu_latch *out, const struct hpm_programme *next)
         armv8_write(ARMV8_CNTENCLR, set);
     armv8_sync();
     add_cycles(&a->cycles);
-    if (next && a->slice_cycles)
-        set_cycles(a, -a->slice_cycles);
+    if (next && a->timer == SET_CYCLES)
+        set_timer(a);
     add_events(a);
+    if (next && a->timer && a->timer != SET_CYCLES)
+        set_timer(a);
     if (next)
         disarm(a, set);
     if (set)
@@ -369,11 +381,11 @@ static unsigned armv8_interrupted(void)
     struct armv8_cpu *a = armv8_here();
     uint64_t flags = armv8_read(ARMV8_OVSCLR);
 
-    armv8_write(ARMV8_OVSCLR, flags & (a->due.armed | ~used_set()));
+    armv8_write(ARMV8_OVSCLR, flags & (a->due.armed | a->timer | ~used_set()));
     add_events(a);
     unsigned news = take_due(a, flags);
     armv8_sync();
-    return news | (flags & SET_CYCLES ? PMU_SLICE : 0) | (spe_interrupted() ? PMU_RECORDS : 0);
+    return news | (flags & a->timer ? PMU_SLICE : 0) | (spe_interrupted() ? PMU_RECORDS : 0);
 }
 
 /* ---- User mode ---- */

@@ -7,7 +7,7 @@
  * never stopped to be read; every reading adds what has passed since the one before, modulo the counter's width, to a
  * 64-bit sum.  So no more than 2^width events, with 40 bits minutes of them, may pass between two readings.
  *
- * The cycle counter is the timer of a turn: when the events change it is set back so that it overflows a slice later.  A
+ * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is set back so that it overflows a slice later.  A
  * programmable counter that is armed is set so that it overflows where it is due.  The few events between reading and writing
  * a counter, two instructions of the driver, are the only ones nobody gets.
  */
@@ -52,7 +52,8 @@ struct counter {
 /* Owned by the CPU. */
 static struct intel_cpu {
     struct counter cycles, instructions, event[HPM_COUNTERS_MAX];
-    uint64_t slice_cycles, enabled;
+    uint64_t slice, enabled;
+    bool by_instructions;
     uint64_t extra[EXTRAS]; /* as written */
     const struct event *programmed[HPM_COUNTERS_MAX];
     struct due due;
@@ -155,21 +156,30 @@ static uint64_t modes_of(unsigned modes)
     return (modes & EVENT_KERNEL ? EVTSEL_KERNEL : 0) | (modes & EVENT_USER ? EVTSEL_USER : 0);
 }
 
-/* The counters begin at once in version 1, else when they are enabled.  What was written to IA32_FIXED_CTR_CTRL. */
-static uint64_t start_own(unsigned modes, bool interrupt)
+static uint64_t fixed_of(unsigned f, unsigned modes, bool interrupts)
 {
-    uint64_t fixed = 0, select = modes_of(modes) | EVTSEL_EN;
+    return intel_fixed_field(f, modes) | FIXED_FIELD(f, interrupts ? FIXED_PMI : 0);
+}
+
+static uint64_t select_of(unsigned event, unsigned modes, bool interrupts)
+{
+    return modes_of(modes) | EVTSEL_EN | intel_architectural[event] | (interrupts ? EVTSEL_INT : 0);
+}
+
+/* timer, of the two, interrupts; NULL: neither.  The counters begin at once in version 1, else when they are enabled.  What was written to IA32_FIXED_CTR_CTRL. */
+static uint64_t start_own(unsigned modes, const struct place *timer)
+{
+    uint64_t fixed = 0;
 
     if (pmu.fixed_instructions)
-        fixed |= intel_fixed_field(FIXED_INSTRUCTIONS, modes);
+        fixed |= fixed_of(FIXED_INSTRUCTIONS, modes, timer == &pmu.instructions);
     else if (pmu.instructions.mask)
-        x86_write(MSR_PERFEVTSEL0 + pmu.instructions.read, select | intel_architectural[ARCH_INSTRUCTIONS]);
+        x86_write(MSR_PERFEVTSEL0 + pmu.instructions.read,
+                  select_of(ARCH_INSTRUCTIONS, modes, timer == &pmu.instructions));
     if (pmu.fixed_cycles)
-        fixed |=
-            intel_fixed_field(FIXED_CYCLES, modes) | FIXED_FIELD(FIXED_CYCLES, interrupt ? FIXED_PMI : 0);
+        fixed |= fixed_of(FIXED_CYCLES, modes, timer == &pmu.cycles);
     else
-        x86_write(MSR_PERFEVTSEL0 + pmu.cycles.read,
-                  select | intel_architectural[ARCH_CYCLES] | (interrupt ? EVTSEL_INT : 0));
+        x86_write(MSR_PERFEVTSEL0 + pmu.cycles.read, select_of(ARCH_CYCLES, modes, timer == &pmu.cycles));
     if (fixed)
         x86_write(MSR_FIXED_CTR_CTRL, fixed);
     return fixed;
@@ -192,7 +202,7 @@ static uint64_t read_cycles(void)
 
 static uint64_t measure_rate(void)
 {
-    start_own(EVENT_USER | EVENT_KERNEL, false);
+    start_own(EVENT_USER | EVENT_KERNEL, NULL);
     if (intel_is_global(&pmu.has))
         x86_write(MSR_GLOBAL_CTRL, own_bits());
     uint64_t rate = pmu_cycle_rate(read_cycles, pmu.cycles.mask);
@@ -222,6 +232,7 @@ static int intel_probe(struct pmu_caps *caps)
         .instructions = pmu.instructions.mask,
         .arms = pmu.usable,
         .user_reads = true,
+        .slices_by_instructions = pmu.instructions.mask,
         .cycles_per_tick = rate,
         .line_bytes = LINE_BYTES(x86_leaf(LEAF_FEATURES, 0).ebx),
         .sample_sources = pmu.pebs.sources,
@@ -267,11 +278,20 @@ static void set_counter(const struct place *p, struct counter *c, uint64_t v)
     x86_write(p->write, c->raw);
 }
 
-static void set_cycles(struct intel_cpu *a)
+/* What ends slices; NULL: nothing. */
+static const struct place *timer_of(const struct intel_cpu *a)
 {
-    set_counter(&pmu.cycles, &a->cycles, -a->slice_cycles);
-    if (intel_is_global(&pmu.has) && (x86_read(MSR_GLOBAL_STATUS) & pmu.cycles.bit))
-        x86_write(MSR_GLOBAL_CLEAR, pmu.cycles.bit);
+    return !a->slice ? NULL : a->by_instructions ? &pmu.instructions : &pmu.cycles;
+}
+
+/* A slice begins, right after the timer was read. */
+static void set_timer(struct intel_cpu *a)
+{
+    const struct place *timer = timer_of(a);
+
+    set_counter(timer, a->by_instructions ? &a->instructions : &a->cycles, -a->slice);
+    if (intel_is_global(&pmu.has) && (x86_read(MSR_GLOBAL_STATUS) & timer->bit))
+        x86_write(MSR_GLOBAL_CLEAR, timer->bit);
 }
 
 static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
@@ -284,7 +304,8 @@ static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     reset();
     if (pmu.has.force_abort)
         x86_write(MSR_TSX_FORCE_ABORT, TSX_FORCE_ABORT);
-    *a = (struct intel_cpu){.slice_cycles = setup->slice, .enabled = own_bits() | pmu.usable};
+    *a = (struct intel_cpu){
+        .slice = setup->slice, .by_instructions = setup->by_instructions, .enabled = own_bits() | pmu.usable};
     for (unsigned c = 0; c < pmu.programmable; c++) {
         struct place p = programmable_place(c);
         if (pmu.usable >> c & 1)
@@ -292,13 +313,15 @@ static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     }
     if (pmu.instructions.mask)
         set_counter(&pmu.instructions, &a->instructions, -FIRST_WRAP);
-    set_cycles(a);
+    set_counter(&pmu.cycles, &a->cycles, 0);
+    if (a->slice)
+        set_timer(a);
     intel_fixed_init(&a->fixed);
     if (setup->records) {
         pebs_cpu_init(&pmu.pebs, cpu->index, setup);
         a->enabled |= INTEL_BIT(PEBS_SAMPLER);
     }
-    a->own_control = start_own(setup->modes, a->slice_cycles);
+    a->own_control = start_own(setup->modes, timer_of(a));
     if (intel_is_global(&pmu.has))
         x86_write(MSR_GLOBAL_CTRL, a->enabled);
     return 0;
@@ -380,10 +403,12 @@ static void intel_latch(struct pmu_latch *out, const struct hpm_programme *next)
     if (set)
         stop(a, set);
     add(&pmu.cycles, &a->cycles);
-    if (next && a->slice_cycles)
-        set_cycles(a);
+    if (next && a->slice && !a->by_instructions)
+        set_timer(a);
     if (pmu.instructions.mask)
         add(&pmu.instructions, &a->instructions);
+    if (next && a->slice && a->by_instructions)
+        set_timer(a);
     for (unsigned c = 0; c < pmu.programmable; c++) {
         struct place p = programmable_place(c);
         if (pmu.usable >> c & 1)
@@ -437,10 +462,10 @@ static unsigned take_due(struct intel_cpu *a, uint32_t overflown)
     return news;
 }
 
-/* Version 1 does not say what has overflown: the cycle counter has if its highest bit is 0, for slices are short. */
+/* Version 1 does not say what has overflown: the timer has if its highest bit is 0, for slices are short. */
 static bool slice_over(const struct intel_cpu *a)
 {
-    return a->slice_cycles && !(read_cycles() >> (pmu.has.width - 1) & 1);
+    return a->slice && !(read_place(timer_of(a)) >> (pmu.has.width - 1) & 1);
 }
 
 /* An interrupt that comes although a reading has seen to its reason finds no bit.  The counters' bits that ask for no
@@ -453,7 +478,7 @@ static unsigned intel_interrupted(void)
     if (!intel_is_global(&pmu.has))
         return take_due(a, UINT32_MAX) | (slice_over(a) ? PMU_SLICE : 0);
     uint64_t status = take_status();
-    return take_due(a, (uint32_t)status) | (a->slice_cycles && (status & pmu.cycles.bit) ? PMU_SLICE : 0) |
+    return take_due(a, (uint32_t)status) | (a->slice && (status & timer_of(a)->bit) ? PMU_SLICE : 0) |
            (status & STATUS_BUFFER ? PMU_RECORDS : 0);
 }
 

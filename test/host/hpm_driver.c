@@ -225,6 +225,36 @@ void check_turns_by_interrupt(void)
     assert_exact(0);
 }
 
+void check_slices_by_instructions(void)
+{
+    pmu->again();
+    with_argument("hpm.slices", 1);
+    kernel_start_hpm();
+    with_argument("hpm.slices", 0);
+    threads_begin(3);
+    assert_true(hpm_state.by_instructions);
+    const struct hpm_cpu *hpm = cpus[0].hpm;
+    switch_to(0, 0);
+    uint64_t interrupts = hpm->interrupts, lost = pmu->truth(0).set_back, executed = 0;
+    for (unsigned i = 0; i < 10; i++)
+        pmu->execute(1, 5 * SLICE, true);
+    assert_int_equal(hpm->interrupts, interrupts);
+    for (unsigned i = 0; i < 1000; i++) {
+        uint64_t before = hpm->turn_began;
+        pmu->execute(SLICE / 20, 1000 + i, true);
+        executed += SLICE / 20;
+        if (i % 7 == 0)
+            tick(0);
+        if (hpm->turn_began != before)
+            assert_true(hpm->turn_began - before >= SLICE);
+    }
+    assert_in_range(hpm->interrupts - interrupts, executed / SLICE - 2, executed / SLICE);
+    assert_int_equal(pmu->truth(0).set_back, lost);
+    switch_to(0, -1);
+    assert_in_range(counted(0).instructions, executed + 10, executed + 10 + pmu->truth(0).accesses);
+    assert_exact(0);
+}
+
 void check_cycles_lost_by_turns(void)
 {
     switch_to(0, 0);

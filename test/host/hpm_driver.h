@@ -65,6 +65,8 @@ struct hpm_breakdown live(const struct life *l);
 void check_wraps_during_a_reading(uint64_t first_wrap);
 /* Interrupts end turns, without any tick. */
 void check_turns_by_interrupt(void);
+/* The same, by retired instructions: cycles alone end none, and nothing but a few instructions of the driver is lost. */
+void check_slices_by_instructions(void);
 /* Setting the cycle counter back costs as many cycles a turn as pass between two accesses. */
 void check_cycles_lost_by_turns(void);
 /* Thread 0 runs until ticks have ended a turn whose interrupt is due, too.  Interrupts are off then. */

@@ -242,6 +242,13 @@ static void a_turn_loses_no_more_cycles_than_a_register_access_takes(void **stat
     check_cycles_lost_by_turns();
 }
 
+static void slices_can_be_of_instructions(void **state)
+{
+    (void)state;
+    start(&amd_zen2);
+    check_slices_by_instructions();
+}
+
 static void a_late_interrupt_is_no_news(void **state)
 {
     static const struct amd_kind *const kinds[] = {&amd_zen2, &amd_zen4};
@@ -363,6 +370,7 @@ int main(void)
         TEST(an_event_too_wide_for_a_counter_has_two),
         TEST(groups_take_turns_by_interrupt_without_any_tick),
         TEST(a_turn_loses_no_more_cycles_than_a_register_access_takes),
+        TEST(slices_can_be_of_instructions),
         TEST(a_late_interrupt_is_no_news),
         TEST(flags_are_taken_down),
         TEST(a_switch_costs_a_handful_of_register_accesses),

@@ -236,6 +236,13 @@ static void a_turn_loses_no_more_cycles_than_a_register_access_takes(void **stat
     check_cycles_lost_by_turns();
 }
 
+static void slices_can_be_of_instructions(void **state)
+{
+    (void)state;
+    start(&armv8_wide);
+    check_slices_by_instructions();
+}
+
 static void a_turn_that_a_tick_has_ended_is_not_ended_again(void **state)
 {
     (void)state;
@@ -422,6 +429,7 @@ int main(void)
         TEST(wraps_are_taken_in_by_interrupt_without_any_tick),
         TEST(groups_take_turns_by_interrupt_without_any_tick),
         TEST(a_turn_loses_no_more_cycles_than_a_register_access_takes),
+        TEST(slices_can_be_of_instructions),
         TEST(a_turn_that_a_tick_has_ended_is_not_ended_again),
         TEST(flags_of_counters_nobody_uses_bring_no_storm),
         TEST(what_firmware_left_on_is_off),

@@ -55,6 +55,13 @@ static void a_turn_loses_no_more_cycles_than_a_register_access_takes(void **stat
     check_cycles_lost_by_turns();
 }
 
+static void slices_can_be_of_instructions(void **state)
+{
+    (void)state;
+    start(&intel_skylake);
+    check_slices_by_instructions();
+}
+
 static void a_turn_that_a_tick_has_ended_is_not_ended_again(void **state)
 {
     (void)state;
@@ -237,6 +244,7 @@ int main(void)
         TEST(counters_may_wrap_at_any_moment_of_a_reading),
         TEST(groups_take_turns_by_interrupt_without_any_tick),
         TEST(a_turn_loses_no_more_cycles_than_a_register_access_takes),
+        TEST(slices_can_be_of_instructions),
         TEST(a_turn_that_a_tick_has_ended_is_not_ended_again),
         TEST(what_firmware_left_on_is_off),
         TEST(bits_of_counters_that_ask_for_no_interrupt_are_cleared_with_the_others),

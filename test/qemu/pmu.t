@@ -22,6 +22,13 @@ counted_as cpu=max "PMUv3p5, 64 bits"
 says 'not counted by this PMU: stalls by cause, accesses by source, misses' "max: what it lacks is named below the breakdown"
 counted_as "cpu=cortex-a72 board=virtualization=on gic=2" "PMUv3, 32 bits"
 
+for model in cpu=cortex-a72 cpu=max; do
+	boot smp=1 icount=0 $model -- hpm.slices=instructions -- pmu
+	status_is 0 "$model, slices of instructions: the suite ends"
+	says "^hpm: armv8: .* 1 group of 1000000 instructions, " "$model: ... which is said"
+	guest_tap
+done
+
 boot smp=4 cpu=cortex-a72 -- -- pmu
 status_is 0 "without icount, 4 CPUs: the suite ends"
 says "^hpm: armv8: does not count instructions, " "... no instructions: said at boot"
@@ -45,6 +52,9 @@ for model in cpu=cortex-a72 cpu=max; do
 		guest_tap
 	done
 done
+boot smp=1 icount=0 cpu=cortex-a72 -- hpm.modes=user hpm.slices=instructions hpm.slice_cycles=20000 -- counts user
+status_is 0 "slices of instructions: a program's own counts"
+guest_tap
 boot efi="${B:-build}/$arch/vigil-test.efi" smp=1 icount=0 cpu=cortex-a72 -- hpm.modes=user -- counts user
 status_is 0 "described by ACPI: a program's own counts"
 says "^hpm: armv8: PMUv3, " "described by ACPI: the counters are found"
