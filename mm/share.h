@@ -27,7 +27,8 @@ enum {
     SHARE_WEIGHT_MAX = 64,
     SHARE_SEEN_UNKNOWN = -1,
 };
-#define SHARE_WORK_MAX ((uint64_t)1 << 40)
+#define SHARE_WORK_MAX   ((uint64_t)1 << 40)
+#define SHARE_MEMORY_MAX ((uint32_t)1 << 31) /* pages */
 
 enum share_goal { SHARE_THROUGHPUT, SHARE_FAIRNESS, SHARE_SERVICE, SHARE_GOALS };
 extern const char *const share_goal_names[]; /* by enum share_goal, NULL-terminated */

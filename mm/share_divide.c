@@ -90,7 +90,7 @@ static int check_all(const struct share_config *c, const struct share_pool *pool
     uint64_t minima = 0;
 
     if (pools < 1 || pools > SHARE_POOLS_MAX || (unsigned)c->goal >= SHARE_GOALS || c->step < 1 ||
-        c->move_max < 1 || c->hysteresis_permil > 1000)
+        c->move_max < 1 || c->hysteresis_permil > 1000 || memory > SHARE_MEMORY_MAX)
         return -EINVAL;
     for (unsigned i = 0; i < pools; i++) {
         if (check_pool(&pool[i]) || !pool[i].fault_time != !pool[0].fault_time)

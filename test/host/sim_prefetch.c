@@ -65,7 +65,7 @@ static void simulate_waits(const char *program, const struct trace *t, unsigned 
 
 static void simulate(const struct program *program)
 {
-    static const unsigned memory_pct[] = {25, 50, 75};
+    static const unsigned memory_pct[] = {25, 45, 50, 75};
     struct trace t = program_run(program);
 
     for (unsigned i = 0; i < ARRAY_SIZE(memory_pct); i++) {

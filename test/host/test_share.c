@@ -461,7 +461,8 @@ static void numbers_out_of_range_are_refused(void **state)
     REFUSED(-ENOMEM);
     assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 0, 100, &report), -EINVAL);
     assert_int_equal(share_epoch(&f->share, &f->config, f->pool, SHARE_POOLS_MAX + 1, 100, &report), -EINVAL);
-    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 1, 100, &report), 0);
+    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 1, SHARE_MEMORY_MAX + 1, &report), -EINVAL);
+    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 1, SHARE_MEMORY_MAX, &report), 0);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
