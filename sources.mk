@@ -8,8 +8,8 @@ POLICY_SRC := \
 	$(addprefix mm/,lrudist.c lrustack.c mrc.c mrustack.c page_index.c prefetch.c prefetch_ppg.c prefetch_spatial.c share.c share_divide.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
 	$(addprefix mm/, \
-		replace.c replace_arc.c replace_chooser.c replace_clock.c replace_follow.c replace_lirs.c replace_lru.c \
-		replace_mru.c replace_shadows.c) \
+		region_policy.c replace.c replace_arc.c replace_chooser.c replace_clock.c replace_follow.c replace_lirs.c \
+		replace_lru.c replace_mru.c replace_region.c replace_shadows.c) \
 	$(addprefix sched/, \
 		balance_policy.c cluster.c cluster_cosine.c cluster_published.c cluster_watch.c place.c place_core.c \
 		place_simple.c sampling_period.c shmap.c shmap_picture.c)
@@ -185,12 +185,14 @@ MRC := $(addprefix mm/,mrc.c lrudist.c mrustack.c)
 test_mrc_SRC := $(MRC) test/host/traces.c test/host/mattson.c
 POOLS := $(MRC) mm/lrustack.c mm/share.c mm/share_divide.c test/host/traces.c
 MRC_COMPARED := $(MRC) mm/lrustack.c test/host/traces.c test/host/mattson.c
+REPLACE_SRC := $(filter mm/replace% mm/region_policy% mm/share%,$(POLICY_SRC))
 REPLACING := \
-	$(filter mm/replace%,$(POLICY_SRC)) $(addprefix tools/replay/,belady.c simulate.c) \
+	$(REPLACE_SRC) $(addprefix tools/replay/,belady.c simulate.c) \
 	$(addprefix test/host/,replace_random.c traces.c)
 test_replace_SRC := $(REPLACING)
 test_replace_adaptive_SRC := $(REPLACING)
 test_replace_chooser_SRC := $(REPLACING)
+test_region_SRC := $(REPLACING)
 test_replay_SRC := $(filter-out test/host/%,$(REPLACING)) $(TRACE_READING) tools/replay/replay.c
 
 CLUSTERING := test/host/planted.c $(filter sched/cluster%,$(POLICY_SRC)) sched/shmap.c

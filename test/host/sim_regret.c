@@ -183,7 +183,7 @@ int main(void)
     quick = getenv("QUICK") && atoi(getenv("QUICK"));
     each = getenv("TRACE") != NULL;
     for (const struct replace_ops *const *p = replace_policies; *p; p++)
-        if (*p != &replace_chooser)
+        if (*p != &replace_chooser && *p != &replace_region)
             expert[experts++] = (*p)->name;
     named(NAMED, PAGES);
     named(SMALL, PAGES_SMALL);

@@ -181,7 +181,7 @@ static void state_per_node_is_what_the_table_says(void **state)
 static void numbers_out_of_range_are_refused(void **state)
 {
     (void)state;
-    uint64_t memory[4096];
+    static uint64_t memory[1 << 15];
     const struct replace_config none = {.nodes = 0, .frames = 1}, many = {.nodes = UINT32_MAX, .frames = 1},
                                 no_frames = {.nodes = 16, .frames = 0};
 
@@ -205,7 +205,7 @@ static void misuse(const struct replace_ops *ops, uint64_t *memory)
 static void a_touch_of_what_is_out_is_a_broken_invariant(void **state)
 {
     (void)state;
-    uint64_t memory[4096];
+    static uint64_t memory[1 << 15];
     const struct replace_config config = {.nodes = 16, .frames = 4};
 
     for (const struct replace_ops *const *p = replace_policies; *p; p++) {

@@ -263,7 +263,7 @@ static void start(const struct replace_ops *ops, uint64_t *memory, uint32_t node
 {
     struct replace_config config = {.nodes = nodes, .frames = frames};
 
-    assert_true(ops->bytes(nodes) <= 8000 * sizeof *memory);
+    assert_true(ops->bytes(nodes) <= (1 << 15) * sizeof *memory);
     assert_int_equal(ops->init(memory, &config), 0);
 }
 
@@ -279,7 +279,7 @@ static void evict(const struct replace_ops *ops, uint64_t *memory, uint32_t inco
 static void a_prefetched_page_has_a_turnover_to_be_used(void **state)
 {
     (void)state;
-    uint64_t memory[8000];
+    static uint64_t memory[1 << 15];
 
     for (const struct replace_ops *const *p = replace_policies; *p; p++) {
         uint32_t left = 0;
@@ -305,7 +305,7 @@ static void a_prefetched_page_has_a_turnover_to_be_used(void **state)
 static void a_prefetched_page_is_judged_by_its_first_use(void **state)
 {
     (void)state;
-    uint64_t fault[8000], ahead[8000];
+    static uint64_t fault[8000], ahead[8000];
     struct replace_report a, b;
 
     start(&replace_lirs, fault, 20, 5);
@@ -341,7 +341,7 @@ static void a_prefetched_page_is_judged_by_its_first_use(void **state)
 static void mru_asks_about_once_for_an_eviction(void **state)
 {
     (void)state;
-    uint64_t memory[8000];
+    static uint64_t memory[1 << 15];
     uint32_t asked = 0;
 
     start(&replace_mru, memory, 1000, 200);

@@ -231,7 +231,8 @@ static void policies_are_named_or_all(void **state)
     assert_ptr_equal(q.policy[q.policies - 1], &replace_chooser);
     assert_int_equal(replay_policies(&q, "lru,", why), -EINVAL);
     assert_int_equal(replay_policies(&q, "lfu", why), -EINVAL);
-    assert_string_equal(why, "--policy: expected one of lru clock mru lirs arc chooser, found \"lfu\"");
+    assert_string_equal(why,
+                        "--policy: expected one of lru clock mru lirs arc region chooser, found \"lfu\"");
 }
 
 /* A loop of three pages in two frames: LRU always misses, OPT and MRU every second time, but for first uses. */
