@@ -36,12 +36,14 @@ static void link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *
     }
 }
 
-/* As much as the arguments say now, in frames. */
+/* As many frames as the arguments say now, but no more than there are. */
 static uint32_t limit_now(bool whole)
 {
-    uint64_t bytes = whole ? memory_user_max : memory_process_max;
+    uint64_t bytes = whole ? memory_user_max : MIN(memory_user_max, memory_process_max);
+    struct frame_stats all;
 
-    return (uint32_t)MIN(bytes / PAGE_SIZE, (uint64_t)UINT32_MAX / 2);
+    frame_stats(&all);
+    return (uint32_t)MIN(bytes / PAGE_SIZE, all.total_pages);
 }
 
 uint32_t pool_reserve_of(uint32_t limit)

@@ -4,6 +4,7 @@
 #include "kernel/printf.h"
 
 #define REQUESTS    64 /* at a time, whatever memory is left                 */
+#define LINES_MAX   8  /* about slots that are lost; then one where their number doubles */
 #define SCARCE_PART 8  /* of the slots: with less than one in so many free, pages keep none */
 
 /* A cluster's slots are a word's bits: 1 is taken.  Slot 0 is nobody's. */
@@ -124,7 +125,8 @@ static uint32_t pick_locked(uint32_t want, unsigned index)
 uint32_t swap_slot_take(uint32_t want, unsigned index)
 {
     ASSERT(index < SWAP_CLUSTER);
-    if (!swap.device)
+    /* Of one that has failed, what is out is lost, but nothing more goes there. */
+    if (!swap.device || __atomic_load_n(&swap.device->failed, __ATOMIC_RELAXED))
         return SLOT_NONE;
     bool irq = spin_lock(&swap.lock);
     uint32_t slot = pick_locked(want, index);
@@ -144,12 +146,20 @@ void swap_slot_give(uint32_t slot)
     spin_unlock(&swap.lock, irq);
 }
 
-void swap_slot_bad(UNUSED uint32_t slot)
+void swap_slot_bad(void)
 {
     bool irq = spin_lock(&swap.lock);
 
     swap.bad_slots++;
     spin_unlock(&swap.lock, irq);
+}
+
+void swap_report_lost(uint32_t slot)
+{
+    uint32_t n = __atomic_load_n(&swap.bad_slots, __ATOMIC_RELAXED);
+
+    if (n <= LINES_MAX || is_pow2(n))
+        kprintf("swap: writing slot %u failed: its page stays in memory; %u slots are lost\n", slot, n);
 }
 
 bool swap_full(void)

@@ -25,8 +25,9 @@ void swap_stats(struct swap_stats *out);
  * is left. */
 uint32_t swap_slot_take(uint32_t want, unsigned index);
 void swap_slot_give(uint32_t slot);
-/* What is written there is lost: it is not given out again. */
-void swap_slot_bad(uint32_t slot);
+/* What is written there is lost: it is not given out again.  The line about it comes less and less often. */
+void swap_slot_bad(void);
+void swap_report_lost(uint32_t slot);
 bool swap_scarce(void);
 
 /* ---- Reading and writing.  Thread context, no lock held; may sleep, whatever becomes of the process. ---- */

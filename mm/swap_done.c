@@ -3,7 +3,6 @@
 #include "mm/foresee.h"
 #include "mm/reclaim.h"
 #include "mm/frame.h"
-#include "kernel/printf.h"
 
 /* Nobody's any more: whoever unmapped it left the rest to us.  A waiter of the pool's end is woken by the node's going. */
 static void bury_locked(struct pool *p, uint32_t n)
@@ -85,7 +84,7 @@ static void stay_locked(struct pool *p, uint32_t n)
 static void give_up_slot_locked(struct pool *p, struct node *node)
 {
     p->stats.write_errors++;
-    swap_slot_bad(node->slot);
+    swap_slot_bad();
     node->slot = SLOT_NONE;
 }
 
@@ -108,5 +107,5 @@ void swap_write_done(struct pool *p, uint32_t n, int status)
         leave_locked(p, n);
     spin_unlock(&p->lock, irq);
     if (status)
-        kprintf("swap: writing slot %u failed: its page stays in memory\n", slot);
+        swap_report_lost(slot);
 }

@@ -37,7 +37,7 @@ static bool ends_itself(struct process *p, int err, vaddr_t va)
 
     if (err == -EDQUOT)
         end_with(p, STATUS_NO_MEMORY,
-                 "out of memory: it has all that mem.process allows, and nowhere to swap");
+                 "out of memory: it has all that mem.process and mem.user allow, and nowhere to swap");
     if (err == -EIO) {
         space_describe(p->space, va, where, sizeof(where));
         ksnprintf(why, sizeof(why), "the page at %#llx (%s) could not be read from the swap disk",
