@@ -30,6 +30,8 @@ done
 smp=4
 paging "mem.user=4M mem.pool=global" "pages=3000 threads=8 ops=${OPS:-300} seed=3" "one pool for all"
 smp=2
+# MRU takes pages away that are in use at the moment: what a TLB still knew of them would show.
+paging "mem.process=1M mem.policy=mru mem.accessed=off" "pages=1000 threads=4 ops=40 seed=7" "pages that are in use leave"
 paging "mem.process=2M disk.fail_writes=5" "pages=2000 threads=8 ops=${OPS:-300} seed=4" "one of five writes fails"
 says "^swap: writing slot [0-9]+ failed: its page stays" "... and each is said"
 paging "mem.process=2M disk.delay_us=2000" "pages=2000 threads=8 ops=100 seed=5" "a disk that answers in any order"
