@@ -1,6 +1,6 @@
 /*
- * A page is made to be there: it comes into being, all zeros, when it is first touched; one that is out is read in; one that was
- * about to leave stays.
+ * A page is made to be there: it comes into being, all zeros or read from the disk its region shows, when it is first touched; one that
+ * is out is read in; one that was about to leave stays.
  *
  * Each try looks under the space's lock what holds.  What it lacks, a frame of the pool's or zeros in it, is got without any lock,
  * where pages may have to leave first; then it is tried anew.  So there is one page, whoever else faults on it: who finds it being
@@ -22,9 +22,11 @@ struct bring {
     struct pool *pool; /* NULL: it has none */
     vaddr_t va;
     enum fault_access access;
-    bool any;                   /* whatever the region's rights */
-    paddr_t frame;              /* in hand, charged; 0: none    */
-    bool zeroed;                /* the frame */
+    bool any;                    /* whatever the region's rights */
+    paddr_t frame;               /* in hand, charged; 0: none    */
+    bool zeroed;                 /* the frame: filled with what the page is before anybody writes to it: */
+    struct block_device *source; /* ... this disk's page, or NULL: zeros */
+    uint64_t source_page;
     bool slow;                  /* waited for a reading */
     bool trim;                  /* the active set has become too large */
     uint32_t node;              /* that is out, or NODE_NONE */
@@ -90,9 +92,12 @@ static int begin_locked(struct bring *b, struct region *r)
         pool_node_new(p, b->space, b->va, frame_number(frame_page(b->frame)), r->tag);
     if (p)
         spin_unlock_irqoff(&p->lock);
+    if (!err && b->source && (r->prot & PROT_X))
+        arch_code_written(phys_to_virt(b->frame));
     if (!err) {
         b->frame = 0;
         r->faults++;
+        r->slow_faults += b->slow;
     }
     return err;
 }
@@ -213,6 +218,18 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
     return err;
 }
 
+/* Whatever is mapped there may be another since the frame was filled. */
+static void expect_locked(struct bring *b, const struct region *r)
+{
+    uint64_t page = region_source_page(r, b->va);
+
+    if (b->source == r->source && b->source_page == page)
+        return;
+    b->source = r->source;
+    b->source_page = page;
+    b->zeroed = false;
+}
+
 static int try(struct bring *b)
 {
     struct arch_page page;
@@ -221,6 +238,7 @@ static int try(struct bring *b)
     struct region *r = regions_find(&b->space->regions, b->va);
 
     if (allowed(r, b)) {
+        expect_locked(b, r);
         arch_space_look(&b->space->arch, b->va, 1, &page);
         err = page.kind == ARCH_PAGE_HERE   ? use_locked(b, r, &page)
               : page.kind == ARCH_PAGE_NONE ? begin_locked(b, r)
@@ -260,8 +278,13 @@ static int get_zeros(struct bring *b)
 {
     int err = b->frame ? 0 : get_frame(b);
 
-    if (!err)
+    if (!err && b->source) {
+        err = block_transfer(b->source, b->source_page, 1, false, &b->frame);
+        err = err ? -EIO : 0;
+        b->slow = true;
+    } else if (!err) {
         memset(phys_to_virt(b->frame), 0, PAGE_SIZE);
+    }
     b->zeroed = !err;
     return err;
 }

@@ -48,9 +48,10 @@ void tlb_shootdown(struct arch_space *space, vaddr_t va, size_t n);
 void tlb_ipi(void); /* IPI_TLB */
 
 /* ---- Address spaces (space.c, fault.c) ---- */
+struct block_device;
 struct space; /* a process's memory: regions and page tables */
 #define REGION_NAME_MAX 16
-enum region_kind { REGION_ANON, REGION_IMAGE, REGION_STACK };
+enum region_kind { REGION_ANON, REGION_IMAGE, REGION_STACK, REGION_DISK };
 /* The first three are kept; the others are done at once. */
 enum region_advice { ADVICE_NORMAL, ADVICE_SEQUENTIAL, ADVICE_RANDOM, ADVICE_WILLNEED, ADVICE_DONTNEED };
 
@@ -62,6 +63,11 @@ uint16_t space_number(const struct space *s); /* by which page logs know it; 0: 
  * unaligned), else anywhere.  Demand-zero.  name is for people.  -ENOMEM. */
 int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum region_kind kind,
               const char *name, vaddr_t *out);
+/* A disk's contents from that page on, anywhere: read when a page is first touched, and again when it has left memory.  Who may write
+ * has a copy of its own; nobody else sees it.  len 0: to the disk's end; *mapped: how much it is.  -EINVAL: beyond the disk, or not
+ * whole pages; -EBUSY: pages are swapped to it; -ENOMEM; -EACCES: W+X. */
+int space_map_disk(struct space *s, struct block_device *d, uint64_t page, uint64_t len, unsigned prot,
+                   vaddr_t *out, uint64_t *mapped);
 int space_unmap(struct space *s, vaddr_t va, uint64_t len); /* -EINVAL; holes are fine */
 int space_protect(struct space *s, vaddr_t va, uint64_t len,
                   unsigned prot); /* -ENOMEM where nothing is mapped; W+X: -EACCES */

@@ -67,6 +67,11 @@ static void clip_touched(struct region *region)
         region->touched_lo = region->touched_hi = region->start;
 }
 
+uint64_t region_source_page(const struct region *region, vaddr_t va)
+{
+    return region->source ? region->source_page + ((va - region->start) >> PAGE_SHIFT) : 0;
+}
+
 int regions_split(struct regions *r, vaddr_t va)
 {
     uint32_t i = regions_index(r, va);
@@ -76,6 +81,7 @@ int regions_split(struct regions *r, vaddr_t va)
     if (r->count == r->capacity)
         return -ENOSPC;
     open_slot(r, i);
+    r->items[i + 1].source_page = region_source_page(&r->items[i], va);
     r->items[i].end = va;
     r->items[i + 1].start = va;
     r->items[i + 1].faults = r->items[i + 1].slow_faults = 0;
@@ -104,7 +110,8 @@ bool regions_cover(const struct regions *r, vaddr_t start, vaddr_t end)
 static bool joinable(const struct region *a, const struct region *b)
 {
     return a->end == b->start && a->prot == b->prot && a->kind == b->kind && a->advice == b->advice &&
-           !a->dying && !b->dying && memcmp(a->name, b->name, sizeof(a->name)) == 0;
+           a->source == b->source && region_source_page(a, a->end) == b->source_page && !a->dying &&
+           !b->dying && memcmp(a->name, b->name, sizeof(a->name)) == 0;
 }
 
 static void join(struct region *a, const struct region *b)

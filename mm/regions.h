@@ -9,6 +9,8 @@
 
 #define REGION_NAME_SIZE 16
 
+struct block_device;
+
 struct region {
     vaddr_t start, end;             /* end exclusive                                               */
     vaddr_t touched_lo, touched_hi; /* all pages that are or were resident lie in here; lo == hi: none */
@@ -18,6 +20,9 @@ struct region {
     uint8_t tag;                    /* which region, for policies: below REPLACE_REGIONS_MAX       */
     uint64_t faults, slow_faults;   /* pages that came; of those, how many had to be read          */
     const void *dying; /* NULL, or who is unmapping it: it takes its place until all its pages are gone */
+    struct block_device
+        *source;          /* the disk its pages are read from when they are first touched, or NULL: zeros */
+    uint64_t source_page; /* there, of start */
     char name[REGION_NAME_SIZE];
 };
 
@@ -41,6 +46,8 @@ void regions_remove(struct regions *r, uint32_t index);
 bool regions_cover(const struct regions *r, vaddr_t start, vaddr_t end);
 /* Joins neighbours that differ in nothing, where they touch [start, end]. */
 void regions_merge(struct regions *r, vaddr_t start, vaddr_t end);
+/* Where on its source the page at va, inside region, is. */
+uint64_t region_source_page(const struct region *region, vaddr_t va);
 /* Notes that the page at va, inside region, is resident. */
 void region_touch(struct region *region, vaddr_t va);
 /* Panics on a broken invariant. */

@@ -10,6 +10,7 @@
 #include "mm/track.h"
 #include "mm/frame.h"
 #include "mm/pool.h"
+#include "mm/swap.h"
 #include "kernel/printf.h"
 #include "sched/sched.h"
 
@@ -117,6 +118,18 @@ static int map_locked(struct space *s, struct region *region, vaddr_t va)
     return err;
 }
 
+/* region->end: how long it is. */
+static int map(struct space *s, struct region *region, vaddr_t va, vaddr_t *out)
+{
+    bool irq = spin_lock(&s->lock);
+
+    region->tag = s->next_tag++ % REPLACE_REGIONS_MAX;
+    int err = map_locked(s, region, va);
+    spin_unlock(&s->lock, irq);
+    *out = region->start;
+    return err;
+}
+
 int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum region_kind kind,
               const char *name, vaddr_t *out)
 {
@@ -129,12 +142,28 @@ int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum reg
         return -EINVAL;
     struct region region = {.end = ALIGN_UP(len, PAGE_SIZE), .prot = prot, .kind = kind};
     name_region(&region, name);
-    bool irq = spin_lock(&s->lock);
-    region.tag = s->next_tag++ % REPLACE_REGIONS_MAX;
-    err = map_locked(s, &region, va);
-    spin_unlock(&s->lock, irq);
-    *out = region.start;
-    return err;
+    return map(s, &region, va, out);
+}
+
+int space_map_disk(struct space *s, struct block_device *d, uint64_t page, uint64_t len, unsigned prot,
+                   vaddr_t *out, uint64_t *mapped)
+{
+    int err = check_prot(prot);
+    uint64_t left = page < d->pages ? d->pages - page : 0;
+
+    if (err)
+        return err;
+    if (!left || !IS_ALIGNED(len, PAGE_SIZE) || len / PAGE_SIZE > left)
+        return -EINVAL;
+    if (swap_uses(d)) /* other processes' pages */
+        return -EBUSY;
+    *mapped = len ? len : left * PAGE_SIZE;
+    if (*mapped > USER_MAX)
+        return -ENOMEM;
+    struct region region = {
+        .end = *mapped, .prot = prot, .kind = REGION_DISK, .source = d, .source_page = page};
+    name_region(&region, d->name);
+    return map(s, &region, 0, out);
 }
 
 /* ---- Taking pages away ---- */

@@ -84,6 +84,11 @@ bool swap_present(void)
     return swap.device;
 }
 
+bool swap_uses(const struct block_device *d)
+{
+    return d == swap.device;
+}
+
 /* ---- Slots ---- */
 
 static uint32_t bit_of(uint32_t slot)

@@ -14,6 +14,7 @@
 /* paging_start: the disk that the arguments name, with a line. */
 void swap_init(void);
 bool swap_present(void);
+bool swap_uses(const struct block_device *d);
 struct swap_stats {
     uint64_t slots, free_slots, bad_slots;
     uint64_t reads, writes, pages_read, pages_written; /* requests and their pages */

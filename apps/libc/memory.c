@@ -20,6 +20,13 @@ void *memory_map(const char *name, size_t bytes)
     return at < 0 ? NULL : (void *)at;
 }
 
+const void *memory_map_disk(const char *name, size_t *bytes)
+{
+    int64_t at = syscall5(SYS_MMAP_DISK, name, 0, 0, SYS_PROT_READ, bytes);
+
+    return at < 0 ? NULL : (const void *)at;
+}
+
 void memory_unmap(void *at, size_t bytes)
 {
     syscall2(SYS_MUNMAP, at, whole_pages(bytes));

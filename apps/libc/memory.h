@@ -9,6 +9,10 @@
 /* Zeroed memory in whole pages, under a name of up to 15 characters (a longer one is cut).  NULL: there is none. */
 void *memory_map(const char *name, size_t bytes);
 
+/* A disk's contents by its name, to be read; what is touched is read from it.  bytes: how much there is.  NULL: there is no such
+ * disk, or it is the one that is swapped to. */
+const void *memory_map_disk(const char *name, size_t *bytes);
+
 /* Gives it back, whole. */
 void memory_unmap(void *at, size_t bytes);
 

@@ -11,3 +11,5 @@
 #define syscall3(n, a, b, c) syscall6((n), SYSCALL_ARG(a), SYSCALL_ARG(b), SYSCALL_ARG(c), 0, 0, 0)
 #define syscall4(n, a, b, c, d) \
     syscall6((n), SYSCALL_ARG(a), SYSCALL_ARG(b), SYSCALL_ARG(c), SYSCALL_ARG(d), 0, 0)
+#define syscall5(n, a, b, c, d, e) \
+    syscall6((n), SYSCALL_ARG(a), SYSCALL_ARG(b), SYSCALL_ARG(c), SYSCALL_ARG(d), SYSCALL_ARG(e), 0)

@@ -50,6 +50,9 @@ enum sys_number {
     SYS_MEMORY,  /* (pid, struct sys_memory *, bytes) pid 0: the own process                            */
     SYS_REGIONS, /* (pid, struct sys_memory_region *, bytes) by address; how many there are             */
     SYS_HPM_SHOW, /* (session) address of a struct hpm_user_page that the caller, this thread, may read; one for each thread */
+    SYS_MMAP_DISK, /* (name, offset, len, prot, uint64_t *mapped) a disk's contents, whole pages; len 0: to its end; mapped, if not 0:
+                    * how much.  Who may write has a copy of its own.  Address; -ENOENT: no such disk; -EBUSY: pages are swapped to
+                    * it; -EINVAL: beyond it; -ENOMEM; -EACCES: W+X */
     SYS_COUNT
 };
 

@@ -12,6 +12,7 @@
 #include "kernel/proc/sysinfo.h"
 #include "kernel/proc/user.h"
 #include "kernel/cpu.h"
+#include "kernel/dev/block.h"
 #include "kernel/printf.h"
 #include "kernel/telemetry/telemetry.h"
 
@@ -146,6 +147,28 @@ static int64_t sys_mmap(struct process *p, const uint64_t a[6])
         err = user_copy_string(name, sizeof(name), a[2]);
     if (!err)
         err = space_map(p->space, 0, a[0], prot, REGION_ANON, name, &va);
+    return err ? err : (int64_t)va;
+}
+
+static int64_t sys_mmap_disk(struct process *p, const uint64_t a[6])
+{
+    char name[BLOCK_NAME_MAX];
+    uint64_t mapped;
+    unsigned prot;
+    vaddr_t va;
+    int err = user_prot(a[3], &prot);
+
+    if (!err)
+        err = user_copy_string(name, sizeof(name), a[0]);
+    struct block_device *d = err ? NULL : block_find(name);
+    if (!err && !d)
+        err = -ENOENT;
+    if (!err && !IS_ALIGNED(a[1], PAGE_SIZE))
+        err = -EINVAL;
+    if (!err)
+        err = space_map_disk(p->space, d, a[1] / PAGE_SIZE, a[2], prot, &va, &mapped);
+    if (!err && a[4] && (err = user_put_struct(a[4], sizeof(mapped), &mapped, sizeof(mapped))))
+        space_unmap(p->space, va, mapped);
     return err ? err : (int64_t)va;
 }
 
@@ -552,6 +575,7 @@ static handler *const handlers[SYS_COUNT] = {
     [SYS_WRITE] = sys_write,
     [SYS_READ] = sys_read,
     [SYS_MMAP] = sys_mmap,
+    [SYS_MMAP_DISK] = sys_mmap_disk,
     [SYS_MUNMAP] = sys_munmap,
     [SYS_MPROTECT] = sys_mprotect,
     [SYS_MADVISE] = sys_madvise,

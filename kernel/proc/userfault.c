@@ -40,7 +40,7 @@ static bool ends_itself(struct process *p, int err, vaddr_t va)
                  "out of memory: it has all that mem.process and mem.user allow, and nowhere to swap");
     if (err == -EIO) {
         space_describe(p->space, va, where, sizeof(where));
-        ksnprintf(why, sizeof(why), "the page at %#llx (%s) could not be read from the swap disk",
+        ksnprintf(why, sizeof(why), "the page at %#llx (%s) could not be read from disk",
                   (unsigned long long)va, where);
         end_with(p, STATUS_IO, why);
     }

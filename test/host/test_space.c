@@ -173,6 +173,33 @@ static void full_storage_is_reported_and_changes_nothing(void **state)
     regions_check(&regions, LOW, HIGH);
 }
 
+/* Pieces of what a disk shows know where on it they are, and join only where they follow each other there. */
+static void pieces_of_a_disk_keep_their_place_on_it(void **state)
+{
+    (void)state;
+    struct block_device *disk = (struct block_device *)1;
+    struct region r = {
+        .start = address(10), .end = address(20), .prot = 1, .source = disk, .source_page = 100};
+
+    assert_int_equal(regions_insert(&regions, &r), 0);
+    assert_int_equal(regions_split(&regions, address(13)), 0);
+    assert_int_equal(regions_split(&regions, address(15)), 0);
+    assert_int_equal(region_source_page(regions_find(&regions, address(14)), address(14)), 104);
+    assert_int_equal(region_source_page(regions_find(&regions, address(19)), address(19)), 109);
+    regions_merge(&regions, address(10), address(20));
+    assert_int_equal(regions.count, 1);
+    assert_int_equal(region_source_page(&regions.items[0], address(19)), 109);
+    r.start = address(20);
+    r.end = address(22);
+    assert_int_equal(regions_insert(&regions, &r), 0); /* page 100 again, behind page 109 */
+    regions_merge(&regions, address(10), address(22));
+    assert_int_equal(regions.count, 2);
+    regions.items[1].source_page = 110;
+    regions.items[1].source = NULL;
+    regions_merge(&regions, address(10), address(22));
+    assert_int_equal(regions.count, 2);
+}
+
 static void a_gap_larger_than_everything_is_refused(void **state)
 {
     (void)state;
@@ -198,6 +225,7 @@ int main(void)
         cmocka_unit_test_setup(random_changes_keep_order_rights_and_touched_pages, set_up),
         cmocka_unit_test_setup(equal_neighbours_become_one_after_a_change_is_taken_back, set_up),
         cmocka_unit_test_setup(full_storage_is_reported_and_changes_nothing, set_up),
+        cmocka_unit_test_setup(pieces_of_a_disk_keep_their_place_on_it, set_up),
         cmocka_unit_test_setup(a_gap_larger_than_everything_is_refused, set_up),
         cmocka_unit_test_setup(a_dying_region_keeps_its_place_but_does_not_count_as_mapped, set_up),
     };

@@ -62,7 +62,7 @@ ends() { # ARGUMENTS-FOR-THE-KERNEL PROGRAM STATUS LINE WHAT
 	awk '/^  memory: / { a[++n] = $2 } END { exit !(n >= 2 && a[n] + 1024 >= a[1]) }' "$console" || r=1
 	result $r "... no memory either"
 }
-ends "disk.ram=32M mem.process=1M disk.fail_reads=400" "paging pages=1500" 135 "could not be read from the swap disk: ended" "a page that cannot be read"
+ends "disk.ram=32M mem.process=1M disk.fail_reads=400" "paging pages=1500" 135 "could not be read from disk: ended" "a page that cannot be read"
 ends "disk.ram=2M mem.process=1M" "paging pages=1500" 137 "process [0-9]+ paging: out of memory, and the swap disk is full: ended" "the disk is full"
 ends "disk.ram=32M mem.process=1M disk.delay_us=3000" "paging pages=1500 threads=16 end=300" 0 "^# ends after .* 0 wrong" "a program ends amid everything"
 ends "disk.ram=32M mem.process=1M disk.delay_us=3000" "paging pages=1500 threads=16 end=3000" 0 "^# ends after .* 0 wrong" "... and later"
