@@ -66,6 +66,49 @@ static void pulls_come_near_those_of_all_bodies_as_cells_open(void **state)
     spmd_end(&run);
 }
 
+/* The walk by its definition, a cell inside another. */
+static void pull_by_cell(const struct tree *tree, size_t cell, const struct body *body, double opening,
+                         double out[3])
+{
+    const struct node *node = &tree->node[cell];
+    double square = 0;
+
+    for (unsigned d = 0; d < 3; d++)
+        square += pow(node->centre[d] - body->position[d], 2);
+    for (size_t i = node->first; i < node->first + node->count; i++) {
+        const struct body *other = &tree->body[tree->order[0][i].body];
+        double apart = 1e-4;
+        for (unsigned d = 0; d < 3; d++)
+            apart += pow(other->position[d] - body->position[d], 2);
+        for (unsigned d = 0; d < 3; d++)
+            out[d] += other->mass * (other->position[d] - body->position[d]) / pow(apart, 1.5);
+    }
+    if (!node->count && node->side < opening * sqrt(square)) {
+        for (unsigned d = 0; d < 3; d++)
+            out[d] += node->mass * (node->centre[d] - body->position[d]) / pow(square + 1e-4, 1.5);
+    } else if (!node->count) {
+        for (size_t i = cell + 1; i < node->next; i = tree->node[i].next)
+            pull_by_cell(tree, i, body, opening, out);
+    }
+}
+
+static void cells_are_opened_by_side_and_distance(void **state)
+{
+    (void)state;
+    begin("bodies=700 steps=1");
+    for (unsigned opening = 1; opening <= 10; opening++) {
+        for (size_t i = 0; i < 700; i += 7) {
+            const struct tree *tree = &barnes_state.tree;
+            double out[3], wanted[3] = {0, 0, 0};
+            tree_pull(tree, &tree->body[i], opening / 8.0, out);
+            pull_by_cell(tree, 0, &tree->body[i], opening / 8.0, wanted);
+            for (unsigned d = 0; d < 3; d++)
+                assert_true(fabs(out[d] - wanted[d]) < 1e-11);
+        }
+    }
+    spmd_end(&run);
+}
+
 static void bodies_in_one_place_are_one_cell(void **state)
 {
     (void)state;
@@ -125,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_coordinates_bit_by_bit),
         cmocka_unit_test(pulls_come_near_those_of_all_bodies_as_cells_open),
+        cmocka_unit_test(cells_are_opened_by_side_and_distance),
         cmocka_unit_test(bodies_in_one_place_are_one_cell),
         cmocka_unit_test(what_is_changed_is_named),
     };

@@ -19,16 +19,24 @@ END
 line_of() { # COMMON: all programs, one after the other
 	awk -v common="$1" '{ gsub(/,/, " ", $2); printf "%s%s %s %s", n++ ? " ; " : "", $1, $2, common }' "$work/programs"
 }
-computed() { # CPUS
-	status_is 0 "$1 CPUs: every program ends"
+computed() { # WHERE
+	status_is 0 "$1: every program ends"
 	while read -r name shape sum; do
 		says "^RESULT app=$name $(echo "$shape" | sed 's/,/ .*/g') .*sum=$sum check=ok$" "... $name $shape: the sum is the known one"
 	done <"$work/programs"
 }
 boot smp=1 timeout=240 -- -- "$(line_of seed=7)"
-computed 1
+computed "1 CPU"
 boot smp=8 timeout=240 -- -- "$(line_of 'seed=7 threads=8')"
-computed 8
+computed "8 CPUs"
+
+# Programs with their arrays are larger than that: pages go to a disk in memory and come back.
+boot smp=4 timeout=240 -- disk.ram=64M swap=ram mem.process=256K -- "$(line_of 'seed=7 threads=2')"
+computed "4 CPUs, 256 KB a process"
+boot smp=2 timeout=240 -- disk.ram=64M swap=ram mem.process=256K -- memstat interval=20 -- mg n=24 seed=7 rounds=3
+for array in u r v; do
+	says "^  mg\.$array +[0-9a-f]+ +1[0-9][0-9] +[0-9]+ +[0-9]+ +[0-9]+ +[1-9][0-9]* rw-$" "... the array mg.$array is a region of that name, and pages of it have been away"
+done
 
 boot smp=2 timeout=240 -- -- "$(line_of 'seed=7 spoil=1 threads=2')"
 while read -r name shape _; do
