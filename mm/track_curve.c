@@ -13,7 +13,7 @@
 #include "mm/track_args.h"
 
 #define NUMBERS_FIRST 1024
-#define GROUP_FIRST   16
+#define GROUP_FIRST   1 /* larger ones where that would be too many */
 
 struct curve {
     unsigned shift;
@@ -117,7 +117,8 @@ static void take(struct space *s, const struct page_run *run)
                 touch(c, page);
         }
     c->touches += run->count[0] + run->count[1];
-    if (run->time - c->epoch_began < track_epoch_ms * arch_ticks_hz() / 1000)
+    /* A batch may have ended before the curve began. */
+    if (run->time < c->epoch_began + track_epoch_ms * arch_ticks_hz() / 1000)
         return;
     c->epoch_began = run->time;
     mrc_epoch(c->mrc);
