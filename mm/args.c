@@ -2,9 +2,11 @@
 #include "mm/memory_args.h"
 #include "mm/mm.h"
 #include "mm/replace.h"
+#include "mm/share.h"
 
 uint64_t memory_process_max = MEMORY_UNLIMITED, memory_user_max = MEMORY_UNLIMITED;
 static uint64_t memory_policy, memory_prefetch;
+uint64_t memory_goal, memory_weight = 1, memory_rate;
 uint64_t memory_pool_global, memory_accessed = 1, memory_seed = 1, memory_pools_always;
 uint64_t swap_wanted = SWAP_NONE, swap_bytes_max = MEMORY_UNLIMITED;
 
@@ -13,6 +15,8 @@ uint64_t swap_wanted = SWAP_NONE, swap_bytes_max = MEMORY_UNLIMITED;
 /* Of replace_policies and prefetch_policies; the others in the order of their enumerations. */
 static const char *const policy_names[] = {"lru", "clock", "mru", "lirs", "arc", "region", "chooser", NULL};
 static const char *const prefetch_names[] = {"none", "spatial", "ppg", "ppg-published", NULL};
+/* Behind the first: of share_goal_names. */
+static const char *const goal_names[] = {"even", "throughput", "fairness", "service", NULL};
 static const char *const pool_names[] = {"local", "global", NULL};
 static const char *const pools_names[] = {"auto", "always", NULL};
 static const char *const swap_names[] = {"none", "any", "ram", "virtio", "model", NULL};
@@ -40,6 +44,13 @@ const struct arg mm_args[] = {
      "all processes together keep at most so much in memory; the largest value: no limit"},
     {"mem.pool", ARG_CHOICE, &memory_pool_global, 0, 0, pool_names, true,
      "each process has a pool of frames of its own, or all have one"},
+    {"mem.goal", ARG_CHOICE, &memory_goal, 0, 0, goal_names, false,
+     "how memory is divided among pools: evenly; by their curves so that the least is lost to misses, or all "
+     "miss at the same rate, or rates asked for are kept"},
+    {"mem.weight", ARG_U64, &memory_weight, 1, SHARE_WEIGHT_MAX, NULL, true,
+     "how much a process counts where memory is divided"},
+    {"mem.rate", ARG_U64, &memory_rate, 0, 1000000, NULL, true,
+     "mem.goal=service: so many misses a second a process may have; 0: any number"},
     {"mem.policy", ARG_CHOICE, &memory_policy, 0, 0, policy_names, true,
      "which page of a pool goes when another needs its frame"},
     {"mem.prefetch", ARG_CHOICE, &memory_prefetch, 0, 0, prefetch_names, true,

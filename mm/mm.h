@@ -56,7 +56,8 @@ enum region_kind { REGION_ANON, REGION_IMAGE, REGION_STACK, REGION_DISK };
 enum region_advice { ADVICE_NORMAL, ADVICE_SEQUENTIAL, ADVICE_RANDOM, ADVICE_WILLNEED, ADVICE_DONTNEED };
 
 int space_create(struct space **out);
-void space_destroy(struct space *s); /* nobody runs in it any more */
+void space_set_pid(struct space *s, uint32_t pid); /* whose it is, for messages; once */
+void space_destroy(struct space *s);               /* nobody runs in it any more */
 struct arch_space *space_arch(struct space *s);
 uint16_t space_number(const struct space *s); /* by which page logs know it; 0: not at all */
 /* Reserves len bytes (rounded up to pages): at va if not 0 (-EEXIST if taken, -EINVAL outside user space or

@@ -81,6 +81,8 @@ static int create(bool whole, struct pool **out)
     p->global = whole;
     p->limit = limit_now(whole);
     p->reserve = pool_reserve_of(p->limit);
+    p->weight = (uint32_t)memory_weight;
+    p->rate_max = (uint32_t)memory_rate;
     p->ops = memory_policy_ops();
     p->free_head = NODE_NONE;
     p->nodes = area_alloc(NODES_FIRST * sizeof(*p->nodes));

@@ -1,5 +1,6 @@
 /* See reclaim.h. */
 #include "mm/reclaim.h"
+#include "mm/divide.h"
 #include "mm/frame.h"
 #include "mm/memory_args.h"
 #include "mm/swap.h"
@@ -33,6 +34,14 @@ static uint32_t user_limit(void)
 static uint32_t user_reserve(void)
 {
     return pool_reserve_of(user_limit());
+}
+
+uint32_t pools_memory(void)
+{
+    struct frame_stats stats;
+
+    frame_stats(&stats);
+    return (uint32_t)MIN(user_limit(), stats.total_pages - MIN(stats.total_pages, kernel_frames));
 }
 
 /* Is memory as a whole so short that not `more` frames may be given to pools? */
@@ -267,4 +276,5 @@ void paging_start(void)
         panic("no memory for the thread that reclaims memory");
     thread_start(t);
     thread_put(t);
+    divide_start();
 }

@@ -10,6 +10,8 @@
 
 /* As pool_charge, without waiting for anything to be written: true, or there is none to be had now. */
 bool pool_charge_now(struct pool *p);
+/* So many frames may all pools together have.  Any context. */
+uint32_t pools_memory(void);
 /* [P] held: so many frames of the pool's were given back. */
 void pool_uncharge_locked(struct pool *p, uint32_t frames);
 /* pool.c: of so many frames so many are kept free: enough for bursts, little enough not to be missed. */

@@ -50,6 +50,11 @@ int space_create(struct space **out)
     return 0;
 }
 
+void space_set_pid(struct space *s, uint32_t pid)
+{
+    s->pid = pid;
+}
+
 uint16_t space_number(const struct space *s)
 {
     return s->number;

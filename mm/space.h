@@ -18,6 +18,7 @@ struct space {
     struct arch_space arch;     /* [S] */
     struct regions regions;     /* [S] */
     struct pool *pool;          /* [-] where its pages are nodes; NULL: nothing of it ever leaves */
+    uint32_t pid;               /* [-] of whom it is, for messages */
     uint64_t mapped_pages;      /* [S] */
     uint64_t resident_pages;    /* [S] in the tables                             */
     uint64_t out_pages;         /* [S] whose number is in the tables             */

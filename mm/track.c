@@ -207,6 +207,16 @@ void track_each_watched(void (*f)(struct space *s, void *arg), void *arg)
     end_change();
 }
 
+void track_each_curve(void (*f)(struct space *s, void *arg), void *arg)
+{
+    while (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
+        sched_yield();
+    for (unsigned n = 1; n < PAGE_SPACES; n++)
+        if (track.space[n] && track.space[n]->curve)
+            f(track.space[n], arg);
+    __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
+}
+
 /* ---- Cost ---- */
 
 static uint64_t cost_of(const struct path_account *a)

@@ -1,5 +1,6 @@
 /* Boot arguments of trackers, for the files of mm. */
 #pragma once
+#include "mm/mrc.h"
 #include "mm/track.h"
 
 extern uint64_t track_epoch_ms;     /* of curves */
@@ -23,3 +24,8 @@ void track_record_end(void);
 /* track_curve.c: curves are made of what is delivered; the space's ends. */
 void track_curves_start(void);
 void track_curve_end(struct space *s);
+/* How often s, which has a curve, would have missed in an epoch with so many pages; scaled up where pages are sampled.  Not while it is
+ * delivered. */
+uint64_t track_curve_misses(const struct space *s, enum mrc_policy policy, uint32_t pages);
+/* track.c: calls f for each space that has a curve, while nothing is delivered.  f must not sleep.  Thread context, no lock held. */
+void track_each_curve(void (*f)(struct space *s, void *arg), void *arg);

@@ -144,6 +144,13 @@ bool track_curve(struct space *s, struct track_curve *out)
     return true;
 }
 
+uint64_t track_curve_misses(const struct space *s, enum mrc_policy policy, uint32_t pages)
+{
+    const struct curve *c = s->curve;
+
+    return mrc_misses(c->mrc, policy, pages >> c->shift) << c->shift;
+}
+
 static void print(const char *policy, const uint64_t *misses)
 {
     kprintf(" %s", policy);

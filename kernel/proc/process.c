@@ -89,6 +89,7 @@ static struct process *create(const char *name, uint32_t pid)
     p->refs = 2;
     bool irq = spin_lock(&table_lock);
     p->pid = pid ? pid : ++last_pid;
+    space_set_pid(p->space, p->pid);
     list_push_back(&table, &p->all);
     spin_unlock(&table_lock, irq);
     return p;

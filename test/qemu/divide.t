@@ -1,0 +1,25 @@
+#!/bin/sh
+# Memory divided among pools: two loops that both fit half are both starved by even parts; one that gets all it needs is not.
+. "${0%/*}/lib.sh"
+
+loop="memstat regions=0 -- cg rounds=2"
+waits= # for pages to be read, of both
+for goal in even throughput fairness; do
+	boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.epoch_ms=50 mem.goal=$goal -- $loop & $loop"
+	r=0
+	[ "$(grep -c '^RESULT app=cg .*check=ok' "$console")" -eq 2 ] || r=1
+	result $r "goal $goal: both programs end with the right result"
+	waits="$waits $(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console" | awk '{ sum += $1 } END { print sum }')"
+	[ $goal = even ] || says "^memory: t=[0-9.]* goal=$goal pages=675 moved=[0-9]+ .* plan=[0-9]+:[0-9]+," "goal $goal: each plan is said"
+done
+r=0
+echo "$waits" | awk '{ exit !(NF == 3 && $2 * 10 < $1 * 8) }' || r=1
+result $r "throughput: fewer waits than with even parts (even, throughput, fairness:$waits)"
+
+boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.epoch_ms=50 mem.goal=service -- mem.rate=50 $loop & $loop"
+r=0
+sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console" >"$work/waits"
+awk '{ w[NR] = $1 } END { exit !(NR == 2) }' "$work/waits" || r=1
+result $r "service: both programs end (waits: $(tr '\n' ' ' <"$work/waits"))"
+says "^memory: t=[0-9.]* goal=service" "service: each plan is said"
+done_testing
