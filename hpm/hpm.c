@@ -276,20 +276,13 @@ void hpm_tick(void)
     hpm->own_ticks += arch_ticks_near() - hpm->profiler.time;
 }
 
-HOT_CODE void hpm_interrupt(struct arch_frame *frame)
+HOT_CODE /* More than counters of samples, or counted apart. */
+    static __attribute__((noinline)) void
+    end_more(struct hpm_cpu *hpm, unsigned why)
 {
-    struct hpm_cpu *hpm = hpm_counted(this_cpu());
-
-    if (!hpm)
-        return;
-    struct profiler *p = &hpm->profiler;
-    p->time = arch_ticks_near();
-    unsigned why = hpm_state.ops->interrupted();
     enum row before = hpm->row;
     bool turned = hpm_accounts && why == PMU_SLICE; /* then one reading does for both */
-    hpm->interrupts++;
-    p->pc = arch_frame_pc(frame);
-    p->user = arch_frame_user(frame);
+
     if (hpm_accounts)
         change_row(hpm, turned ? SLICE : STRETCH, ROW_MONITORING);
     if (why >= PMU_COUNTER)
@@ -300,7 +293,13 @@ HOT_CODE void hpm_interrupt(struct arch_frame *frame)
         account(hpm, SLICE, SAME_TAG);
     if (hpm_accounts)
         change_row(hpm, STRETCH, before);
+}
+
+static void charge_interrupt(struct hpm_cpu *hpm, unsigned why)
+{
+    struct profiler *p = &hpm->profiler;
     uint64_t ticks = arch_ticks_near() - p->time;
+
     hpm->own_ticks += ticks;
     if (why >= PMU_COUNTER) {
         p->ticks += ticks;
@@ -308,6 +307,25 @@ HOT_CODE void hpm_interrupt(struct arch_frame *frame)
     }
     if (why & PMU_RECORDS)
         hpm->sampler.cycles += hpm_state.pmu.interrupt_cycles;
+}
+
+void hpm_interrupt(struct arch_frame *frame)
+{
+    struct hpm_cpu *hpm = hpm_counted(this_cpu());
+
+    if (!hpm)
+        return;
+    struct profiler *p = &hpm->profiler;
+    p->time = arch_ticks_near();
+    unsigned why = hpm_state.ops->interrupted();
+    hpm->interrupts++;
+    p->pc = arch_frame_pc(frame);
+    p->user = arch_frame_user(frame);
+    if (__builtin_expect(hpm_accounts | (why & (PMU_RECORDS | PMU_SLICE)), 0))
+        end_more(hpm, why);
+    else
+        profile_overflowed(hpm, why / PMU_COUNTER);
+    charge_interrupt(hpm, why);
 }
 
 /* ---- Reading ---- */

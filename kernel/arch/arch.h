@@ -323,8 +323,8 @@ int arch_pci_write(unsigned bus, unsigned slot, unsigned function, unsigned reg,
 /* Calls step for each return address, innermost first, at most 64; frame NULL: from the caller on.  Broken stacks end it. */
 void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, void *arg), void *arg);
 void arch_frame_print(const struct arch_frame *frame); /* all registers, by name */
-vaddr_t arch_frame_pc(const struct arch_frame *frame);
-bool arch_frame_user(const struct arch_frame *frame); /* did it interrupt user mode? */
+/* arch_inline.h: vaddr_t arch_frame_pc(const struct arch_frame *); bool arch_frame_user(const struct arch_frame *): did it interrupt
+ * user mode? */
 
 /* ---- What the machine is, for reports ---- */
 #define ARCH_WORDS_MAX    32

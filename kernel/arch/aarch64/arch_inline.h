@@ -1,5 +1,6 @@
 /* The small operations of kernel/arch/arch.h that must be inline, for AArch64 (Arm ARM DDI 0487). */
 #pragma once
+#include "frame.h"
 #include "kernel/base.h"
 
 extern bool aarch64_pan; /* FEAT_PAN is there */
@@ -139,4 +140,15 @@ static inline void arch_user_access_end(void)
 {
     if (aarch64_pan)
         __asm__ volatile(".arch_extension pan\n\tmsr pan, #1" : : : "memory");
+}
+
+/* Every interrupt that samples asks both. */
+static inline vaddr_t arch_frame_pc(const struct arch_frame *frame)
+{
+    return frame->pc;
+}
+
+static inline bool arch_frame_user(const struct arch_frame *frame)
+{
+    return (frame->pstate & SPSR_MODE) == SPSR_EL0T;
 }

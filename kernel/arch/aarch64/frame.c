@@ -2,16 +2,6 @@
 #include "frame.h"
 #include "kernel/arch/arch.h"
 
-HOT_CODE vaddr_t arch_frame_pc(const struct arch_frame *frame)
-{
-    return frame->pc;
-}
-
-HOT_CODE bool arch_frame_user(const struct arch_frame *frame)
-{
-    return (frame->pstate & SPSR_MODE) == SPSR_EL0T;
-}
-
 void frame_registers(const struct arch_frame *frame, struct frame_register *out)
 {
     static const char *const names[FRAME_REGISTERS] = {

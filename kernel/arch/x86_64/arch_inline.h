@@ -1,5 +1,6 @@
 /* The small operations of kernel/arch/arch.h that must be inline, for x86-64. */
 #pragma once
+#include "frame.h"
 #include "kernel/base.h"
 
 extern bool x86_smap; /* SMAP is on: STAC and CLAC exist */
@@ -128,4 +129,15 @@ static inline void arch_user_access_end(void)
 {
     if (x86_smap)
         __asm__ volatile("clac" : : : "memory");
+}
+
+/* Every interrupt that samples asks both. */
+static inline vaddr_t arch_frame_pc(const struct arch_frame *frame)
+{
+    return frame->rip;
+}
+
+static inline bool arch_frame_user(const struct arch_frame *frame)
+{
+    return frame->cs & 3;
 }

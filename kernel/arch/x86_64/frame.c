@@ -2,16 +2,6 @@
 #include "frame.h"
 #include "kernel/arch/arch.h"
 
-HOT_CODE vaddr_t arch_frame_pc(const struct arch_frame *frame)
-{
-    return frame->rip;
-}
-
-HOT_CODE bool arch_frame_user(const struct arch_frame *frame)
-{
-    return frame->cs & 3;
-}
-
 void frame_registers(const struct arch_frame *f, struct frame_register *out)
 {
     const struct frame_register r[FRAME_REGISTERS] = {

@@ -1,5 +1,6 @@
 /* The inline part of an instruction set for host tests: the test's own machine provides what has an effect. */
 #pragma once
+struct arch_frame;
 #include "kernel/base.h"
 
 struct cpu;
@@ -85,3 +86,6 @@ static inline void arch_io_write64(volatile void *reg, uint64_t v)
     *(volatile uint64_t *)reg = v;
     host_io_written(reg);
 }
+
+vaddr_t arch_frame_pc(const struct arch_frame *frame);
+bool arch_frame_user(const struct arch_frame *frame);
