@@ -86,4 +86,10 @@ says "^ok 1 - every page holds what was written" "... keeps every page"
 boot machine=openpower720 plugin=disk=64M mem=128M timeout=300 -- "swap=model mem.process=2M -- $program"
 says "^swap: model, " "the simulated machine's disk"
 says "^ok 1 - every page holds what was written" "... keeps every page"
+use vigil-suites
+for smp in 1 4; do
+	boot smp=$smp mem=128M timeout=200 -- "disk.ram=16M swap=ram mem.process=1M disk.delay_us=500 -- swap"
+	status_is 0 "$smp CPUs: the suite ends"
+	guest_tap
+done
 done_testing
