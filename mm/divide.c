@@ -17,11 +17,15 @@
 #define POINTS        65 /* of a curve: 64 steps of memory */
 #define PAGES_MIN     32 /* that every pool keeps          */
 #define MOVED_PART    8  /* of memory, in an epoch, at most */
+#define WORKED_PART   16 /* of an epoch it is thought to have worked at least */
 #define GAIN_PERMILLE 20 /* that a new plan must bring      */
 
 static struct division {
     unsigned pools;
-    uint32_t memory, spacing; /* pages */
+    uint32_t memory, spacing;     /* pages */
+    uint64_t looked_ns, epoch_us; /* the last look, and how long before it the one before was */
+    uint64_t faults, waited_us;   /* of all pools, since then                                 */
+    uint64_t fault_us;            /* that a fault took when there were any last               */
     struct pool *of[SHARE_POOLS_MAX];
     uint32_t pid[SHARE_POOLS_MAX];
     struct share_pool pool[SHARE_POOLS_MAX];
@@ -36,6 +40,19 @@ static uint64_t misses_with(const struct space *s, uint32_t pages)
     if (s->pool->ops == &replace_chooser)
         return MIN(lru, mru);
     return s->pool->ops == &replace_mru ? mru : lru;
+}
+
+/* Microseconds since the last look in which its threads, taken for one, did not wait for pages.  [P] held. */
+static uint64_t worked_locked(struct pool *p)
+{
+    struct division *d = division;
+    uint64_t waited_us = (p->stats.waited_ns - p->judged_ns) / 1000;
+
+    d->faults += p->stats.major_faults - p->judged_faults;
+    d->waited_us += waited_us;
+    p->judged_faults = p->stats.major_faults;
+    p->judged_ns = p->stats.waited_ns;
+    return MAX(d->epoch_us - MIN(waited_us, d->epoch_us), d->epoch_us / WORKED_PART);
 }
 
 static void add(struct space *s, UNUSED void *arg)
@@ -53,6 +70,7 @@ static void add(struct space *s, UNUSED void *arg)
     }
     bool irq = spin_lock(&p->lock);
     uint32_t target = p->target, planned = p->planned;
+    uint64_t worked_us = worked_locked(p);
     spin_unlock(&p->lock, irq);
     d->of[d->pools] = p;
     d->pid[d->pools] = s->pid;
@@ -60,7 +78,7 @@ static void add(struct space *s, UNUSED void *arg)
         .misses = misses,
         .points = POINTS,
         .spacing = d->spacing,
-        .work = MAX(track_epoch_ms * 1000, 1u),
+        .work = MIN(MAX(worked_us, (uint64_t)1), SHARE_WORK_MAX),
         .seen = SHARE_SEEN_UNKNOWN,
         .minimum = MIN((uint32_t)PAGES_MIN, d->memory / SHARE_POOLS_MAX),
         .weight = p->weight,
@@ -109,6 +127,10 @@ static void divide(void)
     };
     struct share_report report;
 
+    if (d->faults)
+        d->fault_us = MIN(MAX(d->waited_us / d->faults, (uint64_t)1), SHARE_WORK_MAX);
+    for (unsigned i = 0; i < d->pools; i++)
+        d->pool[i].fault_time = d->fault_us;
     if (!d->pools || share_epoch(&d->room, &config, d->pool, d->pools, d->memory, &report))
         return;
     pools_each(tell, NULL);
@@ -123,6 +145,9 @@ static void divide_for_ever(UNUSED void *arg)
         division->memory = pools_memory();
         division->spacing = MAX(division->memory / (POINTS - 1), 1u);
         division->pools = 0;
+        division->faults = division->waited_us = 0;
+        division->epoch_us = (arch_clock_ns() - division->looked_ns) / 1000;
+        division->looked_ns = arch_clock_ns();
         track_each_curve(add, NULL);
         divide();
     }
@@ -141,6 +166,7 @@ void divide_start(void)
         kprintf("memory: no memory to divide it: each pool has an even part\n");
         return;
     }
+    division->looked_ns = arch_clock_ns();
     thread_start(t);
     thread_put(t);
 }

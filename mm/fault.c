@@ -27,7 +27,7 @@ struct bring {
     bool zeroed;                 /* the frame: filled with what the page is before anybody writes to it: */
     struct block_device *source; /* ... this disk's page, or NULL: zeros */
     uint64_t source_page;
-    bool slow;                  /* waited for a reading */
+    uint64_t slow_ns;           /* since when it has been waiting for a reading; 0: it has not */
     bool trim;                  /* the active set has become too large */
     uint32_t node;              /* that is out, or NODE_NONE */
     uint32_t slot;              /* to be read from */
@@ -40,6 +40,12 @@ static bool allowed(const struct region *r, const struct bring *b)
         [FAULT_READ] = PROT_R | PROT_W | PROT_X, [FAULT_WRITE] = PROT_W, [FAULT_EXEC] = PROT_X};
 
     return r && !r->dying && (b->any || (r->prot & need[b->access]));
+}
+
+static void begin_waiting(struct bring *b)
+{
+    if (!b->slow_ns)
+        b->slow_ns = arch_clock_ns();
 }
 
 static unsigned marks_of(const struct bring *b)
@@ -97,7 +103,7 @@ static int begin_locked(struct bring *b, struct region *r)
     if (!err) {
         b->frame = 0;
         r->faults++;
-        r->slow_faults += b->slow;
+        r->slow_faults += b->slow_ns != 0;
     }
     return err;
 }
@@ -125,9 +131,10 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
         node->flags |= NODE_DIRTY;
     }
     r->faults++;
-    r->slow_faults += b->slow;
-    p->stats.major_faults += b->slow;
-    p->stats.minor_faults += !b->slow;
+    r->slow_faults += b->slow_ns != 0;
+    p->stats.major_faults += b->slow_ns != 0;
+    p->stats.minor_faults += b->slow_ns == 0;
+    p->stats.waited_ns += b->slow_ns ? arch_clock_ns() - b->slow_ns : 0;
     return 0;
 }
 
@@ -170,7 +177,7 @@ static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
     foresee_fault(p, n, b->list);
     pool_set_state(p, n, NODE_COMING);
     b->slot = node->slot;
-    b->slow = true;
+    begin_waiting(b);
     return NEEDS_READING;
 }
 
@@ -204,7 +211,7 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
         err = take_frame_locked(b, r, n);
         break;
     case NODE_COMING:
-        b->slow = true;
+        begin_waiting(b);
         foresee_wanted(p, n, true, b->list);
         if (!b->list->length)
             return wait_for_node(b, n, irq);
@@ -281,7 +288,7 @@ static int get_zeros(struct bring *b)
     if (!err && b->source) {
         err = block_transfer(b->source, b->source_page, 1, false, &b->frame);
         err = err ? -EIO : 0;
-        b->slow = true;
+        begin_waiting(b);
     } else if (!err) {
         memset(phys_to_virt(b->frame), 0, PAGE_SIZE);
     }

@@ -77,9 +77,10 @@ struct pool {
     uint32_t limit;                /* [P] frames it may have              */
     uint32_t target;               /* [P] frames it should have when memory is short; 0: an even part */
     uint32_t planned;              /* [P] frames that its target goes towards (mm/share.h)          */
-    uint32_t weight, rate_max;     /* [-] what it is to get: mem.weight, mem.rate                   */
-    uint32_t reserve;              /* [P] so many are kept free           */
-    uint32_t frames;               /* [P] it has, those on their way in or out included */
+    uint64_t judged_faults, judged_ns; /* mm/divide.c: major faults, and waited for them, at its last look */
+    uint32_t weight, rate_max;         /* [-] what it is to get: mem.weight, mem.rate                   */
+    uint32_t reserve;                  /* [P] so many are kept free           */
+    uint32_t frames;                   /* [P] it has, those on their way in or out included */
     uint32_t held;     /* [P] of those, nodes' (others are in hand: on their way to a node, or back) */
     uint32_t leaving;  /* [P] of those, GOING and WRITING     */
     uint32_t coming;   /* [P] of those, COMING                */
