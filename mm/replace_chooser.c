@@ -11,7 +11,8 @@
  *   excess  how much more the real memory missed than the shadow of the expert in force: a memory that others have filled need not
  *           become what the expert would have.  It counts against that expert, but for the pages to be fetched
  *   ever    misses since the start.  Chasing what was best lately can lose on every change.  When that has cost more than
- *           a budget, compared with the expert that was best on the whole, that one is followed until it is made good
+ *           a budget, compared with the expert that was best on the whole, that one is followed until it is made good, and is
+ *           given ever more time to show that it does what its shadow does
  * After [Blum and Burch 2000], where the cost of changing state is what experts are combined against.
  *
  * Cost: for each access three list moves, and the shadows for one in 2^shift.
@@ -27,9 +28,11 @@ enum {
     LEAD_SHIFT = 5,    /* least lead lately: N / 32 misses                                     */
     CAREFUL_SHIFT = 2, /* ... and since the start: N / 4                                      */
     FAR_QUARTERS = 3,  /* ... and so many quarters of the pages to be fetched                 */
-    PATIENCE = 4,      /* decisions after one that came to nothing, as that took time         */
-    BUDGET_SHIFT = 8,  /* what changes may have cost: 1/256 of the accesses, and N            */
-    LONG = 4096,       /* N accesses: then all that was counted since the start is halved     */
+    STAY = 8 * STEPS,  /* decisions that one made while careful is left alone, doubled each time */
+    STAY_DOUBLED = 5,
+    PATIENCE = 4,     /* decisions after one that came to nothing, as that took time         */
+    BUDGET_SHIFT = 8, /* what changes may have cost: 1/256 of the accesses, and N            */
+    LONG = 4096,      /* N accesses: then all that was counted since the start is halved     */
 };
 
 static const struct replace_ops *const shadowed[] = {&replace_lru, &replace_clock, &replace_lirs,
@@ -52,7 +55,9 @@ struct chooser {
     uint64_t own;            /* the real memory's misses, as `ever` */
     uint32_t careful;        /* follows the best on the whole */
     uint32_t set_size, last; /* MRU's set; the page used last, or LINK_END */
-    uint32_t patience;
+    uint32_t patience;       /* decisions to let pass */
+    uint32_t stays;          /* made while careful    */
+    uint32_t spare;
     struct shadows shadows;
     struct replace_list resident; /* latest use first */
     struct replace_link link[];   /* mark: in MRU's set, resident or not */
@@ -243,7 +248,7 @@ static void weigh(struct chooser *s, uint64_t *misses)
     if (s->own > least + budget)
         s->careful = 1;
     else if (s->own < least + budget / 2)
-        s->careful = 0;
+        s->careful = s->stays = 0;
     for (uint32_t i = 0; i < EXPERTS; i++)
         misses[i] = with_excess(s, s->careful ? s->ever[i] * ONE : s->recent[i], i);
 }
@@ -261,10 +266,12 @@ static void decide(struct chooser *s)
         s->patience--;
     else if (misses[s->current] - misses[best] > lead) {
         uint32_t far = distance(s, best);
-        if (misses[s->current] - misses[best] > (uint64_t)far * ONE * FAR_QUARTERS / 4)
+        if (misses[s->current] - misses[best] > (uint64_t)far * ONE * FAR_QUARTERS / 4) {
             take_over(s, best, far);
-        else
+            s->patience = s->careful ? STAY << MIN(s->stays++, (uint32_t)STAY_DOUBLED) : 0;
+        } else {
             s->patience = PATIENCE;
+        }
     }
 }
 
