@@ -14,7 +14,8 @@ draws of the order, is the floor: what is seen of an event that comes in single 
 Classes.  Events with 1,000 counts a round are the headline; of them those whose floor is above 0.20, the limit of [A], are bursty: with as many slices
 nobody could find them in their intervals.  The others are rare.  Bursty and rare ones are shown beside their floor.
 
-Intervals.  Counts over at least 50 rounds that have one: how many have the truth inside, and how wide they are.
+Intervals.  Counts over at least 50 rounds that have one: how many have the truth inside, and how wide they are; ci_counted: those of which anything was
+counted.  Where nothing was, the interval supposes single events, and stalled cycles come by the hundred.
 """
 import math
 import os
@@ -221,7 +222,7 @@ class Accuracy:
     def __init__(self):
         self.kl, self.floor, self.rate = {}, {}, {}  # by configuration, program and event: of each seed
         self.beyond = {}  # is the KL beyond what an ideal multiplexer's is in 95 of 100 draws?
-        self.width, self.cases, self.held = {}, {}, {}
+        self.width, self.cases, self.held, self.seen = {}, {}, {}, {}  # seen: of counts that are not 0, which hold
         self.configs = []
 
     def add(self, name, directory):
@@ -260,6 +261,8 @@ class Accuracy:
                 key = (config, kind, event)
                 self.cases[key] = self.cases.get(key, 0) + 1
                 self.held[key] = self.held.get(key, 0) + (low <= truth <= high)
+                if count:
+                    self.seen.setdefault(config, []).append(low <= truth <= high)
                 self.width.setdefault(config, []).append(100 * (high - low) / 2 / count if count else 100)
 
     def kind_of(self, key):
@@ -290,6 +293,8 @@ def print_accuracy(a, say):
             f"bursty_cases={len(bursty)} bursty_kl_median={quantile(bursty, .5):.3f} bursty_floor_median={quantile(bursty_floor, .5):.3f} "
             f"rare_cases={len(rare)} rare_kl_median={quantile(rare, .5):.3f} rare_floor_median={quantile(rare_floor, .5):.3f} "
             f"ci_cases={cases} ci_coverage_pct={100 * held / cases if cases else 0:.1f} "
+            f"ci_counted_cases={len(a.seen.get(config, []))} "
+            f"ci_counted_coverage_pct={100 * sum(a.seen.get(config, [])) / max(1, len(a.seen.get(config, []))):.1f} "
             f"ci_half_width_median_pct={quantile(a.width.get(config, []), .5):.1f}")
 
 
