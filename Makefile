@@ -454,7 +454,7 @@ fuzz: $(addprefix $(F)/,$(FUZZERS))
 
 # ---- Tests in the booted kernel --------------------------------------------------------------------------------------
 # All there are, the longest first, for as many run at a time as there are CPUs: QEMU's vCPUs take turns on one.
-LONG_TESTS := $(patsubst %,test/qemu/%.t,stress block framebuffer uefi selftest sched memory hpm sharing hpmstat hpmrec telemetry)
+LONG_TESTS := $(patsubst %,test/qemu/%.t,paging stress block framebuffer uefi selftest sched memory hpm sharing hpmstat hpmrec telemetry)
 QEMU_TESTS := $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(sort $(wildcard test/qemu/*.t)))
 test-qemu: $(foreach i,vigil vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil.efi $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test
 	@ARCH=$(ARCH) B=$(B) $(PROVE) $(QEMU_TESTS)
