@@ -1,5 +1,6 @@
 /* See memory.h. */
 #include "kernel/proc/memory.h"
+#include "kernel/proc/user.h"
 #include "kernel/printf.h"
 #include "mm/swap.h"
 #include "mm/track.h"
@@ -67,7 +68,7 @@ static void read_ended(struct process *p, struct space_stats *out)
     spin_unlock(&p->lock, irq);
 }
 
-int memory_read(struct process *reader, uint32_t pid, struct sys_memory *out)
+static int memory_read(struct process *reader, uint32_t pid, struct sys_memory *out)
 {
     struct process *p = process_look(pid), *ended;
     struct space_stats stats;
@@ -119,7 +120,7 @@ static bool next_region(uint32_t pid, vaddr_t from, struct sys_memory_region *ou
     return true;
 }
 
-int64_t memory_regions(struct process *reader, uint32_t pid, vaddr_t at, size_t room)
+static int64_t memory_regions(struct process *reader, uint32_t pid, vaddr_t at, size_t room)
 {
     struct sys_memory_region region;
     struct sys_memory exists;
@@ -134,4 +135,35 @@ int64_t memory_regions(struct process *reader, uint32_t pid, vaddr_t at, size_t 
         sched_point();
     }
     return n;
+}
+
+/* ---- The calls ---- */
+
+int64_t sys_madvise(struct process *p, const uint64_t a[6])
+{
+    static const enum region_advice advice[] = {
+        [SYS_ADVICE_NORMAL] = ADVICE_NORMAL,     [SYS_ADVICE_SEQUENTIAL] = ADVICE_SEQUENTIAL,
+        [SYS_ADVICE_RANDOM] = ADVICE_RANDOM,     [SYS_ADVICE_WILLNEED] = ADVICE_WILLNEED,
+        [SYS_ADVICE_DONTNEED] = ADVICE_DONTNEED,
+    };
+
+    return a[2] < ARRAY_SIZE(advice) ? space_advise(p->space, a[0], a[1], advice[a[2]]) : -EINVAL;
+}
+
+int64_t sys_memory(struct process *p, const uint64_t a[6])
+{
+    struct sys_memory memory;
+
+    if (a[0] > UINT32_MAX)
+        return -ESRCH;
+    int err = memory_read(p, a[0] ? (uint32_t)a[0] : p->pid, &memory);
+    return err ? err : user_put_struct(a[1], a[2], &memory, sizeof(memory));
+}
+
+int64_t sys_regions(struct process *p, const uint64_t a[6])
+{
+    if (a[0] > UINT32_MAX)
+        return -ESRCH;
+    return memory_regions(p, a[0] ? (uint32_t)a[0] : p->pid, a[1],
+                          (size_t)(a[2] / sizeof(struct sys_memory_region)));
 }

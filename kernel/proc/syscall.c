@@ -185,35 +185,6 @@ static int64_t sys_mprotect(struct process *p, const uint64_t a[6])
     return err ? err : space_protect(p->space, a[0], a[1], prot);
 }
 
-static int64_t sys_madvise(struct process *p, const uint64_t a[6])
-{
-    static const enum region_advice advice[] = {
-        [SYS_ADVICE_NORMAL] = ADVICE_NORMAL,     [SYS_ADVICE_SEQUENTIAL] = ADVICE_SEQUENTIAL,
-        [SYS_ADVICE_RANDOM] = ADVICE_RANDOM,     [SYS_ADVICE_WILLNEED] = ADVICE_WILLNEED,
-        [SYS_ADVICE_DONTNEED] = ADVICE_DONTNEED,
-    };
-
-    return a[2] < ARRAY_SIZE(advice) ? space_advise(p->space, a[0], a[1], advice[a[2]]) : -EINVAL;
-}
-
-static int64_t sys_memory(struct process *p, const uint64_t a[6])
-{
-    struct sys_memory memory;
-
-    if (a[0] > UINT32_MAX)
-        return -ESRCH;
-    int err = memory_read(p, a[0] ? (uint32_t)a[0] : p->pid, &memory);
-    return err ? err : user_put_struct(a[1], a[2], &memory, sizeof(memory));
-}
-
-static int64_t sys_regions(struct process *p, const uint64_t a[6])
-{
-    if (a[0] > UINT32_MAX)
-        return -ESRCH;
-    return memory_regions(p, a[0] ? (uint32_t)a[0] : p->pid, a[1],
-                          (size_t)(a[2] / sizeof(struct sys_memory_region)));
-}
-
 /* ---- Waiting, time ---- */
 
 static int64_t sys_futex_wait(struct process *p, const uint64_t a[6])
