@@ -299,7 +299,8 @@ static void figures_are_easy_to_read(void **state)
     assert_string_equal(figure_time(999, text), "999 ns");
     assert_string_equal(figure_time(1500, text), "1.500 us");
     assert_string_equal(figure_time(2500000, text), "2.500 ms");
-    assert_int_equal(figure_scaled(1ull << 60, 500), 1ull << 61);
+    assert_int_equal(figure_scaled(1ull << 60, 1ull << 40, 1ull << 41), 1ull << 61);
+    assert_int_equal(figure_scaled(7, 0, 9), 7);
     assert_true(figure_percent(1, 0) == 0 && figure_percent(1, 4) == 25);
 }
 
