@@ -157,7 +157,7 @@ static void watch(struct space *s, bool is_short, bool on)
     if (is_short)
         path_sample(0);
     else if (on && !track.watched)
-        path_sample(permille_max < 1000 ? FIRST_SHIFT : 0);
+        path_sample(permille_max < 1000 && !record_wanted ? FIRST_SHIFT : 0);
     watch_locked(s, on);
     end_change();
 }
@@ -224,10 +224,10 @@ static uint64_t cost_of(const struct path_account *a)
     return a->ticks + a->interrupts * INTERRUPT_TICKS + track.ticks;
 }
 
-/* While memory is short every page counts. */
+/* While memory is short, and in a record, every page counts. */
 static unsigned next_shift(unsigned shift, uint64_t permille)
 {
-    if (__atomic_load_n(&track.is_short, __ATOMIC_RELAXED))
+    if (record_wanted || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED))
         return 0;
     track.window.cheap = shift && permille * 5 / 2 < permille_max ? track.window.cheap + 1 : 0;
     for (; permille > permille_max; permille /= 2)
