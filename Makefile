@@ -93,14 +93,14 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands vigil-replay policy-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs bench-mm test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands vigil-replay policy-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
 ## make plot-breakdown    draw what "hpmstat breakdown=1 format=series" left in FILE=build/out/console.txt: where cycles went over time
 ## make test              every test: host, simulated machine, booted kernel, on both architectures or the ARCH given (ten minutes)
 ## make test-long         the same and the soaks
-## make bench             every benchmark; QUICK=1: one seed, small sizes
+## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small sizes
 ## make all               kernel, applications, simulated machine, UEFI image
 ## make lint              formatting, warnings, purity of the policies
 ## make fuzz              fuzz the parsers (FUZZ_SECONDS=60 each)
@@ -343,6 +343,10 @@ FILE ?= $(OUT)/console.txt
 plot-breakdown: | deps-run
 	@mkdir -p $(OUT)
 	@tools/plot_breakdown.sh $(FILE) $(OUT)/breakdown
+
+bench-mm: $(KERNEL) machine $(B)/vigil-replay $(H)/sim_mrc $(H)/sim_regret | deps-run deps-hpm
+	@test/bench/mm.py kernel=$(KERNEL) arch=$(ARCH) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
+		$(if $(SEEDS),seeds=$(SEEDS)) $(if $(PARTS),parts=$(PARTS))
 
 bench: bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-hpm bench-programs bench-regret
 all: $(KERNEL) $(O)/vigil.efi machine

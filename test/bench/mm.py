@@ -1,0 +1,478 @@
+#!/usr/bin/env python3
+"""`make bench-mm`: programs with less memory than they take, on the simulated machine with its own disk ([A] 4.6).
+
+    test/bench/mm.py kernel=FILE [name=value ...]
+
+    arch=ARCH        x86_64, aarch64
+    machine=NAME     simulated machine
+    quick=1          programs of 2 to 4 MiB; without it of 48 MiB, a tenth of whose pages the page access buffer holds
+    seeds=N          seeds of policies, 1 to N; times are means
+    parts=LIST       of policy, pools, prefetch, pab, track, host; all
+    apps=LIST  policies=LIST  percents=LIST    of part policy; see below
+    latency=N  page=N                          of the disk, in cycles; page: a page's time on its channel, 0: no time
+    jobs=N           simulations at a time
+    out=DIR  results=FILE
+
+Memory is in percent of the pages that a program has made by its end, with memory ample.  Model time and counts are those of
+the simulated machine: they do not depend on the host.  ns is from the program's mark start to its mark end; faults are of all
+its life.  A result whose sum is not that of the run with ample memory is check=differs.
+
+policy     time by replacement policy and memory; opt: the time of the run with ample memory and a disk latency for each miss of
+           the optimum on that run's recorded trace
+pools      two programs, all memory in one pool or divided by a goal: user instructions per cycle of both together from when both
+           have filled their arrays until one of them ends, and faults a second of each
+prefetch   recall: faults avoided; precision: of prefetched pages those used; io: pages moved, more than without
+pab        the page access buffer's size: its effect on time with a policy, or prefetching, and on tracking
+track      test/bench/track.sh
+host       bench-mrc and bench-regret
+"""
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+POLICIES = "lru clock mru lirs arc region chooser".split()
+PREFETCH = "none spatial ppg ppg-published".split()
+GOALS = "global even throughput fairness service".split()
+PAGE = 4096
+CYCLES_NS = 1.0  # the simulated machine's clock: a cycle is a nanosecond
+
+# Applications: quick, whole.
+APPS = {
+    "lu-contiguous": ("lu layout=contiguous n=512", "lu layout=contiguous mb=48"),
+    "lu-rows": ("lu layout=rows n=512", "lu layout=rows mb=48"),
+    "fft": ("fft log2n=16", "fft log2n=20"),
+    "cg": ("cg mb=2", "cg mb=48"),
+    "mg": ("mg mb=3 cycles=2", "mg mb=48"),
+    "sp": ("sp mb=3 steps=2", "sp mb=48"),
+    "ocean": ("ocean mb=2 tiles=4 steps=2", "ocean mb=48 tiles=4"),
+    "barnes": ("barnes mb=2 steps=1", "barnes mb=48"),
+    "phylogeny": ("phylogeny mb=2", "phylogeny mb=48"),
+    "cube": ("cube mb=2", "cube mb=48"),
+    "warehouse": ("warehouse warehouses=1 threads=1 scale=12 ms=500", "warehouse warehouses=2 threads=1 scale=100 ms=5000"),
+}
+SETTINGS = {
+    True: {
+        "pab": 128, "tlb": 16, "mem": "128M", "disk": "64M",
+        "apps": "lu-contiguous lu-rows fft cg ocean", "percents": "50 75",
+        "prefetch_apps": "fft cg lu-rows", "prefetch_percents": "50", "pools_percents": "45 60 75 90",
+        "pools": ("warehouse warehouses=1 threads=1 scale=12 ms=2000", "sp mb=2 rounds=50"), "epoch_ms": 50,
+        "pabs": "128 256 512", "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.policy=region"), ("lu-rows", "mem.prefetch=ppg")),
+    },
+    False: {
+        "pab": 2048, "tlb": 128, "mem": "512M", "disk": "512M",
+        "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube", "percents": "25 40 55 70 85 100",
+        "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse", "prefetch_percents": "40 50 75",
+        "pools_percents": "30 45 60 75 90",
+        "pools": ("warehouse warehouses=2 threads=1 scale=100 ms=20000", "sp mb=48 rounds=50"), "epoch_ms": 1000,
+        "pabs": "128 512 2048 8192 32768",
+        "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("ocean", "mem.policy=lirs"), ("fft", "mem.policy=region"),
+                     ("sp", "mem.policy=region"), ("cube", "mem.prefetch=ppg"), ("lu-rows", "mem.prefetch=ppg")),
+    },
+}
+
+
+class Options:
+    def __init__(self, argv):
+        given = {"kernel": "", "arch": os.environ.get("ARCH", "x86_64"), "machine": "openpower720", "quick": "0", "seeds": "1",
+                 "parts": "policy,pools,prefetch,pab,track,host", "apps": "", "policies": "", "percents": "", "latency": "1000000",
+                 "page": "4096", "jobs": str(os.cpu_count()), "out": "", "results": ""}
+        for argument in argv:
+            name, _, value = argument.partition("=")
+            if name not in given or not value:
+                sys.exit(f"mm.py: unknown argument '{argument}'")
+            given[name] = value
+        self.kernel, self.arch, self.machine = given["kernel"], given["arch"], given["machine"]
+        self.quick = given["quick"] == "1"
+        for name in ("seeds", "latency", "page", "jobs"):
+            if not given[name].isdigit():
+                sys.exit(f"mm.py: {name}='{given[name]}': expected a number")
+            setattr(self, name, int(given[name]))
+        self.set = dict(SETTINGS[self.quick])
+        self.parts = given["parts"].split(",")
+        self.apps = self.chosen("apps", given, self.set["apps"].split(), APPS)
+        self.policies = self.chosen("policies", given, POLICIES, POLICIES)
+        self.percents = [int(p) for p in (given["percents"].split(",") if given["percents"] else self.set["percents"].split())]
+        self.out = given["out"] or f"build/bench/mm-{self.arch}"
+        self.results = given["results"] or (f"{self.out}/quick.txt" if self.quick else f"docs/results/mm-{self.arch}.txt")
+
+    @staticmethod
+    def chosen(name, given, default, known):
+        names = given[name].split(",") if given[name] else default
+        for n in names:
+            if n not in known:
+                sys.exit(f"mm.py: {name}: '{n}' is not known: {', '.join(known)}")
+        return names
+
+    def program(self, app):
+        return APPS[app][0 if self.quick else 1]
+
+
+# ---- Runs ----
+
+def pairs(line):
+    return dict(w.split("=", 1) for w in line.split() if "=" in w)
+
+
+def memstat_figures(lines):
+    """What memstat printed at a program's end: the figures behind its line."""
+    text = "\n".join(lines)
+    found = {}
+    for key, pattern in (("major", r"faults: (\d+) major"), ("first", r"(\d+) first"), ("in", r"pages: (\d+) in"),
+                         ("out", r"in, (\d+) out"), ("prefetched", r"prefetched: (\d+)"), ("used", r"used: (\d+)")):
+        match = re.search(pattern, text)
+        found[key] = int(match.group(1)) if match else 0
+    match = re.match(r"memstat: \S+ ([0-9.]+) ms", text)
+    found["ms"] = float(match.group(1)) if match else 0.0
+    return found
+
+
+class Bench:
+    def __init__(self, options):
+        self.o = options
+        self.cache = {}
+        self.lines = []
+        self.results = None
+        self.failed = False
+        self.pool = concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs)
+
+    def say(self, text):
+        print(text, flush=True)
+        self.lines.append(text)
+        if self.results:
+            print(text, file=self.results, flush=True)
+
+    def run(self, name, arguments, programs, pab=None, smp=1, timeout=3000):
+        """One boot.  A dict for each program, with the figures of its RESULT and of memstat; None: it failed."""
+        o = self.o
+        out = os.path.join(o.out, name)
+        os.makedirs(out, exist_ok=True)
+        line = " & ".join(f"memstat regions=0 -- {p}" for p in programs)
+        append = f"swap=model mem.pab={pab or o.set['pab']} {arguments} -- {line}"
+        command = ["tools/qemu.sh", f"kernel={o.kernel}", f"machine={o.machine}", f"smp={smp}", f"mem={o.set['mem']}", f"timeout={timeout}",
+                   f"out={out}", f"plugin=tlb={o.set['tlb']},disk={o.set['disk']},disk_latency={o.latency},disk_page={o.page}",
+                   f"append={append}"]
+        with open(os.path.join(out, "command.txt"), "w", encoding="ascii") as f:
+            print(" ".join(f"'{w}'" if " " in w else w for w in command), file=f)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=TOP, check=False,
+                              env=dict(os.environ, ARCH=o.arch))
+        console = done.stdout.decode("ascii", "replace").replace("\r", "").splitlines()
+        with open(os.path.join(out, "console.txt"), "w", encoding="ascii") as f:
+            print("\n".join(console), file=f)
+        found = self.read(console, programs)
+        if done.returncode or found is None:
+            print(f"mm.py: {name} failed (status {done.returncode}): {out}/console.txt", file=sys.stderr)
+            self.failed = True
+            return None
+        return found
+
+    @staticmethod
+    def read(console, programs):
+        found = {}
+        for i, line in enumerate(console):
+            if line.startswith("RESULT app="):
+                figures = pairs(line)
+                found.setdefault(figures["app"], {}).update(figures)
+            elif line.startswith("memstat: "):
+                app = line.split()[1].rstrip(",")
+                found.setdefault(app, {}).update(memstat_figures([line] + console[i + 1:i + 7]))
+        names = [p.split()[0] for p in programs]
+        if any(n not in found or "check" not in found[n] or "major" not in found[n] for n in names):
+            return None
+        return [found[n] for n in names]
+
+    def ample(self, app):
+        """The run with memory ample, its accesses recorded: figures, and the number of pages."""
+        if app not in self.cache:
+            found = self.run(f"ample-{app}", "mem.track=always mem.track_permille=1000 mem.record=on", [self.o.program(app)])
+            plain = self.run(f"plain-{app}", "mem.tracker=none", [self.o.program(app)])
+            if not found or not plain or plain[0]["major"]:
+                sys.exit(f"mm.py: {app} does not run with memory ample")
+            self.cache[app] = dict(plain[0], pages=plain[0]["first"])
+        return self.cache[app]
+
+    def limited(self, name, app, percent, arguments, pab=None):
+        """Runs APP with PERCENT of the memory it takes, for each seed; means of the figures."""
+        base = self.ample(app)
+        limit = max(base["pages"] * percent // 100 * 4, 256)
+        runs = []
+        for seed in range(1, self.o.seeds + 1):
+            found = self.run(f"{name}-{seed}", f"mem.process={limit}K mem.seed={seed} {arguments}", [self.o.program(app)], pab=pab)
+            if not found:
+                return None
+            runs.append(found[0])
+        mean = {k: sum(r[k] for r in runs) / len(runs) for k in ("major", "in", "out", "prefetched", "used", "ms")}
+        mean["ns"] = sum(float(r["ns"]) for r in runs) / len(runs)
+        right = all(r["check"] == "ok" and r.get("sum") == base.get("sum") for r in runs)
+        mean["check"] = "ok" if right else "differs"
+        if not right:
+            self.failed = True
+        return mean
+
+    def each(self, jobs):
+        """Calls of jobs, some at a time, their results in order."""
+        futures = [(key, self.pool.submit(call, *arguments)) for key, call, arguments in jobs]
+        for key, future in futures:
+            yield key, future.result()
+
+
+# ---- Parts ----
+
+def optimum(bench, app, percents):
+    """Misses of the optimum on APP's trace by percent, less the first uses."""
+    base = bench.ample(app)
+    trace = os.path.join(bench.o.out, f"ample-{app}", "pages.trace")
+    frames = [max(base["pages"] * p // 100, 64) for p in percents]
+    done = subprocess.run(["build/vigil-replay", "--policy", "lru", "--frames", ",".join(map(str, sorted(set(frames)))), trace], cwd=TOP,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    rows, pages = {}, 0
+    for line in done.stdout.decode().splitlines():
+        words = line.split()
+        if words[:1] == ["trace:"]:
+            pages = int(pairs(line)["pages"])
+        elif words and words[0].isdigit():
+            rows[int(words[0])] = int(words[1]) - pages
+    return {p: rows[f] for p, f in zip(percents, frames) if f in rows}
+
+
+def part_policy(bench):
+    o = bench.o
+    list(bench.each([(a, bench.ample, (a,)) for a in o.apps]))
+    times = {}
+    jobs = [((a, q, p), bench.limited, (f"policy-{a}-{q}-{p}", a, p, f"mem.policy={q}"))
+            for a in o.apps for p in o.percents for q in o.policies]
+    for (app, policy, percent), found in bench.each(jobs):
+        if not found:
+            bench.say(f"RESULT mm.policy arch={o.arch} app={app} policy={policy} memory_pct={percent} check=failed")
+            continue
+        times[app, percent, policy] = found
+        bench.say(f"RESULT mm.policy arch={o.arch} app={app} policy={policy} memory_pct={percent} ns={found['ns']:.0f} major={found['major']:.0f} "
+                  f"out={found['out']:.0f} check={found['check']}")
+    for app in o.apps:
+        best = optimum(bench, app, o.percents)
+        for percent, misses in sorted(best.items()):
+            ns = float(bench.ample(app)["ns"]) + misses * (o.latency + o.page) * CYCLES_NS
+            times[app, percent, "opt"] = {"ns": ns, "major": misses}
+            bench.say(f"RESULT mm.policy arch={o.arch} app={app} policy=opt memory_pct={percent} ns={ns:.0f} major={misses} out=- check=replayed")
+    return {"lu_speedup": lu_speedup(bench, times), "program_regret": program_regret(bench, times)}
+
+
+def lu_speedup(bench, times):
+    """The most that a policy is faster than LRU on LU contiguous."""
+    best = None
+    for percent in bench.o.percents:
+        rows = {q: times["lu-contiguous", percent, q]["ns"] for q in bench.o.policies if ("lu-contiguous", percent, q) in times}
+        opt = times.get(("lu-contiguous", percent, "opt"))
+        if "lru" not in rows or not opt:
+            continue
+        policy = min(rows, key=rows.get)
+        gained = (rows["lru"] - rows[policy]) / (rows["lru"] - opt["ns"]) if rows["lru"] > opt["ns"] else 1.0
+        bench.say(f"RESULT mm.lu arch={bench.o.arch} memory_pct={percent} best={policy} speedup={rows['lru'] / rows[policy]:.2f} "
+                  f"opt_speedup={rows['lru'] / opt['ns']:.2f} of_opt_gain_pct={100 * gained:.1f}")
+        best = max(best or 0, rows["lru"] / rows[policy])
+    return best
+
+
+def program_regret(bench, times):
+    """How much slower the chooser is than the best policy, over programs and sizes, in percent."""
+    worst = None
+    for app in bench.o.apps:
+        for percent in bench.o.percents:
+            rows = {q: times[app, percent, q]["ns"] for q in bench.o.policies if (app, percent, q) in times}
+            chooser = rows.pop("chooser", None)
+            rows.pop("region", None)
+            if chooser and rows:
+                policy = min(rows, key=rows.get)
+                slower = 100 * (chooser / rows[policy] - 1)
+                if worst is None or slower > worst[0]:
+                    worst = (slower, app, percent, policy)
+    if worst:
+        bench.say(f"RESULT mm.chooser arch={bench.o.arch} slower_pct_max={worst[0]:.1f} app={worst[1]} memory_pct={worst[2]} best={worst[3]}")
+    return worst
+
+
+def window(path):
+    """User instructions per cycle of all CPUs together from the last mark start to the next mark end, and the time."""
+    marks = []
+    with open(path, encoding="ascii") as f:
+        for line in f:
+            words = line.split()
+            if words[0] == "mark":
+                marks.append([words[1], int(pairs(line)["time"]), 0])
+            elif words[0] == "cpu" and words[2] == "user" and marks:
+                marks[-1][2] += int(pairs(line)["instructions"])
+    starts = [m for m in marks if m[0] == "start"]
+    ends = [m for m in marks if m[0] == "end" and starts and m[1] > starts[-1][1]]
+    if len(starts) != 2 or not ends:
+        return None
+    time = ends[0][1] - starts[1][1]
+    return (ends[0][2] - starts[1][2]) / time, time
+
+
+def part_pools(bench):
+    o, programs = bench.o, list(bench.o.set["pools"])
+    names = [p.split()[0] for p in programs]
+    alone = bench.run("pools-ample", "mem.tracker=none", programs, smp=4)
+    if not alone:
+        return {"pools_gain": None}
+    pages = sum(a["first"] for a in alone)
+    jobs = []
+    for percent in (int(p) for p in o.set["pools_percents"].split()):
+        for goal in GOALS:
+            how = "mem.pool=global" if goal == "global" else f"mem.goal={goal}"
+            rate = "mem.rate=100 " if goal == "service" else ""
+            jobs.append(((percent, goal), bench.run, (f"pools-{percent}-{goal}", f"mem.user={pages * percent // 100 * 4}K mem.track=always "
+                         f"mem.epoch_ms={o.set['epoch_ms']} {how} {rate}".rstrip(), programs, None, 4)))
+    speeds, gains = {}, []
+    for (percent, goal), found in bench.each(jobs):
+        seen = window(os.path.join(o.out, f"pools-{percent}-{goal}", "truth.txt")) if found else None
+        if not seen:
+            bench.say(f"RESULT mm.pools arch={o.arch} programs={'+'.join(names)} memory_pct={percent} goal={goal} check=failed")
+            bench.failed = True
+            continue
+        speeds[percent, goal] = seen[0]
+        base = speeds.get((percent, "global"))
+        fewer = f"{100 * (1 - base / seen[0]):.1f}" if base else "-"
+        if base and goal == "throughput":
+            gains.append(100 * (1 - base / seen[0]))
+        rates = ",".join(f"{1000 * f['major'] / f['ms']:.0f}" for f in found)
+        bench.say(f"RESULT mm.pools arch={o.arch} programs={'+'.join(names)} memory_pct={percent} goal={goal} ipc={seen[0]:.4f} "
+                  f"fewer_cycles_pct={fewer} faults_per_s={rates} major={','.join(str(f['major']) for f in found)} "
+                  f"ops_per_s={found[0].get('ops_per_s', '-')} check={','.join(f['check'] for f in found)}")
+    return {"pools_gain": max(gains) if gains else None}
+
+
+def part_prefetch(bench):
+    o = bench.o
+    apps = [a for a in o.set["prefetch_apps"].split()]
+    list(bench.each([(a, bench.ample, (a,)) for a in apps]))
+    jobs = [((a, int(p), f), bench.limited, (f"prefetch-{a}-{f}-{p}", a, int(p), f"mem.prefetch={f}"))
+            for a in apps for p in o.set["prefetch_percents"].split() for f in PREFETCH]
+    base, summary = {}, {}
+    for (app, percent, policy), found in bench.each(jobs):
+        if not found:
+            bench.say(f"RESULT mm.prefetch arch={o.arch} app={app} policy={policy} memory_pct={percent} check=failed")
+            continue
+        moved = found["in"] + found["out"]
+        if policy == "none":
+            base[app, percent] = (found["major"], moved, found["ns"])
+        none = base.get((app, percent), (0, 0, 0))
+        recall = 100 * (1 - found["major"] / none[0]) if none[0] else 0.0
+        precision = 100 * found["used"] / found["prefetched"] if found["prefetched"] else 0.0
+        extra = 100 * (moved / none[1] - 1) if none[1] else 0.0
+        slower = 100 * (found["ns"] / none[2] - 1) if none[2] else 0.0
+        bench.say(f"RESULT mm.prefetch arch={o.arch} app={app} policy={policy} memory_pct={percent} ns={found['ns']:.0f} time_pct={slower:+.1f} "
+                  f"major={found['major']:.0f} recall_pct={recall:.1f} precision_pct={precision:.1f} prefetched={found['prefetched']:.0f} "
+                  f"io_pct={extra:+.1f} check={found['check']}")
+        if (app, percent, policy) == ("lu-rows", 50, "ppg"):
+            summary = {"ppg_recall": recall, "ppg_precision": precision}
+    return summary
+
+
+def part_pab(bench):
+    """Sizes of the page access buffer: with less memory, and what tracking costs with memory ample."""
+    o = bench.o
+    runs = o.set["pab_runs"]
+    list(bench.each([(a, bench.ample, (a,)) for a, _ in runs]))
+    jobs = []
+    for app, how in runs:
+        for pab in map(int, o.set["pabs"].split()):
+            tag = how.split("=")[1]
+            jobs.append(((app, how, pab, True), bench.limited, (f"pab-{app}-{tag}-{pab}", app, 50, how, pab)))
+            jobs.append(((app, how, pab, False), bench.run, (f"pab-{app}-{tag}-{pab}-ample", f"mem.track=always mem.track_permille=1000 {how}",
+                                                            [o.program(app)], pab)))
+    held = None
+    for (app, how, pab, limited), found in bench.each(jobs):
+        if limited:
+            held = found
+            continue
+        if not held or not found:
+            bench.say(f"RESULT mm.pab arch={o.arch} app={app} with={how} pab={pab} check=failed")
+            continue
+        overhead = 100 * (float(found[0]["ns"]) / float(bench.ample(app)["ns"]) - 1)
+        bench.say(f"RESULT mm.pab arch={o.arch} app={app} with={how} pab={pab} memory_pct=50 ns={held['ns']:.0f} major={held['major']:.0f} "
+                  f"overhead_pct={overhead:.2f} check={held['check']}")
+    return {}
+
+
+def part_track(bench):
+    """test/bench/track.sh: what tracking costs."""
+    o = bench.o
+    command = ["test/bench/track.sh", f"kernel={o.kernel}", f"quick={int(o.quick)}", f"out={o.out}/track"]
+    if o.quick:
+        command += ["trackers=path soft scan", "programs=fft cg"]
+    done = subprocess.run(command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False, env=dict(os.environ, ARCH=o.arch))
+    worst = None
+    for line in done.stdout.decode().splitlines():
+        if line.startswith("RESULT "):
+            bench.say(line)
+            figures = pairs(line)
+            if figures["tracker"] == "path":
+                worst = max(worst if worst is not None else -100.0, float(figures["overhead_pct"]))
+    if done.returncode:
+        bench.failed = True
+    return {"path_overhead": worst}
+
+
+def part_host(bench):
+    """Curves and the chooser on the host: the figures of bench-mrc and bench-regret."""
+    quick = dict(os.environ, QUICK=str(int(bench.o.quick)))
+    error = unfiltered = regret = None
+    done = subprocess.run(["build/host/sim_mrc"], cwd=TOP, env=quick, stdout=subprocess.PIPE, check=False)
+    for line in done.stdout.decode().splitlines():
+        figures = pairs(line)
+        if line.startswith("RESULT mrc form=exact"):
+            error = max(error or 0.0, float(figures["err_pts"]))
+        elif line.startswith("RESULT mrc.log"):
+            unfiltered = max(unfiltered or 0.0, float(figures["lru_pts"]))
+    bad = done.returncode
+    done = subprocess.run(["build/host/sim_regret"], cwd=TOP, env=quick, stdout=subprocess.PIPE, check=False)
+    bad = bad or done.returncode
+    for line in done.stdout.decode().splitlines():
+        if line.startswith("RESULT regret.summary"):
+            bench.say(line.replace("RESULT regret.summary", f"RESULT mm.regret arch={bench.o.arch}"))
+            if pairs(line)["group"] == "named":
+                regret = float(pairs(line)["worst_points"])
+    if error is not None and unfiltered is not None:
+        bench.say(f"RESULT mm.mrc arch={bench.o.arch} err_pct={error:.2f} unfiltered_pct={unfiltered:.2f}")
+    bench.failed = bench.failed or bool(bad)
+    return {"mrc_err": error, "regret": regret}
+
+
+# ---- The whole ----
+
+PARTS = {"policy": part_policy, "pools": part_pools, "prefetch": part_prefetch, "pab": part_pab, "track": part_track, "host": part_host}
+
+
+def main():
+    options = Options(sys.argv[1:])
+    for part in options.parts:
+        if part not in PARTS:
+            sys.exit(f"mm.py: parts: '{part}' is not known: {', '.join(PARTS)}")
+    os.chdir(TOP)
+    os.makedirs(options.out, exist_ok=True)
+    os.makedirs(os.path.dirname(options.results), exist_ok=True)
+    bench = Bench(options)
+    s = options.set
+    version = subprocess.run([f"qemu-system-{options.arch}", "--version"], stdout=subprocess.PIPE, check=True).stdout.decode().split()[3]
+    with open(options.results, "w", encoding="ascii") as bench.results:
+        bench.say(f"# make bench-mm{' QUICK=1' if options.quick else ''} SEEDS={options.seeds}: arch={options.arch} machine={options.machine}, QEMU {version}")
+        bench.say(f"# disk of the simulated machine: latency {options.latency} cycles, {options.page} a page; TLB {s['tlb']}, page access buffer {s['pab']}")
+        bench.say("# programs: " + "; ".join(f"{a}: {options.program(a)}" for a in options.apps))
+        found = {}
+        for part in options.parts:
+            found.update(PARTS[part](bench))
+
+        def figure(name):
+            return "-" if found.get(name) is None else f"{found[name]:.2f}"
+
+        bench.say(f"RESULT mm.summary arch={options.arch} path_overhead_pct={figure('path_overhead')} mrc_err_pct={figure('mrc_err')} "
+                  f"lu_speedup={figure('lu_speedup')} regret_pts_max={figure('regret')} pools_gain_pct={figure('pools_gain')} "
+                  f"ppg_recall_pct={figure('ppg_recall')} ppg_precision_pct={figure('ppg_precision')}")
+    return 1 if bench.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
