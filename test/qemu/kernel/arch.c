@@ -84,7 +84,8 @@ static void user_copies_go_through_pages_of_a_space(void)
     CHECK(!arch_space_init(&space, &frame_page_tables));
     for (unsigned i = 0; i < 2; i++) {
         CHECK(!frame_alloc_zeroed(&pages[i]));
-        CHECK(!arch_space_map(&space, va + i * PAGE_SIZE, pages[i], PROT_R | PROT_W | PROT_USER));
+        CHECK(!arch_space_map(&space, va + i * PAGE_SIZE, pages[i],
+                              PROT_R | PROT_W | PROT_USER | PROT_WRITTEN));
     }
     for (unsigned i = 0; i < sizeof(out); i++)
         out[i] = (uint8_t)(i * 7 + 1);
