@@ -125,6 +125,7 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
         p->ops->touch(p->state, n);
     }
     pool_set_state(p, n, NODE_HERE);
+    node->flags |= NODE_FRESH;
     if (node->slot != SLOT_NONE && !(node->flags & NODE_BEHIND) && swap_scarce()) {
         swap_slot_give(node->slot);
         node->slot = SLOT_NONE;

@@ -51,9 +51,16 @@ uint32_t pool_reserve_of(uint32_t limit)
     return MIN(MAX(limit / 32, 2u), 64u);
 }
 
+/* What a pool that may have so many frames can fill with pages, for some are kept free: a policy that reckons with more never has all
+ * that it wants to keep. */
+static uint32_t filled_of(uint32_t frames)
+{
+    return MAX(frames - MIN(frames, pool_reserve_of(frames)), 1u);
+}
+
 static int init_policy(struct pool *p, uint32_t nodes)
 {
-    const struct replace_config config = {.nodes = nodes, .frames = p->limit, .seed = memory_seed};
+    const struct replace_config config = {.nodes = nodes, .frames = filled_of(p->limit), .seed = memory_seed};
 
     p->state = area_alloc(p->ops->bytes(nodes));
     return p->state ? p->ops->init(p->state, &config) : -ENOMEM;
@@ -192,7 +199,7 @@ void pool_set_target(struct pool *p, uint32_t frames)
     bool irq = spin_lock(&p->lock);
 
     p->target = frames;
-    p->ops->resize(p->state, MAX(MIN(frames ? frames : p->limit, p->limit), 1u));
+    p->ops->resize(p->state, filled_of(MIN(frames ? frames : p->limit, p->limit)));
     foresee_resize(p, frames);
     spin_unlock(&p->lock, irq);
 }
@@ -287,8 +294,12 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
         return NODE_NONE;
     p->free_head = (uint32_t)p->nodes[n].page;
     p->free_nodes--;
-    p->nodes[n] = (struct node){
-        .space = s, .page = va >> PAGE_SHIFT, .frame = frame, .state = NODE_HERE, .region = region};
+    p->nodes[n] = (struct node){.space = s,
+                                .page = va >> PAGE_SHIFT,
+                                .frame = frame,
+                                .state = NODE_HERE,
+                                .flags = NODE_FRESH,
+                                .region = region};
     frame_page_number(frame)->next = n;
     p->held++;
     p->ops->enter(p->state, n, region);
@@ -370,8 +381,11 @@ static void touch_locked(struct space *s, uint64_t page)
     arch_space_look(&s->arch, page << PAGE_SHIFT, 1, &found);
     if (found.kind != ARCH_PAGE_HERE)
         return;
-    p->ops->touch(p->state, frame_page(found.pa)->next);
-    foresee_used(p, frame_page(found.pa)->next);
+    struct node *node = &p->nodes[frame_page(found.pa)->next];
+    if (!p->ops->use_once || !(node->flags & NODE_FRESH))
+        p->ops->touch(p->state, (uint32_t)(node - p->nodes));
+    node->flags &= ~NODE_FRESH;
+    foresee_used(p, (uint32_t)(node - p->nodes));
 }
 
 static void pool_used(struct space *s, const uint64_t *entry, size_t n)

@@ -58,6 +58,8 @@ struct replace_report {
 struct replace_ops {
     const char *name;
     size_t per_node; /* bytes of state that each node costs, rounded up */
+    /* A second use raises a page: what a tracker says of the use that brought it is not to be told again. */
+    bool use_once;
     /* Bytes of state for so many nodes, a multiple of 8; 0 when nodes are out of range. */
     size_t (*bytes)(uint32_t nodes);
     /* Nothing is resident.  0, or -EINVAL: a number out of range, or an unknown `first`. */

@@ -247,6 +247,7 @@ static const char *arc_check(const void *state)
 const struct replace_ops replace_arc = {
     .name = "arc",
     .per_node = sizeof(struct replace_link),
+    .use_once = true,
     .bytes = arc_bytes,
     .init = arc_init,
     .grow = arc_grow,

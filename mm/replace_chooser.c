@@ -423,6 +423,7 @@ static const char *chooser_check(const void *state)
 const struct replace_ops replace_chooser = {
     .name = "chooser",
     .per_node = 3 * sizeof(struct replace_link) + 1,
+    .use_once = true,
     .bytes = chooser_bytes,
     .init = chooser_init,
     .grow = chooser_grow,

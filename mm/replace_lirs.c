@@ -271,6 +271,7 @@ static const char *lirs_check(const void *state)
 const struct replace_ops replace_lirs = {
     .name = "lirs",
     .per_node = 2 * sizeof(struct replace_link),
+    .use_once = true,
     .bytes = lirs_bytes,
     .init = lirs_init,
     .grow = lirs_grow,
