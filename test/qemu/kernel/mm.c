@@ -276,11 +276,20 @@ static paddr_t poison_frame(paddr_t last)
     return pa;
 }
 
+/* Until somebody has read the page: a reader's CPU may be away for long where a host shares it out. */
+static void wait_for_reader(uint64_t before, uint64_t deadline)
+{
+    while (__atomic_load_n(&reads, __ATOMIC_RELAXED) == before && arch_clock_ns() < deadline)
+        sched_yield();
+}
+
 static void write_rounds(void)
 {
+    uint64_t deadline = arch_clock_ns() + 10 * NS_PER_S;
     paddr_t poison = 0;
 
     for (uint64_t round = 1; round <= ROUNDS; round++) {
+        uint64_t before = __atomic_load_n(&reads, __ATOMIC_RELAXED);
         vaddr_t va;
         CHECK(space_map(space, USER_VA, PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "x", &va) == 0);
         CHECK(space_fill(space, USER_VA, &round, sizeof(round)) == 0);
@@ -290,7 +299,7 @@ static void write_rounds(void)
             CHECK(space_protect(space, USER_VA, PAGE_SIZE, PROT_R) == 0);
             CHECK(arch_copy_to_user(USER_VA, &round, sizeof(round)) == -EFAULT);
         }
-        sched_yield();
+        wait_for_reader(before, deadline);
         CHECK(space_unmap(space, USER_VA, PAGE_SIZE) == 0);
         CHECK(arch_copy_to_user(USER_VA, &round, sizeof(round)) == -EFAULT);
         poison = poison_frame(poison);
