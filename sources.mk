@@ -128,7 +128,7 @@ MACHINE_SRC := \
 		interrupt.c isa.c page_trace.c path.c path_regs.c plugin.c pmu.c pmu_masks.c qemu.c regs.c storebuf.c tlb.c topology.c \
 		truth.c turn.c)
 # Its own guest: exact programs and what must be counted for them.
-MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,disk.c guest.c path.c settings.c tests.c) kernel/string.c \
+MACHINE_GUEST_SRC := $(addprefix test/machine/guest/,disk.c guest.c path.c settings.c tests.c time.c) kernel/string.c \
 	$(wildcard $(addprefix test/machine/guest/$(ARCH)/*,.S .c))
 
 # Page traces of several formats, for vigil-replay.
@@ -211,7 +211,8 @@ test_hpm_context_SRC := $(PLAN) hpm/context.c hpm/breakdown.c
 test_hpm_group_SRC := hpm/group.c
 test_hpm_group_cause_SRC := hpm/group.c
 test_hpm_plan_SRC := $(PLAN)
-test_mux_SRC := $(MUX) test/host/mux_config.c
+test_mux_SRC := $(MUX) test/host/mux_config.c test/host/mux_work.c
+test_mux_plans_SRC := $(test_mux_SRC)
 test_mux_turns_SRC := hpm/mux_turns.c test/host/mux_config.c
 test_page_index_SRC := mm/page_index.c
 test_page_log_SRC := hpm/path/log.c
@@ -223,7 +224,8 @@ HPM_TESTED := \
 	test/host/hpm_kernel.c test/host/hpm_threads.c
 HPM_TESTED_MODEL := $(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c test/host/hpm_double.c test/machine/pmu_masks.c
 test_hpm_count_SRC := $(HPM_TESTED_MODEL)
-test_hpm_profile_SRC := $(HPM_TESTED_MODEL)
+test_hpm_profile_SRC := $(HPM_TESTED_MODEL) test/host/hpm_profiles.c
+test_hpm_profile_refused_SRC := $(test_hpm_profile_SRC)
 test_hpm_sampling_SRC := $(HPM_TESTED_MODEL)
 test_hpm_session_SRC := $(HPM_TESTED_MODEL)
 test_hpm_session_refused_SRC := $(HPM_TESTED_MODEL)
@@ -231,14 +233,14 @@ HPM_TESTED_DRIVER := $(HPM_TESTED) hpm/pmu/rate.c test/host/hpm_driver.c
 HPM_TESTED_AMD := \
 	$(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) hpm/pmu/amd.c hpm/pmu/amd_ibs.c test/host/amd_double.c test/host/amd_kinds.c
 test_hpm_amd_SRC := $(HPM_TESTED_AMD)
-test_hpm_amd_due_SRC := $(HPM_TESTED_AMD) test/host/hpm_due.c
+test_hpm_amd_due_SRC := $(HPM_TESTED_AMD) test/host/hpm_due.c test/host/hpm_due_user.c
 test_hpm_amd_ibs_SRC := $(HPM_TESTED_AMD)
 HPM_TESTED_INTEL := \
 	$(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) $(addprefix hpm/pmu/,intel.c intel_ability.c intel_fixed.c intel_models.c intel_pebs.c) \
 	test/host/intel_double.c test/host/intel_kinds.c
 test_hpm_intel_SRC := $(HPM_TESTED_INTEL)
 test_hpm_intel_count_SRC := $(HPM_TESTED_INTEL)
-test_hpm_intel_due_SRC := $(HPM_TESTED_INTEL) test/host/hpm_due.c
+test_hpm_intel_due_SRC := $(HPM_TESTED_INTEL) test/host/hpm_due.c test/host/hpm_due_user.c
 test_hpm_intel_fixed_SRC := $(HPM_TESTED_INTEL)
 test_hpm_intel_records_SRC := $(HPM_TESTED_INTEL)
 SPE_DECODED := hpm/pmu/spe_packets.c hpm/pmu/spe_sources.c
@@ -247,7 +249,7 @@ HPM_TESTED_ARMV8 := \
 	test/host/armv8_double.c test/host/armv8_kinds.c test/host/spe_double.c
 HPM_TESTED_SPE := $(HPM_TESTED_ARMV8) test/host/spe_kinds.c
 test_hpm_armv8_SRC := $(HPM_TESTED_ARMV8)
-test_hpm_armv8_due_SRC := $(HPM_TESTED_ARMV8) test/host/hpm_due.c
+test_hpm_armv8_due_SRC := $(HPM_TESTED_ARMV8) test/host/hpm_due.c test/host/hpm_due_user.c
 test_hpm_spe_SRC := $(HPM_TESTED_SPE)
 test_hpm_spe_buffer_SRC := $(HPM_TESTED_SPE)
 test_spe_packets_SRC := $(SPE_DECODED)

@@ -13,7 +13,7 @@ void end_attach(void (*last_words)(void));
  */
 void end_whole_begin(void);
 void end_whole_end(void);
-/* IPI_STOP: is this CPU to go on for now? */
+/* IPI_STOP: does this CPU run what must be whole?  It stops at the end of that. */
 bool end_whole_asked(void);
 /* Any context.  code becomes the exit status of the machine where it has one (arch_poweroff). */
 NORETURN void end_run(unsigned code);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "test/host/hpm_due.h"
+#include "test/host/hpm_due_user.h"
 #include "test/host/hpm_sessions.h"
 #include "test/host/random.h"
 
@@ -13,7 +14,7 @@ enum { LONG_SLICE = 1000000000 }; /* nothing else happens for a while */
 
 struct due_counter due_counters[2];
 
-static const struct due_machine *machine;
+const struct due_machine *due_machine;
 static struct hpm_programme programme;
 static struct pmu_ops listening;
 static const struct pmu_ops *driver;
@@ -64,7 +65,7 @@ static void count_them(const struct hpm_programme *next)
 
 void due_start(unsigned kind)
 {
-    machine->make(kind);
+    due_machine->make(kind);
     hpm_slice_cycles = LONG_SLICE;
     kernel_start_hpm();
     threads_begin(3);
@@ -186,9 +187,9 @@ static void what_is_due_already_interrupts_soon(unsigned kind)
     for (unsigned back = 0; back < 3; back++) {
         arm_at(0, count - 100 * back);
         assert_int_equal(due_heard(), 0);
-        due_happen(0, machine->least);
+        due_happen(0, due_machine->least);
         assert_int_equal(due_heard(), 1);
-        count += machine->least;
+        count += due_machine->least;
         assert_int_equal(due_count(0), count);
     }
 }
@@ -401,7 +402,7 @@ static void arm_in_a_burst(unsigned kind, unsigned near, unsigned at, bool heard
  * interrupt comes. */
 static void events_may_happen_at_any_moment_of_arming(unsigned kind)
 {
-    for (unsigned at = 1; at <= machine->arm_accesses + 1; at++)
+    for (unsigned at = 1; at <= due_machine->arm_accesses + 1; at++)
         for (unsigned near = 10; near <= 1000; near += 990) {
             arm_in_a_burst(kind, near, at, true);
             arm_in_a_burst(kind, near, at, false);
@@ -414,7 +415,7 @@ static void arming_costs_a_reading_and_a_writing(unsigned kind)
     uint64_t due = due_count(0) + 100000;
     unsigned before = pmu_double.truth(0).accesses;
     arm_at(0, due);
-    assert_int_equal(pmu_double.truth(0).accesses - before, machine->arm_accesses);
+    assert_int_equal(pmu_double.truth(0).accesses - before, due_machine->arm_accesses);
 }
 
 static unsigned interrupt_accesses(void)
@@ -432,7 +433,7 @@ static void what_is_not_armed_costs_nothing(unsigned kind)
     due_count(0);
     unsigned reading = pmu_double.truth(0).accesses - before;
     due_arm(0, 1000000);
-    assert_int_equal(interrupt_accesses(), idle + (machine->unflagged >> kind & 1));
+    assert_int_equal(interrupt_accesses(), idle + (due_machine->unflagged >> kind & 1));
     before = pmu_double.truth(0).accesses;
     due_count(0);
     assert_int_equal(pmu_double.truth(0).accesses - before, reading);
@@ -463,7 +464,7 @@ static void events_are_sampled_one_in_so_many(unsigned kind)
     uint64_t stand_for = 0;
     char why[160] = "";
 
-    machine->make(kind);
+    due_machine->make(kind);
     hpm_slice_cycles = SLICE;
     with_argument("hpm.breakdown", 0); /* or it takes turns */
     kernel_start_hpm();
@@ -483,119 +484,6 @@ static void events_are_sampled_one_in_so_many(unsigned kind)
     hpm_profile_close(profile);
 }
 
-/* ---- In user mode ---- */
-
-static struct hpm_user_page page;
-static unsigned away; /* times that the thread is switched while it reads */
-
-static uint64_t read_counter(uint32_t index)
-{
-    if (away) {
-        away--;
-        switch_to(0, 2);
-        pmu_double.count(event_named("branch.miss").config, 77, true);
-        assert_false(pmu_double.user_open(0));
-        switch_to(0, 1);
-    }
-    return pmu_double.user_read(index);
-}
-
-static struct hpm_session *show(unsigned kind, bool breakdown)
-{
-    machine->make(kind);
-    hpm_slice_cycles = SLICE;
-    with_argument("hpm.breakdown", breakdown);
-    kernel_start_hpm();
-    with_argument("hpm.breakdown", 1);
-    threads_begin(3);
-    struct hpm_session *s = open_names("branch.miss:u");
-    memset(&page, 0, sizeof page);
-    switch_to(0, 1);
-    assert_false(pmu_double.user_open(0));
-    assert_int_equal(hpm_user_open(&threads[1], s, 1, &page), 0);
-    assert_true(pmu_double.user_open(0));
-    return s;
-}
-
-static uint64_t read_it(void)
-{
-    uint64_t count = 0;
-
-    assert_true(hpm_user_read(&page, 0, read_counter, &count));
-    return count;
-}
-
-/* The thread comes and goes, to other CPUs as well, and turns pass; on which it is. */
-static unsigned disturb(unsigned cpu, uint64_t *seed)
-{
-    unsigned to = test_random(seed) % DOUBLE_CPUS;
-
-    switch (test_random(seed) % 4) {
-    case 0:
-        tick(cpu);
-        return cpu;
-    case 1:
-        pmu_double.execute(1000, SLICE / 3, true);
-        return cpu;
-    case 2:
-        switch_to(cpu, -1);
-        pmu_double.count(event_named("branch.miss").config, 1000, true);
-        switch_to(to, 1);
-        return to;
-    default:
-        return cpu;
-    }
-}
-
-static void a_thread_reads_its_counts_in_user_mode(unsigned kind)
-{
-    struct hpm_session *s = show(kind, false);
-    uint64_t event = event_named("branch.miss").config, happened = 0, seed = 1;
-    unsigned cpu = 0;
-
-    for (unsigned i = 0; i < 3000; i++) {
-        uint64_t n = test_random(&seed) % 100000;
-        pmu_double.count(event, n, true);
-        double_deliver();
-        happened += n;
-        away = cpu ? 0 : test_random(&seed) % 3;
-        assert_int_equal(read_it(), happened);
-        cpu = disturb(cpu, &seed);
-    }
-    assert_int_equal(read_it(), value_of_thread(s, 0, 1).estimate.count);
-    switch_to(cpu, -1);
-    assert_false(pmu_double.user_open(cpu));
-    switch_to(cpu, 1);
-    hpm_session_close(s);
-    uint64_t count;
-    assert_false(hpm_user_read(&page, 0, read_counter, &count));
-    assert_false(pmu_double.user_open(cpu));
-    assert_ptr_equal(hpm_user_close(&threads[1]), &page);
-}
-
-/* While its event has no counter a thread goes by what was counted before. */
-static void what_takes_turns_is_scaled_in_user_mode(unsigned kind)
-{
-    struct hpm_session *s = show(kind, true);
-    uint64_t event = event_named("branch.miss").config, happened = 0;
-    unsigned with = 0, without = 0;
-
-    for (unsigned i = 0; i < 20000; i++) {
-        pmu_double.count(event, 50, true);
-        pmu_double.execute(100, SLICE / 100, true);
-        happened += 50;
-        if (i < 10000 || i % 10)
-            continue;
-        with += page.count[0].now.index != 0;
-        without += !page.count[0].now.index;
-        assert_in_range(read_it(), happened * 95 / 100, happened * 105 / 100);
-    }
-    assert_true(with);
-    assert_true(without || hpm_state.plan->mux.rounds.groups == 1 || with == 1000);
-    assert_ptr_equal(hpm_user_close(&threads[1]), &page);
-    hpm_session_close(s);
-}
-
 /* ---- All of them ---- */
 
 typedef void (*check)(unsigned kind);
@@ -604,7 +492,7 @@ static void on_all_kinds(void **state)
 {
     const check *c = *state;
 
-    for (unsigned kind = 0; kind < machine->kinds; kind++)
+    for (unsigned kind = 0; kind < due_machine->kinds; kind++)
         (*c)(kind);
 }
 
@@ -634,7 +522,7 @@ int due_tests(const struct due_machine *m, const struct CMUnitTest *others, unsi
     struct CMUnitTest tests[ARRAY_SIZE(checks) + 8] = {CHECKS(TEST_OF)};
     unsigned n = ARRAY_SIZE(checks);
 
-    machine = m;
+    due_machine = m;
     for (unsigned i = 0; i < n; i++)
         tests[i].initial_state = (void *)(uintptr_t)&checks[i];
     assert_true(other_count <= 8);

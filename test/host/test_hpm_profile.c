@@ -1,81 +1,8 @@
 /* Samples by criteria: when they come, whose they are, what they stand for, and that none is lost unsaid. */
 #include "hpm/period.h"
 #include "test/host/expect_panic.h"
-#include "test/host/hpm_double.h"
-#include "test/host/hpm_sessions.h"
-#include "test/host/hpm_threads.h"
+#include "test/host/hpm_profiles.h"
 #include "test/host/random.h"
-
-enum { TAKE = 4096, SLICE_CYCLES = 1000000 };
-
-static struct hpm_sample taken[TAKE];
-static struct hpm_profile *profile;
-
-static int open_error(const char *criteria, uint32_t pid, char *why)
-{
-    struct hpm_profiling what = {.criteria = criteria, .pid = pid, .rate = 1000, .permille = 1000};
-
-    return hpm_profile_open(&what, &profile, why, 160);
-}
-
-static void open_profile(const char *criteria, uint32_t pid)
-{
-    char why[160] = "";
-
-    if (open_error(criteria, pid, why))
-        fail_msg("%s: %s", criteria, why);
-}
-
-static void boot(unsigned samples)
-{
-    hpm_samples = samples;
-    double_machine_present = true;
-    with_argument("hpm.breakdown", 0);
-    double_boot();
-    threads_begin(1);
-    host_pc = 0x1234;
-    host_user = true;
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    profile = NULL;
-    boot(2048);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    if (profile)
-        hpm_profile_close(profile);
-    profile = NULL;
-    with_argument("hpm.breakdown", 1);
-    return threads_end(state);
-}
-
-/* On the CPU that executes. */
-static void misses(unsigned n)
-{
-    for (; n; n--) {
-        double_count(MACHINE_EVENT_L1D_MISSES, 1);
-        double_execute(10, 100);
-    }
-}
-
-static size_t take_all(void)
-{
-    return hpm_profile_take(profile, taken, TAKE);
-}
-
-static uint64_t stood_for(size_t n)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += taken[i].period;
-    return sum;
-}
 
 static void a_sample_comes_after_a_prime_of_events_near_the_period(void **state)
 {
@@ -376,22 +303,6 @@ static void time_and_entries_are_sampled_without_counters(void **state)
         assert_int_equal(taken[i].tid, 101);
 }
 
-static void what_needs_counters_is_refused_without_them(void **state)
-{
-    static const char *const needing[] = {"cycles", "time,L1D_MISSES", "access.any"};
-    char why[160];
-
-    (void)state;
-    double_machine_present = false;
-    double_boot();
-    for (unsigned i = 0; i < ARRAY_SIZE(needing); i++) {
-        assert_int_equal(open_error(needing[i], 0, why), -ENODEV);
-        assert_non_null(strstr(why,
-                               ": this machine has no performance counters that are known, or hpm.pmu=none; "
-                               "without them there are time and entries"));
-    }
-}
-
 /* Not since the beginning of time. */
 static void time_is_sampled_of_a_cpu_that_was_busy_before(void **state)
 {
@@ -513,92 +424,6 @@ static void lost_records_count_as_what_they_stood_for(void **state)
     assert_in_range(a.stood_for, 1900000, 2100000);
 }
 
-/* ---- Refusals ---- */
-
-static void what_cannot_be_is_refused_with_its_cause(void **state)
-{
-    static const struct {
-        const char *criteria, *cause;
-        int error;
-    } bad[] = {
-        {"L1D_MISSES,L1D_MISSES@5", "twice", -EINVAL},
-        {"access.remote,access.memory", "one criterion", -EINVAL},
-        {"nonsense", "nonsense", -ENOENT},
-        {"", "", -EINVAL},
-        {"cycles@0", "cycles@0", -EINVAL},
-        {"time@1ns", "time@1ns", -EINVAL},
-    };
-    unsigned frames = double_frames();
-    char why[160];
-
-    (void)state;
-    for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
-        why[0] = 0;
-        assert_int_equal(open_error(bad[i].criteria, 0, why), bad[i].error);
-        if (!strstr(why, bad[i].cause))
-            fail_msg("%s: '%s' does not name '%s'", bad[i].criteria, why, bad[i].cause);
-        assert_int_equal(double_frames(), frames);
-    }
-}
-
-static void what_is_in_use_is_refused(void **state)
-{
-    static const struct hpm_sampling somebody = {.sources = SOURCES_REMOTE_CACHE, .period = 1, .user = true};
-    char why[160];
-
-    (void)state;
-    assert_int_equal(hpm_sampling_start(&somebody), 0);
-    assert_int_equal(open_error("access.remote", 0, why), -EBUSY);
-    assert_non_null(strstr(why, "somebody else"));
-    hpm_sampling_stop();
-    open_profile("access.remote", 0);
-}
-
-static void counters_that_cannot_interrupt_sample_no_events(void **state)
-{
-    char why[160];
-
-    (void)state;
-    hpm_state.pmu.arms = false;
-    assert_int_equal(open_error("cycles", 0, why), -ENODEV);
-    assert_non_null(strstr(why, "interrupt"));
-    open_profile("time", 0);
-}
-
-static void too_little_memory_is_refused_and_nothing_is_kept(void **state)
-{
-    unsigned frames = double_frames(), most = double_frames_max;
-    char why[160];
-
-    (void)state;
-    for (unsigned more = 0;; more++) {
-        double_frames_max = frames + more;
-        int error = open_error("L1D_MISSES,time,access.remote", 0, why);
-        if (!error)
-            break;
-        assert_int_equal(error, -ENOMEM);
-        assert_int_equal(double_frames(), frames);
-    }
-    double_frames_max = most;
-    hpm_profile_close(profile);
-    profile = NULL;
-    assert_int_equal(double_frames(), frames);
-    assert_int_equal(hpm_state.plan->programme[0].arms, 0);
-}
-
-static void rate_and_limit_have_ranges(void **state)
-{
-    char why[160];
-
-    (void)state;
-    for (unsigned i = 0; i < 4; i++) {
-        struct hpm_profiling what = {.criteria = "time", .rate = 1000, .permille = 10};
-        *(i < 2 ? &what.rate : &what.permille) = i % 2 ? 2000000 : 0;
-        assert_int_equal(hpm_profile_open(&what, &profile, why, sizeof why), -EINVAL);
-        assert_non_null(strstr(why, i < 2 ? "1 to 1000000" : "1 to 1000"));
-    }
-}
-
 /* ---- Life ---- */
 
 /* The interrupted program counter says who ran. */
@@ -650,7 +475,6 @@ static void samples_belong_to_who_ran_whatever_happens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(a_sample_comes_after_a_prime_of_events_near_the_period),
         TEST(a_sample_that_is_due_with_interrupts_off_is_the_leaving_threads),
         TEST(what_is_left_of_a_distance_outlives_the_turns),
@@ -664,7 +488,6 @@ int main(void)
         TEST(a_period_that_shrinks_does_not_wait_for_the_old_distance),
         TEST(time_is_sampled_while_a_cpu_is_busy),
         TEST(time_and_entries_are_sampled_without_counters),
-        TEST(what_needs_counters_is_refused_without_them),
         TEST(time_in_which_no_interrupt_comes_is_the_next_samples),
         TEST(time_is_sampled_of_a_cpu_that_was_busy_before),
         TEST(an_account_says_what_was_asked_for),
@@ -673,11 +496,6 @@ int main(void)
         TEST(rare_accesses_are_recorded_across_windows),
         TEST(records_get_another_prime_after_a_while),
         TEST(lost_records_count_as_what_they_stood_for),
-        TEST(what_cannot_be_is_refused_with_its_cause),
-        TEST(what_is_in_use_is_refused),
-        TEST(counters_that_cannot_interrupt_sample_no_events),
-        TEST(too_little_memory_is_refused_and_nothing_is_kept),
-        TEST(rate_and_limit_have_ranges),
         TEST(samples_belong_to_who_ran_whatever_happens),
     };
 

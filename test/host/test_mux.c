@@ -2,23 +2,7 @@
 #include <math.h>
 #include "test/host/expect_panic.h"
 #include "hpm/estimate.h"
-#include "test/host/mux_config.h"
-
-enum { EVENTS = 6, PINNED = 5 };
-
-/* Event g in group g, event 4 in groups 0 and 2, event PINNED in all. */
-static const struct group_plan *groups(void)
-{
-    static struct group_plan plan = {.groups = GROUPS, .least = GROUPS};
-
-    memset(plan.event, GROUP_NIL, sizeof plan.event);
-    for (unsigned g = 0; g < GROUPS; g++) {
-        plan.event[g][3] = (uint8_t)g;
-        plan.event[g][GROUP_FIXED(1)] = PINNED;
-    }
-    plan.event[0][0] = plan.event[2][1] = 4;
-    return &plan;
-}
+#include "test/host/mux_work.h"
 
 /* Event 4 is in two groups, PINNED in four, and what another event asked for serves them too. */
 static void an_event_has_as_many_slices_as_its_weight(void **state)
@@ -47,32 +31,6 @@ static void an_event_has_as_many_slices_as_its_weight(void **state)
     assert_int_equal(mux_weigh(&c, groups(), (uint8_t[GROUP_EVENTS_MAX]){3, 1, 1, 1, 5, 6}), 0);
     assert_int_equal(c.share[0] | c.share[1] << 8 | c.share[2] << 16 | c.share[3] << 24,
                      3 | 1 << 8 | 2 << 16 | 1 << 24);
-}
-
-static struct mux_plan plan_of(unsigned passes, const uint8_t *share)
-{
-    struct mux_config c = config_of(passes, share);
-    struct mux_plan p;
-
-    assert_int_equal(mux_plan_init(&p, &c, groups()), 0);
-    return p;
-}
-
-static void assert_sound(const struct mux_counts *c, const struct mux_plan *p)
-{
-    const char *broken = mux_check(c, p);
-
-    if (broken)
-        fail_msg("%s", broken);
-}
-
-/* Puts what event e counted into the group's places. */
-static void count_by_place(unsigned group, const uint64_t *by_event, uint64_t *by_place)
-{
-    for (unsigned place = 0; place < GROUP_PLACES; place++) {
-        unsigned e = groups()->event[group][place];
-        by_place[place] = e == GROUP_NIL ? 12345 : by_event[e];
-    }
 }
 
 /* The same statistics in floating point. */
@@ -160,15 +118,6 @@ static void random_work_is_summed_up_as_by_an_oracle(void **state)
         assert_true(o.units > 50);
         assert_as_oracle(&c, &o);
     }
-}
-
-static void add_slice(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
-                      uint64_t n)
-{
-    uint64_t by_event[EVENTS] = {n, n, n, n, n, n}, count[GROUP_PLACES];
-
-    count_by_place(group, by_event, count);
-    mux_add(c, p, group, length, count);
 }
 
 /* Events 0 to 3 are in a group each, 4 in two, PINNED in all; what was asked for twice is seen alike. */
@@ -454,119 +403,6 @@ static void a_unit_too_long_for_its_weight_has_no_interval(void **state)
     assert_int_equal(e.sure, ESTIMATE_EXACT);
 }
 
-static struct mux_plan first_plan(void)
-{
-    struct mux_plan p = plan_of(1, NULL);
-
-    p.generation = 1;
-    for (unsigned e = 0; e < EVENTS; e++)
-        p.born[e] = 1;
-    return p;
-}
-
-/* Those that do not stay are born in it. */
-static struct mux_plan plan_after(const struct mux_plan *before, uint64_t stay)
-{
-    struct mux_plan p = plan_of(1, NULL);
-
-    p.generation = before->generation + 1;
-    for (unsigned e = 0; e < EVENTS; e++)
-        p.born[e] = stay >> e & 1 ? before->born[e] : p.generation;
-    return p;
-}
-
-static void add_pass(struct mux_counts *c, const struct mux_plan *p, uint64_t n)
-{
-    for (unsigned g = 0; g < GROUPS; g++)
-        add_slice(c, p, g, p->rounds.slice, n);
-    assert_true(mux_close(c, p));
-}
-
-static void an_event_that_is_born_starts_from_nothing_and_the_others_go_on(void **state)
-{
-    struct mux_plan first = first_plan(), second = plan_after(&first, 1 | 1 << PINNED);
-    struct mux_counts c = {0};
-    struct mux_sum sum;
-
-    (void)state;
-    for (unsigned i = 0; i < 10; i++)
-        add_pass(&c, &first, 100);
-    mux_read(&c, &second, 1, &sum); /* not there yet */
-    assert_int_equal(sum.length | sum.count | sum.seen, 0);
-    mux_read(&c, &second, 0, &sum);
-    assert_int_equal(sum.count, 4000);
-    for (unsigned i = 0; i < 5; i++)
-        add_pass(&c, &second, 10);
-    mux_read(&c, &second, 0, &sum);
-    assert_int_equal(sum.count, 4000 + 200);
-    assert_int_equal(sum.length, 15 * ROUND);
-    assert_int_equal(sum.units, 15);
-    mux_read(&c, &second, 1, &sum);
-    assert_int_equal(sum.count, 200);
-    assert_int_equal(sum.length, 5 * ROUND);
-    assert_int_equal(sum.units, 5);
-    mux_read(&c, &second, PINNED, &sum);
-    assert_int_equal(sum.count, 4000 + 200);
-    assert_sound(&c, &second);
-}
-
-/* Half of a pass: events 0 and 4 and the pinned one were seen, the others go by the mean so far. */
-static void a_unit_that_a_new_plan_cuts_is_counted_by_what_is_known(void **state)
-{
-    struct mux_plan first = first_plan(), second = plan_after(&first, 0x3f);
-    struct mux_counts c = {0};
-    struct mux_sum sum;
-
-    (void)state;
-    for (unsigned i = 0; i < 10; i++)
-        add_pass(&c, &first, 100);
-    add_slice(&c, &first, 0, ROUND / 4, 300);
-    add_slice(&c, &second, 1, ROUND / 4, 20);
-    assert_sound(&c, &second);
-    mux_read(&c, &second, 0, &sum);
-    assert_int_equal(sum.count, 4000 + 300 + 100); /* and the new unit by the latest rate */
-    assert_int_equal(sum.closed, 10 * ROUND + ROUND / 4);
-    mux_read(&c, &second, 2, &sum);
-    assert_int_equal(sum.counted, 1000);
-    assert_int_equal(sum.count, 4000 + 100 + 100);
-    mux_read(&c, &second, PINNED, &sum);
-    assert_int_equal(sum.count, 4000 + 300 + 20);
-    assert_int_equal(sum.seen, sum.length);
-}
-
-static void counts_of_a_later_plan_are_never_added_to_by_an_earlier_one(void **state)
-{
-    struct mux_plan first = first_plan(), second = plan_after(&first, 0);
-    struct mux_counts c = {0};
-    uint64_t count[GROUP_PLACES] = {0};
-
-    (void)state;
-    add_pass(&c, &second, 1);
-    EXPECT_PANIC(mux_add(&c, &first, 0, 1, count));
-}
-
-static void an_alias_counts_what_its_event_counts(void **state)
-{
-    struct mux_plan p = plan_of(1, NULL);
-    struct mux_sum event, alias;
-    struct mux_counts c = {0};
-
-    (void)state;
-    mux_plan_alias(&p, 4, 40);
-    mux_plan_alias(&p, PINNED, 63);
-    for (unsigned i = 0; i < 10; i++)
-        add_pass(&c, &p, 10 + i);
-    add_slice(&c, &p, 2, 1000, 7);
-    assert_sound(&c, &p);
-    mux_read(&c, &p, 4, &event);
-    mux_read(&c, &p, 40, &alias);
-    assert_memory_equal(&event, &alias, sizeof event);
-    mux_read(&c, &p, PINNED, &event);
-    mux_read(&c, &p, 63, &alias);
-    assert_memory_equal(&event, &alias, sizeof event);
-    EXPECT_PANIC(mux_plan_alias(&p, 4, 40));
-}
-
 static void a_group_that_there_is_not_is_a_broken_invariant(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -644,10 +480,6 @@ int main(void)
         cmocka_unit_test_setup(a_window_never_has_fewer_than_were_counted, mux_set_up),
         cmocka_unit_test_setup(figures_beyond_the_ranges_saturate, mux_set_up),
         cmocka_unit_test_setup(a_unit_too_long_for_its_weight_has_no_interval, mux_set_up),
-        cmocka_unit_test_setup(an_event_that_is_born_starts_from_nothing_and_the_others_go_on, mux_set_up),
-        cmocka_unit_test_setup(a_unit_that_a_new_plan_cuts_is_counted_by_what_is_known, mux_set_up),
-        cmocka_unit_test_setup(counts_of_a_later_plan_are_never_added_to_by_an_earlier_one, mux_set_up),
-        cmocka_unit_test_setup(an_alias_counts_what_its_event_counts, mux_set_up),
         cmocka_unit_test_setup(a_group_that_there_is_not_is_a_broken_invariant, mux_set_up),
         cmocka_unit_test_setup(damage_is_noticed, mux_set_up),
     };

@@ -92,6 +92,9 @@ void page_accesses_are_tracked(void);
 /* disk.c */
 void pages_are_transferred_in_model_time(void);
 
+/* time.c */
+void time_is_model_time(void);
+
 /* settings.c */
 void a_turn_counts_nothing_for_the_wrong_event(void);
 void a_turn_acknowledges_and_begins_a_whole_period(void);
