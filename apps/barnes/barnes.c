@@ -217,20 +217,4 @@ static const struct args_entry entries[] = {
      "side of a cell taken as one mass, in percent of its distance"},
 };
 
-const struct spmd_program barnes_program = {
-    .name = "barnes",
-    .what = "bodies that attract one another, by a tree of cells",
-    .context = &barnes_state,
-    .context_bytes = sizeof barnes_state,
-    .entries = entries,
-    .entry_count = sizeof entries / sizeof *entries,
-    .size_step = &step,
-    .accept = accept,
-    .bytes = bytes,
-    .prepare = prepare,
-    .fill = fill,
-    .round = round_of,
-    .spoil = spoil,
-    .check = check,
-    .ops = ops,
-};
+SPMD_PROGRAM(barnes, &step, "bodies that attract one another, by a tree of cells");

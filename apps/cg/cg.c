@@ -295,20 +295,4 @@ static const struct args_entry entries[] = {
     {"steps", ARGS_NUMBER, &cg_state.steps, 20, 1000, NULL, "of a solution"},
 };
 
-const struct spmd_program cg_program = {
-    .name = "cg",
-    .what = "conjugate gradients on a sparse random matrix",
-    .context = &cg_state,
-    .context_bytes = sizeof cg_state,
-    .entries = entries,
-    .entry_count = sizeof entries / sizeof *entries,
-    .size_step = &step,
-    .accept = accept,
-    .bytes = bytes,
-    .prepare = prepare,
-    .fill = fill,
-    .round = round_of,
-    .spoil = spoil,
-    .check = check,
-    .ops = ops,
-};
+SPMD_PROGRAM(cg, &step, "conjugate gradients on a sparse random matrix");

@@ -48,6 +48,26 @@ struct spmd_program {
     uint64_t (*ops)(const struct spmd_run *run);
 };
 
+/* Defines id_program by what its file calls as the fields above are called, and its state, id_state. */
+#define SPMD_PROGRAM(id, step, about)                    \
+    const struct spmd_program id##_program = {           \
+        .name = #id,                                     \
+        .what = about,                                   \
+        .context = &id##_state,                          \
+        .context_bytes = sizeof id##_state,              \
+        .entries = entries,                              \
+        .entry_count = sizeof entries / sizeof *entries, \
+        .size_step = step,                               \
+        .accept = accept,                                \
+        .bytes = bytes,                                  \
+        .prepare = prepare,                              \
+        .fill = fill,                                    \
+        .round = round_of,                               \
+        .spoil = spoil,                                  \
+        .check = check,                                  \
+        .ops = ops,                                      \
+    }
+
 struct spmd_thread {
     alignas(ARENA_LINE) struct spmd_run *run;
     unsigned index, count; /* this one, of so many */

@@ -387,20 +387,4 @@ static const struct args_entry entries[] = {
     {"support", ARGS_NUMBER, &cube_state.support, 1, 1000000, NULL, "rows that a cell must have"},
 };
 
-const struct spmd_program cube_program = {
-    .name = "cube",
-    .what = "a data cube: rows summed up by every combination of dimensions",
-    .context = &cube_state,
-    .context_bytes = sizeof cube_state,
-    .entries = entries,
-    .entry_count = sizeof entries / sizeof *entries,
-    .size_step = &step,
-    .accept = accept,
-    .bytes = bytes,
-    .prepare = prepare,
-    .fill = fill,
-    .round = round_of,
-    .spoil = spoil,
-    .check = check,
-    .ops = ops,
-};
+SPMD_PROGRAM(cube, &step, "a data cube: rows summed up by every combination of dimensions");

@@ -309,20 +309,4 @@ static const struct args_entry entries[] = {
      "rows and columns that are transposed at a time"},
 };
 
-const struct spmd_program fft_program = {
-    .name = "fft",
-    .what = "a Fourier transform in six steps, and back",
-    .context = &fft_state,
-    .context_bytes = sizeof fft_state,
-    .entries = entries,
-    .entry_count = sizeof entries / sizeof *entries,
-    .size_step = &step,
-    .accept = accept,
-    .bytes = bytes,
-    .prepare = prepare,
-    .fill = fill,
-    .round = round_of,
-    .spoil = spoil,
-    .check = check,
-    .ops = ops,
-};
+SPMD_PROGRAM(fft, &step, "a Fourier transform in six steps, and back");

@@ -278,20 +278,4 @@ static const struct args_entry entries[] = {
     {"layout", ARGS_CHOICE, &lu_state.layout, 0, 0, layouts, "how blocks lie in memory"},
 };
 
-const struct spmd_program lu_program = {
-    .name = "lu",
-    .what = "dense LU factorisation in blocks",
-    .context = &lu_state,
-    .context_bytes = sizeof lu_state,
-    .entries = entries,
-    .entry_count = sizeof entries / sizeof *entries,
-    .size_step = &lu_state.block,
-    .accept = accept,
-    .bytes = bytes,
-    .prepare = prepare,
-    .fill = fill,
-    .round = round_of,
-    .spoil = spoil,
-    .check = check,
-    .ops = ops,
-};
+SPMD_PROGRAM(lu, &lu_state.block, "dense LU factorisation in blocks");

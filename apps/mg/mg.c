@@ -319,20 +319,4 @@ static const struct args_entry entries[] = {
     {"cycles", ARGS_NUMBER, &mg_state.cycles, 1, 100, NULL, "V-cycles of a round"},
 };
 
-const struct spmd_program mg_program = {
-    .name = "mg",
-    .what = "multigrid in three dimensions",
-    .context = &mg_state,
-    .context_bytes = sizeof mg_state,
-    .entries = entries,
-    .entry_count = sizeof entries / sizeof *entries,
-    .size_step = &step,
-    .accept = accept,
-    .bytes = bytes,
-    .prepare = prepare,
-    .fill = fill,
-    .round = round_of,
-    .spoil = spoil,
-    .check = check,
-    .ops = ops,
-};
+SPMD_PROGRAM(mg, &step, "multigrid in three dimensions");

@@ -296,20 +296,4 @@ static const struct args_entry entries[] = {
     {"cycles", ARGS_NUMBER, &ocean_state.cycles, 2, 100, NULL, "V-cycles of a solution"},
 };
 
-const struct spmd_program ocean_program = {
-    .name = "ocean",
-    .what = "currents of a basin, by stencils and multigrid",
-    .context = &ocean_state,
-    .context_bytes = sizeof ocean_state,
-    .entries = entries,
-    .entry_count = sizeof entries / sizeof *entries,
-    .size_step = &step,
-    .accept = accept,
-    .bytes = bytes,
-    .prepare = prepare,
-    .fill = fill,
-    .round = round_of,
-    .spoil = spoil,
-    .check = check,
-    .ops = ops,
-};
+SPMD_PROGRAM(ocean, &step, "currents of a basin, by stencils and multigrid");

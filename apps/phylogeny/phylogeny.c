@@ -220,20 +220,4 @@ static const struct args_entry entries[] = {
     {"moves", ARGS_NUMBER, &phylogeny_state.moves, 1, 1000000, NULL, "of a round"},
 };
 
-const struct spmd_program phylogeny_program = {
-    .name = "phylogeny",
-    .what = "a Markov chain over trees that sequences may descend from",
-    .context = &phylogeny_state,
-    .context_bytes = sizeof phylogeny_state,
-    .entries = entries,
-    .entry_count = sizeof entries / sizeof *entries,
-    .size_step = &step,
-    .accept = accept,
-    .bytes = bytes,
-    .prepare = prepare,
-    .fill = fill,
-    .round = round_of,
-    .spoil = spoil,
-    .check = check,
-    .ops = ops,
-};
+SPMD_PROGRAM(phylogeny, &step, "a Markov chain over trees that sequences may descend from");

@@ -332,20 +332,4 @@ static const struct args_entry entries[] = {
     {"steps", ARGS_NUMBER, &sp_state.steps, 1, 1000, NULL, "time steps of a round"},
 };
 
-const struct spmd_program sp_program = {
-    .name = "sp",
-    .what = "an implicit solver by pentadiagonal systems in three directions",
-    .context = &sp_state,
-    .context_bytes = sizeof sp_state,
-    .entries = entries,
-    .entry_count = sizeof entries / sizeof *entries,
-    .size_step = &step,
-    .accept = accept,
-    .bytes = bytes,
-    .prepare = prepare,
-    .fill = fill,
-    .round = round_of,
-    .spoil = spoil,
-    .check = check,
-    .ops = ops,
-};
+SPMD_PROGRAM(sp, &step, "an implicit solver by pentadiagonal systems in three directions");
