@@ -40,8 +40,9 @@ static struct block_device *find_device(void)
     for (struct block_device *d = block_first(); d; d = d->next)
         if (begins(d->kind, kinds[swap_wanted]) && !d->read_only && d->pages >= 2 * SWAP_CLUSTER)
             return d;
-    kprintf("swap: no disk%s%s that can be written: pages stay in memory\n",
-            *kinds[swap_wanted] ? " of kind " : "", kinds[swap_wanted]);
+    kprintf("swap: no disk%s%s of %u KB or more that can be written: pages stay in memory\n",
+            *kinds[swap_wanted] ? " of kind " : "", kinds[swap_wanted],
+            (unsigned)(2 * SWAP_CLUSTER * PAGE_SIZE / KIB));
     return NULL;
 }
 
@@ -76,7 +77,7 @@ void swap_init(void)
     swap.free_slots = swap.slots;
     swap.whole = swap.clusters - 1;
     swap.device = d;
-    kprintf("swap: %s, %llu MB\n", d->name, (unsigned long long)((uint64_t)swap.slots * PAGE_SIZE / MIB));
+    kprintf("swap: %s, %llu KB\n", d->name, (unsigned long long)((uint64_t)swap.slots * PAGE_SIZE / KIB));
 }
 
 bool swap_present(void)
