@@ -224,17 +224,40 @@ static uint32_t fill(uint32_t *pages, uint32_t limit, uint32_t left)
     return left - more;
 }
 
-/* Pages that save nothing stay where they are, as far as bounds allow; the others are spread. */
+/* Whether more pages might serve it: what has no curve yet, or no misses with what it has, as an idle or tiny one, wants none. */
+static bool wants_more(const struct share_pool *p, uint32_t has)
+{
+    return p->points && share_misses(p, has) > 0;
+}
+
+/* So many pages in even parts for those that might use them, up to their bounds; how many are left. */
+static uint32_t spread_evenly(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t left,
+                              bool all)
+{
+    unsigned takers = 0;
+
+    for (unsigned i = 0; i < pools; i++)
+        takers += all || wants_more(&pool[i], s->best[i]);
+    for (unsigned i = 0; i < pools; i++) {
+        if (!all && !wants_more(&pool[i], s->best[i]))
+            continue;
+        uint32_t part = left / takers--;
+        left -= part - fill(&s->best[i], s->high[i], part);
+    }
+    return left;
+}
+
+/* Pages that save nothing stay where they are, as far as bounds allow, with pools that still miss; the others are spread, first among those. */
 static void spread(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
 {
     uint32_t left = memory - (uint32_t)sum(s->best, pools);
 
-    for (unsigned i = 0; i < pools; i++)
-        left = fill(&s->best[i], MIN(pool[i].pages, s->high[i]), left);
     for (unsigned i = 0; i < pools; i++) {
-        uint32_t part = left / (pools - i);
-        left -= part - fill(&s->best[i], s->high[i], part);
+        if (wants_more(&pool[i], s->best[i]))
+            left = fill(&s->best[i], MIN(pool[i].pages, s->high[i]), left);
     }
+    left = spread_evenly(s, pool, pools, left, false);
+    left = spread_evenly(s, pool, pools, left, true);
     for (unsigned i = 0; i < pools; i++)
         left = fill(&s->best[i], s->high[i], left);
     /* Nobody needs them. */

@@ -276,6 +276,22 @@ static void a_pool_without_a_curve_gets_an_equal_part(void **state)
     }
 }
 
+static void a_pool_that_wants_nothing_gets_none_of_what_is_over(void **state)
+{
+    struct fixture *f = *state;
+
+    /* A loop that does not fit, one that is resident, an idle one which has most so far. */
+    make_loop(f, 0, 96, 1000);
+    make_loop(f, 1, 16, 1000);
+    make_slope(f, 2, 0);
+    f->pool[2].pages = 64;
+    f->pool[2].minimum = 4;
+    divide(f, 84);
+    assert_int_equal(f->share.best[0], 64);
+    assert_int_equal(f->share.best[1], 16);
+    assert_int_equal(f->share.best[2], 4);
+}
+
 static void a_curve_is_scaled_to_what_was_seen(void **state)
 {
     struct fixture *f = *state;
@@ -480,6 +496,7 @@ int main(void)
         TEST(a_service_is_kept_before_misses_are_saved),
         TEST(the_heaviest_service_comes_first),
         TEST(a_pool_without_a_curve_gets_an_equal_part),
+        TEST(a_pool_that_wants_nothing_gets_none_of_what_is_over),
         TEST(a_curve_is_scaled_to_what_was_seen),
         TEST(pools_approach_the_plan_by_so_many_pages_an_epoch),
         TEST(a_little_better_is_not_worth_a_new_plan),
