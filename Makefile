@@ -344,9 +344,10 @@ plot-breakdown: | deps-run
 	@mkdir -p $(OUT)
 	@tools/plot_breakdown.sh $(FILE) $(OUT)/breakdown
 
-bench-mm: $(KERNEL) machine $(B)/vigil-replay $(H)/sim_mrc $(H)/sim_regret | deps-run deps-hpm
+bench-mm: $(KERNEL) machine $(B)/vigil-replay $(addprefix $(H)/,sim_mrc sim_regret sim_prefetch) | deps-run deps-hpm
 	@test/bench/mm.py kernel=$(KERNEL) arch=$(ARCH) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
-		$(if $(SEEDS),seeds=$(SEEDS)) $(if $(PARTS),parts=$(PARTS))
+		$(if $(SEEDS),seeds=$(SEEDS)) $(if $(PARTS),parts=$(PARTS)) \
+		$(if $(ONLY),apps=$(ONLY)) $(if $(PERCENTS),percents=$(PERCENTS)) $(if $(RESUME),resume=$(RESUME)) $(if $(RESULTS),results=$(RESULTS))
 
 bench: bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-hpm bench-programs bench-regret
 all: $(KERNEL) $(O)/vigil.efi machine

@@ -6,9 +6,10 @@
     arch=ARCH        x86_64, aarch64
     machine=NAME     simulated machine
     quick=1          programs of 2 to 4 MiB; without it of 48 MiB, a tenth of whose pages the page access buffer holds
-    seeds=N          seeds of policies, 1 to N; times are means
-    parts=LIST       of policy, pools, prefetch, pab, track, host; all
-    apps=LIST  policies=LIST  percents=LIST    of part policy; see below
+    seeds=N          seeds 1 to N of what draws: the chooser, and with several CPUs the machine; figures are medians
+    parts=LIST       of policy, pools, prefetch, disk, virtio, pab, track, host; all
+    apps=LIST  policies=LIST  percents=LIST    of parts policy and prefetch; see below
+    resume=1         what has been run before, with the same kernel, machine and arguments, is not run again
     latency=N  page=N                          of the disk, in cycles; page: a page's time on its channel, 0: no time
     jobs=N           simulations at a time
     out=DIR  results=FILE
@@ -20,17 +21,23 @@ its life.  A result whose sum is not that of the run with ample memory is check=
 policy     time by replacement policy and memory; opt: the time of the run with ample memory and a disk latency for each miss of
            the optimum on that run's recorded trace
 pools      two programs, all memory in one pool or divided by a goal: user instructions per cycle of both together from when both
-           have filled their arrays until one of them ends, and faults a second of each
+           have filled their arrays until one of them ends; faults a second of each in the second half of the time both run.
+           With goal=service each may have RATE faults a second, the first program before the other
 prefetch   recall: faults avoided; precision: of prefetched pages those used; io: pages moved, more than without
+disk       with a tenth of the disk's bandwidth, and with an infinite one as [A] assumed
+virtio     on plain QEMU and its virtio disk: host time, for which the host's load matters; of the figures, faults alone do not depend on it
 pab        the page access buffer's size: its effect on time with a policy, or prefetching, and on tracking
 track      test/bench/track.sh
-host       bench-mrc and bench-regret
+host       bench-mrc, bench-regret, and of bench-prefetch blocked LU and random accesses; they are of no architecture
 """
 import concurrent.futures
+import hashlib
 import os
 import re
+import statistics
 import subprocess
 import sys
+import time
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 POLICIES = "lru clock mru lirs arc region chooser".split()
@@ -38,6 +45,9 @@ PREFETCH = "none spatial ppg ppg-published".split()
 GOALS = "global even throughput fairness service".split()
 PAGE = 4096
 CYCLES_NS = 1.0  # the simulated machine's clock: a cycle is a nanosecond
+RATE = 400  # faults a second that goal=service asks for
+DRAWS = ("chooser",)  # policies whose figures depend on the seed
+COUNTS = ("major", "in", "out", "prefetched", "used", "ms")
 
 # Applications: quick, whole.
 APPS = {
@@ -56,20 +66,26 @@ APPS = {
 SETTINGS = {
     True: {
         "pab": 128, "tlb": 16, "mem": "128M", "disk": "64M",
-        "apps": "lu-contiguous lu-rows fft cg ocean", "percents": "50 75",
-        "prefetch_apps": "fft cg lu-rows", "prefetch_percents": "50", "pools_percents": "45 60 75 90",
-        "pools": ("warehouse warehouses=1 threads=1 scale=12 ms=2000", "sp mb=2 rounds=50"), "epoch_ms": 50,
-        "pabs": "128 256 512", "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.policy=region"), ("lu-rows", "mem.prefetch=ppg")),
+        "apps": "lu-contiguous fft cg", "percents": {"lu-contiguous": "50 75 90", "fft": "50", "cg": "75"},
+        "prefetch_apps": "fft cg lu-rows", "prefetch_percents": "50",
+        "pools": ("warehouse warehouses=1 threads=1 scale=12 ms=800", "sp mb=2 rounds=12"), "epoch_ms": 30,
+        "pools_percents": "40 50 60 75 90", "goals": {"": "global throughput", "60": "global even throughput fairness service"},
+        "disk_runs": (("fft", "mem.prefetch=none"), ("fft", "mem.prefetch=ppg")),
+        "pabs": "128 256 512", "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=ppg")),
+        "track": "fft cg mg",
     },
     False: {
         "pab": 2048, "tlb": 128, "mem": "512M", "disk": "512M",
-        "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube", "percents": "25 40 55 70 85 100",
+        "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube", "percents": {"": "25 40 55 70 85 100"},
         "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse", "prefetch_percents": "40 50 75",
-        "pools_percents": "30 45 60 75 90",
         "pools": ("warehouse warehouses=2 threads=1 scale=100 ms=20000", "sp mb=48 rounds=50"), "epoch_ms": 1000,
+        "pools_percents": "30 45 60 75 90", "goals": {"": "global even throughput fairness service"},
+        "disk_runs": (("lu-contiguous", "mem.policy=lru"), ("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=none"),
+                      ("fft", "mem.prefetch=ppg")),
         "pabs": "128 512 2048 8192 32768",
         "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("ocean", "mem.policy=lirs"), ("fft", "mem.policy=region"),
                      ("sp", "mem.policy=region"), ("cube", "mem.prefetch=ppg"), ("lu-rows", "mem.prefetch=ppg")),
+        "track": "fft cg mg sort warehouse",
     },
 }
 
@@ -77,15 +93,15 @@ SETTINGS = {
 class Options:
     def __init__(self, argv):
         given = {"kernel": "", "arch": os.environ.get("ARCH", "x86_64"), "machine": "openpower720", "quick": "0", "seeds": "1",
-                 "parts": "policy,pools,prefetch,pab,track,host", "apps": "", "policies": "", "percents": "", "latency": "1000000",
-                 "page": "4096", "jobs": str(os.cpu_count()), "out": "", "results": ""}
+                 "parts": ",".join(PARTS), "apps": "", "policies": "", "percents": "", "latency": "1000000",
+                 "page": "4096", "jobs": str(os.cpu_count()), "out": "", "results": "", "resume": "0"}
         for argument in argv:
             name, _, value = argument.partition("=")
             if name not in given or not value:
                 sys.exit(f"mm.py: unknown argument '{argument}'")
             given[name] = value
         self.kernel, self.arch, self.machine = given["kernel"], given["arch"], given["machine"]
-        self.quick = given["quick"] == "1"
+        self.quick, self.resume = given["quick"] == "1", given["resume"] == "1"
         for name in ("seeds", "latency", "page", "jobs"):
             if not given[name].isdigit():
                 sys.exit(f"mm.py: {name}='{given[name]}': expected a number")
@@ -93,8 +109,9 @@ class Options:
         self.set = dict(SETTINGS[self.quick])
         self.parts = given["parts"].split(",")
         self.apps = self.chosen("apps", given, self.set["apps"].split(), APPS)
+        self.prefetch_apps = self.chosen("apps", given, self.set["prefetch_apps"].split(), APPS)
         self.policies = self.chosen("policies", given, POLICIES, POLICIES)
-        self.percents = [int(p) for p in (given["percents"].split(",") if given["percents"] else self.set["percents"].split())]
+        self.given_percents = given["percents"].replace(",", " ")
         self.out = given["out"] or f"build/bench/mm-{self.arch}"
         self.results = given["results"] or (f"{self.out}/quick.txt" if self.quick else f"docs/results/mm-{self.arch}.txt")
 
@@ -105,6 +122,10 @@ class Options:
             if n not in known:
                 sys.exit(f"mm.py: {name}: '{n}' is not known: {', '.join(known)}")
         return names
+
+    def percents(self, app):
+        """Sizes of memory for part policy."""
+        return [int(p) for p in (self.given_percents or self.set["percents"].get(app) or self.set["percents"].get("", "50")).split()]
 
     def program(self, app):
         return APPS[app][0 if self.quick else 1]
@@ -136,6 +157,7 @@ class Bench:
         self.lines = []
         self.results = None
         self.failed = False
+        self.kernel_is = "-".join(hashlib.sha256(open(f, "rb").read()).hexdigest()[:16] for f in (options.kernel, "build/machine/machine.so"))
         self.pool = concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs)
 
     def say(self, text):
@@ -144,26 +166,43 @@ class Bench:
         if self.results:
             print(text, file=self.results, flush=True)
 
-    def run(self, name, arguments, programs, pab=None, smp=1, timeout=3000):
-        """One boot.  A dict for each program, with the figures of its RESULT and of memstat; None: it failed."""
+    def boot(self, name, plugin, append, smp, timeout):
+        """What one boot prints, and its status."""
         o = self.o
         out = os.path.join(o.out, name)
         os.makedirs(out, exist_ok=True)
-        line = " & ".join(f"memstat regions=0 -- {p}" for p in programs)
-        append = f"swap=model mem.pab={pab or o.set['pab']} {arguments} -- {line}"
-        command = ["tools/qemu.sh", f"kernel={o.kernel}", f"machine={o.machine}", f"smp={smp}", f"mem={o.set['mem']}", f"timeout={timeout}",
-                   f"out={out}", f"plugin=tlb={o.set['tlb']},disk={o.set['disk']},disk_latency={o.latency},disk_page={o.page}",
-                   f"append={append}"]
-        with open(os.path.join(out, "command.txt"), "w", encoding="ascii") as f:
-            print(" ".join(f"'{w}'" if " " in w else w for w in command), file=f)
+        command = ["tools/qemu.sh", f"kernel={o.kernel}", f"smp={smp}", f"mem={o.set['mem']}", f"timeout={timeout}", f"out={out}"]
+        command += [f"machine={o.machine}", f"plugin={plugin}"] if plugin else [f"drive={out}/disk"]
+        command += [f"append={append}"]
+        said = self.kernel_is + "\n" + " ".join(f"'{w}'" if " " in w else w for w in command) + "\n"
+        noted, console = os.path.join(out, "command.txt"), os.path.join(out, "console.txt")
+        if o.resume and os.path.exists(noted) and open(noted, encoding="ascii").read() == said:
+            return open(console, encoding="ascii").read().splitlines(), 0
+        if not plugin:
+            with open(f"{out}/disk", "wb") as f:
+                f.truncate(64 << 20)
+        if os.path.exists(noted):
+            os.remove(noted)
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=TOP, check=False,
                               env=dict(os.environ, ARCH=o.arch))
-        console = done.stdout.decode("ascii", "replace").replace("\r", "").splitlines()
-        with open(os.path.join(out, "console.txt"), "w", encoding="ascii") as f:
-            print("\n".join(console), file=f)
+        text = done.stdout.decode("ascii", "replace").replace("\r", "").replace("\ufffd", "?")
+        with open(console, "w", encoding="ascii") as f:
+            f.write(text)
+        if done.returncode == 0:
+            with open(noted, "w", encoding="ascii") as f:
+                f.write(said)
+        return text.splitlines(), done.returncode
+
+    def run(self, name, arguments, programs, pab=None, smp=1, timeout=3000, page=None, seed=1, plain=False, interval=0):
+        """One boot.  A dict for each program, with the figures of its RESULT and of memstat; None: it failed.  plain: on plain QEMU."""
+        o = self.o
+        line = " & ".join(f"memstat regions=0 interval={interval} -- {p}" for p in programs)
+        append = f"swap={'virtio' if plain else 'model'} mem.pab={pab or o.set['pab']} {arguments} -- {line}"
+        plugin = f"tlb={o.set['tlb']},disk={o.set['disk']},disk_latency={o.latency},disk_page={o.page if page is None else page},seed={seed}"
+        console, status = self.boot(name, "" if plain else plugin, append, smp, timeout)
         found = self.read(console, programs)
-        if done.returncode or found is None:
-            print(f"mm.py: {name} failed (status {done.returncode}): {out}/console.txt", file=sys.stderr)
+        if status or found is None:
+            print(f"mm.py: {name} failed (status {status}): {o.out}/{name}/console.txt", file=sys.stderr)
             self.failed = True
             return None
         return found
@@ -177,7 +216,9 @@ class Bench:
                 found.setdefault(figures["app"], {}).update(figures)
             elif line.startswith("memstat: "):
                 app = line.split()[1].rstrip(",")
-                found.setdefault(app, {}).update(memstat_figures([line] + console[i + 1:i + 7]))
+                figures = memstat_figures([line] + console[i + 1:i + 7])
+                found.setdefault(app, {}).update(figures)
+                found[app].setdefault("looks", []).append((figures["ms"], figures["major"]))
         names = [p.split()[0] for p in programs]
         if any(n not in found or "check" not in found[n] or "major" not in found[n] for n in names):
             return None
@@ -193,23 +234,25 @@ class Bench:
             self.cache[app] = dict(plain[0], pages=plain[0]["first"])
         return self.cache[app]
 
-    def limited(self, name, app, percent, arguments, pab=None):
-        """Runs APP with PERCENT of the memory it takes, for each seed; means of the figures."""
+    def limited(self, name, app, percent, arguments, pab=None, page=None):
+        """Runs APP with PERCENT of the memory it takes, for each seed if it draws: medians of the figures."""
         base = self.ample(app)
         limit = max(base["pages"] * percent // 100 * 4, 256)
         runs = []
-        for seed in range(1, self.o.seeds + 1):
-            found = self.run(f"{name}-{seed}", f"mem.process={limit}K mem.seed={seed} {arguments}", [self.o.program(app)], pab=pab)
+        for seed in range(1, (self.o.seeds if any(d in arguments for d in DRAWS) else 1) + 1):
+            found = self.run(f"{name}-{seed}", f"mem.process={limit}K mem.seed={seed} {arguments}", [self.o.program(app)], pab=pab, page=page)
             if not found:
                 return None
             runs.append(found[0])
-        mean = {k: sum(r[k] for r in runs) / len(runs) for k in ("major", "in", "out", "prefetched", "used", "ms")}
-        mean["ns"] = sum(float(r["ns"]) for r in runs) / len(runs)
+        middle = {k: statistics.median(r[k] for r in runs) for k in COUNTS}
+        times = [float(r["ns"]) for r in runs]
+        middle["ns"] = statistics.median(times)
+        middle["spread"] = f" ns_min={min(times):.0f} ns_max={max(times):.0f} seeds={len(times)}" if len(times) > 1 else ""
         right = all(r["check"] == "ok" and r.get("sum") == base.get("sum") for r in runs)
-        mean["check"] = "ok" if right else "differs"
+        middle["check"] = "ok" if right else "differs"
         if not right:
             self.failed = True
-        return mean
+        return middle
 
     def each(self, jobs):
         """Calls of jobs, some at a time, their results in order."""
@@ -242,16 +285,16 @@ def part_policy(bench):
     list(bench.each([(a, bench.ample, (a,)) for a in o.apps]))
     times = {}
     jobs = [((a, q, p), bench.limited, (f"policy-{a}-{q}-{p}", a, p, f"mem.policy={q}"))
-            for a in o.apps for p in o.percents for q in o.policies]
+            for a in o.apps for p in o.percents(a) for q in o.policies]
     for (app, policy, percent), found in bench.each(jobs):
         if not found:
             bench.say(f"RESULT mm.policy arch={o.arch} app={app} policy={policy} memory_pct={percent} check=failed")
             continue
         times[app, percent, policy] = found
         bench.say(f"RESULT mm.policy arch={o.arch} app={app} policy={policy} memory_pct={percent} ns={found['ns']:.0f} major={found['major']:.0f} "
-                  f"out={found['out']:.0f} check={found['check']}")
+                  f"out={found['out']:.0f}{found['spread']} check={found['check']}")
     for app in o.apps:
-        best = optimum(bench, app, o.percents)
+        best = optimum(bench, app, o.percents(app))
         for percent, misses in sorted(best.items()):
             ns = float(bench.ample(app)["ns"]) + misses * (o.latency + o.page) * CYCLES_NS
             times[app, percent, "opt"] = {"ns": ns, "major": misses}
@@ -262,7 +305,7 @@ def part_policy(bench):
 def lu_speedup(bench, times):
     """The most that a policy is faster than LRU on LU contiguous."""
     best = None
-    for percent in bench.o.percents:
+    for percent in bench.o.percents("lu-contiguous"):
         rows = {q: times["lu-contiguous", percent, q]["ns"] for q in bench.o.policies if ("lu-contiguous", percent, q) in times}
         opt = times.get(("lu-contiguous", percent, "opt"))
         if "lru" not in rows or not opt:
@@ -279,7 +322,7 @@ def program_regret(bench, times):
     """How much slower the chooser is than the best policy, over programs and sizes, in percent."""
     worst = None
     for app in bench.o.apps:
-        for percent in bench.o.percents:
+        for percent in bench.o.percents(app):
             rows = {q: times[app, percent, q]["ns"] for q in bench.o.policies if (app, percent, q) in times}
             chooser = rows.pop("chooser", None)
             rows.pop("region", None)
@@ -311,6 +354,21 @@ def window(path):
     return (ends[0][2] - starts[1][2]) / time, time
 
 
+def fault_rate(figures, ms):
+    """Faults a second in the second half of so many milliseconds."""
+    looks = [look for look in figures["looks"] if look[0] <= ms]
+    later = [look for look in looks if look[0] >= ms / 2]
+    if len(later) < 2:
+        return 1000 * figures["major"] / figures["ms"]
+    return 1000 * (later[-1][1] - later[0][1]) / (later[-1][0] - later[0][0])
+
+
+def seeds_of(bench, percent, goal):
+    """A quick run has several seeds at one size, where it has all goals."""
+    several = percent in bench.o.set["goals"] and goal in ("global", "throughput")
+    return bench.o.seeds if several or not bench.o.quick else 1
+
+
 def part_pools(bench):
     o, programs = bench.o, list(bench.o.set["pools"])
     names = [p.split()[0] for p in programs]
@@ -319,37 +377,47 @@ def part_pools(bench):
         return {"pools_gain": None}
     pages = sum(a["first"] for a in alone)
     jobs = []
-    for percent in (int(p) for p in o.set["pools_percents"].split()):
-        for goal in GOALS:
-            how = "mem.pool=global" if goal == "global" else f"mem.goal={goal}"
-            rate = "mem.rate=100 " if goal == "service" else ""
-            jobs.append(((percent, goal), bench.run, (f"pools-{percent}-{goal}", f"mem.user={pages * percent // 100 * 4}K mem.track=always "
-                         f"mem.epoch_ms={o.set['epoch_ms']} {how} {rate}".rstrip(), programs, None, 4)))
-    speeds, gains = {}, []
-    for (percent, goal), found in bench.each(jobs):
-        seen = window(os.path.join(o.out, f"pools-{percent}-{goal}", "truth.txt")) if found else None
-        if not seen:
-            bench.say(f"RESULT mm.pools arch={o.arch} programs={'+'.join(names)} memory_pct={percent} goal={goal} check=failed")
+    for percent in o.set["pools_percents"].split():
+        for goal in o.set["goals"].get(percent, o.set["goals"][""]).split():
+            how = "mem.pool=global" if goal == "global" else f"mem.goal={goal}" + (f" mem.rate={RATE}" if goal == "service" else "")
+            for seed in range(1, seeds_of(bench, percent, goal) + 1):
+                jobs.append(((int(percent), goal, seed), bench.run, (
+                    f"pools-{percent}-{goal}-{seed}", f"mem.user={pages * int(percent) // 100 * 4}K mem.track=always mem.epoch_ms={o.set['epoch_ms']} {how}",
+                    programs, None, 4, 3000, None, seed, False, o.set["epoch_ms"])))
+    speeds, gains, seen = {}, [], {}
+    for (percent, goal, seed), found in bench.each(jobs):
+        ipc = window(os.path.join(o.out, f"pools-{percent}-{goal}-{seed}", "truth.txt")) if found else None
+        if ipc:
+            seen.setdefault((percent, goal), []).append((ipc[0], found))
+        if seed < seeds_of(bench, str(percent), goal):
+            continue
+        head = f"RESULT mm.pools arch={o.arch} programs={'+'.join(names)} memory_pct={percent} goal={goal}"
+        runs = sorted(seen.get((percent, goal), []), key=lambda r: r[0])
+        if len(runs) < seed:
+            bench.say(head + " check=failed")
             bench.failed = True
             continue
-        speeds[percent, goal] = seen[0]
+        speed, figures = runs[len(runs) // 2]
+        speeds[percent, goal] = speed
         base = speeds.get((percent, "global"))
-        fewer = f"{100 * (1 - base / seen[0]):.1f}" if base else "-"
+        fewer = 100 * (1 - base / speed) if base else 0.0
         if base and goal == "throughput":
-            gains.append(100 * (1 - base / seen[0]))
-        rates = ",".join(f"{1000 * f['major'] / f['ms']:.0f}" for f in found)
-        bench.say(f"RESULT mm.pools arch={o.arch} programs={'+'.join(names)} memory_pct={percent} goal={goal} ipc={seen[0]:.4f} "
-                  f"fewer_cycles_pct={fewer} faults_per_s={rates} major={','.join(str(f['major']) for f in found)} "
-                  f"ops_per_s={found[0].get('ops_per_s', '-')} check={','.join(f['check'] for f in found)}")
+            gains.append(fewer)
+        rates = [fault_rate(f, min(g["ms"] for g in figures)) for f in figures]
+        bench.say(f"{head} ipc={speed:.4f} ipc_min={runs[0][0]:.4f} ipc_max={runs[-1][0]:.4f} seeds={len(runs)} fewer_cycles_pct={fewer:.1f} "
+                  f"faults_per_s={','.join(f'{r:.0f}' for r in rates)} major={','.join(str(f['major']) for f in figures)} "
+                  f"ops_per_s={figures[0].get('ops_per_s', '-')} check={','.join(f['check'] for f in figures)}")
+    if gains:
+        bench.say(f"RESULT mm.pools.summary arch={o.arch} sizes={len(gains)} fewer_cycles_best_pct={max(gains):.1f} fewer_cycles_worst_pct={min(gains):.1f}")
     return {"pools_gain": max(gains) if gains else None}
 
 
 def part_prefetch(bench):
     o = bench.o
-    apps = [a for a in o.set["prefetch_apps"].split()]
+    apps = o.prefetch_apps
     list(bench.each([(a, bench.ample, (a,)) for a in apps]))
     jobs = [((a, int(p), f), bench.limited, (f"prefetch-{a}-{f}-{p}", a, int(p), f"mem.prefetch={f}"))
-            for a in apps for p in o.set["prefetch_percents"].split() for f in PREFETCH]
+            for a in apps for p in (o.given_percents or o.set["prefetch_percents"]).split() for f in PREFETCH]
     base, summary = {}, {}
     for (app, percent, policy), found in bench.each(jobs):
         if not found:
@@ -369,6 +437,29 @@ def part_prefetch(bench):
         if (app, percent, policy) == ("lu-rows", 50, "ppg"):
             summary = {"ppg_recall": recall, "ppg_precision": precision}
     return summary
+
+
+def part_disk(bench):
+    """Other bandwidths of the disk."""
+    o = bench.o
+    jobs = [((a, how, page), bench.limited, (f"disk-{a}-{how.split('=')[1]}-{page}", a, 50, how, None, page))
+            for a, how in o.set["disk_runs"] for page in (0, o.page, 10 * o.page)]
+    for (app, how, page), found in bench.each(jobs):
+        head = f"RESULT mm.disk arch={o.arch} app={app} with={how} memory_pct=50 page_cycles={page}"
+        bench.say(f"{head} ns={found['ns']:.0f} major={found['major']:.0f} check={found['check']}" if found else f"{head} check=failed")
+    return {}
+
+
+def part_virtio(bench):
+    """The same on plain QEMU: no page access buffer, and time is the host's."""
+    o = bench.o
+    for app, how in o.set["disk_runs"]:
+        limit = max(bench.ample(app)["pages"] * 50 // 100 * 4, 256)
+        found = bench.run(f"virtio-{app}-{how.split('=')[1]}", f"mem.process={limit}K {how}", [o.program(app)], plain=True)
+        head = f"RESULT mm.virtio arch={o.arch} app={app} with={how} memory_pct=50"
+        bench.say(f"{head} host_ns={found[0]['ns']} major={found[0]['major']} in={found[0]['in']} out={found[0]['out']} check={found[0]['check']}"
+                  if found else f"{head} check=failed")
+    return {}
 
 
 def part_pab(bench):
@@ -397,22 +488,27 @@ def part_pab(bench):
     return {}
 
 
-def part_track(bench):
-    """test/bench/track.sh: what tracking costs."""
+def track(bench, program):
+    """test/bench/track.sh of one program: its lines, and whether it failed."""
     o = bench.o
-    command = ["test/bench/track.sh", f"kernel={o.kernel}", f"quick={int(o.quick)}", f"out={o.out}/track"]
+    command = ["test/bench/track.sh", f"kernel={o.kernel}", f"quick={int(o.quick)}", f"out={o.out}/track-{program}", f"programs={program}",
+               f"results={o.out}/track-{program}/results.txt"]
     if o.quick:
-        command += ["trackers=path soft scan", "programs=fft cg"]
+        command += ["trackers=path soft scan"]
     done = subprocess.run(command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False, env=dict(os.environ, ARCH=o.arch))
+    return [line for line in done.stdout.decode().splitlines() if line.startswith("RESULT ")], done.returncode
+
+
+def part_track(bench):
+    """What tracking costs."""
     worst = None
-    for line in done.stdout.decode().splitlines():
-        if line.startswith("RESULT "):
+    for _, (lines, status) in bench.each([(p, track, (bench, p)) for p in bench.o.set["track"].split()]):
+        for line in lines:
             bench.say(line)
             figures = pairs(line)
             if figures["tracker"] == "path":
                 worst = max(worst if worst is not None else -100.0, float(figures["overhead_pct"]))
-    if done.returncode:
-        bench.failed = True
+        bench.failed = bench.failed or bool(status)
     return {"path_overhead": worst}
 
 
@@ -435,6 +531,12 @@ def part_host(bench):
             bench.say(line.replace("RESULT regret.summary", f"RESULT mm.regret arch={bench.o.arch}"))
             if pairs(line)["group"] == "named":
                 regret = float(pairs(line)["worst_points"])
+    for program in ("lu", "random"):
+        done = subprocess.run(["build/host/sim_prefetch"], cwd=TOP, env=dict(quick, PROGRAM=program), stdout=subprocess.PIPE, check=False)
+        bad = bad or done.returncode
+        for line in done.stdout.decode().splitlines():
+            if line.startswith("RESULT prefetch ") and pairs(line)["memory_pct"] == "50":
+                bench.say(line.replace("RESULT prefetch", "RESULT mm.prefetch.host", 1))
     if error is not None and unfiltered is not None:
         bench.say(f"RESULT mm.mrc arch={bench.o.arch} err_pct={error:.2f} unfiltered_pct={unfiltered:.2f}")
     bench.failed = bench.failed or bool(bad)
@@ -443,7 +545,8 @@ def part_host(bench):
 
 # ---- The whole ----
 
-PARTS = {"policy": part_policy, "pools": part_pools, "prefetch": part_prefetch, "pab": part_pab, "track": part_track, "host": part_host}
+PARTS = {"policy": part_policy, "pools": part_pools, "prefetch": part_prefetch, "disk": part_disk,
+         "virtio": part_virtio, "pab": part_pab, "track": part_track, "host": part_host}
 
 
 def main():
@@ -456,14 +559,19 @@ def main():
     os.makedirs(os.path.dirname(options.results), exist_ok=True)
     bench = Bench(options)
     s = options.set
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], stdout=subprocess.PIPE, check=False).stdout.decode().strip() or "unknown"
     version = subprocess.run([f"qemu-system-{options.arch}", "--version"], stdout=subprocess.PIPE, check=True).stdout.decode().split()[3]
     with open(options.results, "w", encoding="ascii") as bench.results:
-        bench.say(f"# make bench-mm{' QUICK=1' if options.quick else ''} SEEDS={options.seeds}: arch={options.arch} machine={options.machine}, QEMU {version}")
+        bench.say(f"# make bench-mm{' QUICK=1' if options.quick else ''} SEEDS={options.seeds}: arch={options.arch} machine={options.machine}, QEMU {version}, commit {commit}")
         bench.say(f"# disk of the simulated machine: latency {options.latency} cycles, {options.page} a page; TLB {s['tlb']}, page access buffer {s['pab']}")
-        bench.say("# programs: " + "; ".join(f"{a}: {options.program(a)}" for a in options.apps))
+        apps = sorted(set(options.apps + options.prefetch_apps + [a for a, _ in s["pab_runs"] + s["disk_runs"]]))
+        bench.say("# programs: " + "; ".join(f"{a}: {options.program(a)}" for a in apps) + "; pools: " + " & ".join(s["pools"]))
         found = {}
         for part in options.parts:
+            before, begun = os.times(), time.monotonic()
             found.update(PARTS[part](bench))
+            cpu = sum(os.times()[:4]) - sum(before[:4])
+            bench.say(f"# part {part}: {cpu:.0f} s of the host's CPUs in {time.monotonic() - begun:.0f} s")
 
         def figure(name):
             return "-" if found.get(name) is None else f"{found[name]:.2f}"

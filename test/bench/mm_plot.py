@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Draws what test/bench/mm.py has measured, by gnuplot, as SVG or PNG.
+
+    test/bench/mm_plot.py FILE PREFIX [png]
+
+FILE has lines RESULT mm...; into PREFIX-policy.svg time by memory and replacement policy, PREFIX-pools.svg speed by memory and goal,
+PREFIX-prefetch.svg, PREFIX-pab.svg and PREFIX-track.svg.  What the file has no lines of is not drawn.
+"""
+import subprocess
+import sys
+
+COLOURS = {
+    "opt": "#000000", "lru": "#1f77b4", "clock": "#17becf", "mru": "#9467bd", "lirs": "#2ca02c", "arc": "#ff7f0e", "region": "#8c564b", "chooser": "#d62728",
+    "global": "#000000", "even": "#7f7f7f", "throughput": "#d62728", "fairness": "#2ca02c", "service": "#1f77b4",
+    "none": "#7f7f7f", "spatial": "#1f77b4", "ppg": "#d62728", "ppg-published": "#ff7f0e",
+    "path": "#d62728", "whole": "#ff7f0e", "log": "#9467bd", "soft": "#1f77b4", "scan": "#7f7f7f",
+}
+
+
+def read(path):
+    """Of each kind of line its figures."""
+    found = {}
+    with open(path, encoding="ascii") as f:
+        for line in f:
+            words = line.split()
+            if len(words) > 2 and words[0] == "RESULT" and "check=failed" not in words:
+                found.setdefault(words[1], []).append(dict(w.split("=", 1) for w in words[2:] if "=" in w))
+    return found
+
+
+def unique(values):
+    return list(dict.fromkeys(values))
+
+
+class Page:
+    """Panels beside each other; every panel's curves or bars are blocks of data inside the script."""
+
+    def __init__(self, path, panels, height=420):
+        kind = "pngcairo" if path.endswith(".png") else "svg"
+        self.script = [f"set terminal {kind} size {max(380 * panels, 520)},{height} font 'sans,11' background '#ffffff'", f"set output '{path}'",
+                       f"set multiplot layout 1,{panels}", "set grid ytics lc rgb '#dddddd' lw 1", "set key below", "set border 3", "set tics nomirror"]
+        self.path, self.blocks = path, 0
+
+    def block(self, rows):
+        name = f"$d{self.blocks}"
+        self.blocks += 1
+        self.script += [f"{name} << EOD"] + [" ".join(map(str, r)) for r in rows] + ["EOD"]
+        return name
+
+    def panel(self, title, x, y, curves, extra=()):
+        """curves: name, points (x, y)."""
+        parts = []
+        for name, points in curves:
+            data, colour = self.block(sorted(points)), COLOURS.get(name, "#1f77b4")
+            dash = " dt 2" if name in ("opt", "global") else ""
+            parts.append(f"{data} using 1:2 with linespoints pt 7 ps 0.5 lw 2 lc '{colour}'{dash} title '{name}' noenhanced")
+        self.script += [f"set title '{title}' noenhanced", f"set xlabel '{x}'", f"set ylabel '{y}'", *extra, "plot " + ", ".join(parts)]
+
+    def bars(self, title, y, groups, names, value, extra=()):
+        """A bar for each name in each group."""
+        parts = []
+        for name in names:
+            data = self.block([[f'"{g}"', value(g, name)] for g in groups])
+            parts.append(f"{data} using 2:xtic(1) with histograms fs solid 0.8 noborder lc '{COLOURS.get(name, '#1f77b4')}' title '{name}' noenhanced")
+        self.script += [f"set title '{title}'", "unset xlabel", f"set ylabel '{y}'", "set style data histograms", "set style histogram clustered gap 1",
+                        "set xtics noenhanced", *extra, "plot " + ", ".join(parts)]
+
+    def draw(self):
+        subprocess.run(["gnuplot"], input="\n".join(self.script + ["unset multiplot", ""]).encode(), check=True)
+        print(f"plot: {self.path}")
+
+
+def draw_policy(rows, path):
+    apps = unique(r["app"] for r in rows)
+    page = Page(path, len(apps))
+    for app in apps:
+        own = [r for r in rows if r["app"] == app]
+        curves = [(q, [(int(r["memory_pct"]), float(r["ns"]) / 1e9) for r in own if r["policy"] == q]) for q in unique(r["policy"] for r in own)]
+        page.panel(app, "memory, percent of its pages", "seconds of model time", curves, ["set logscale y"])
+    page.draw()
+
+
+def draw_pools(rows, path):
+    page = Page(path, 2)
+    goals = unique(r["goal"] for r in rows)
+
+    def curves(column):
+        return [(g, [(int(r["memory_pct"]), float(column(r))) for r in rows if r["goal"] == g]) for g in goals]
+
+    page.panel(rows[0]["programs"], "memory, percent of both", "user instructions per cycle", curves(lambda r: r["ipc"]), ["set yrange [0:*]"])
+    page.panel("against one pool for both", "memory, percent of both", "fewer cycles, percent", curves(lambda r: r["fewer_cycles_pct"]),
+               ["set yrange [*:*]"])
+    page.draw()
+
+
+def draw_prefetch(rows, path):
+    several = len(unique(r["memory_pct"] for r in rows)) > 1
+    labels = [r["app"] + (f" {r['memory_pct']}%" if several else "") for r in rows]
+    apps, names = unique(labels), unique(r["policy"] for r in rows)
+    by = {(label, r["policy"]): r for label, r in zip(labels, rows)}
+
+    def of(column, scale=1.0):
+        return lambda app, name: float(by[app, name][column]) * scale if (app, name) in by else 0.0
+
+    page = Page(path, 4)
+    page.bars("time", "seconds of model time", apps, names, of("ns", 1e-9), ["set yrange [0:*]"])
+    page.bars("recall", "percent of faults avoided", apps, names[1:], of("recall_pct"), ["set yrange [0:105]"])
+    page.bars("precision", "percent of prefetched pages used", apps, names[1:], of("precision_pct"))
+    page.bars("more pages moved", "percent", apps, names[1:], of("io_pct"), ["set yrange [*:*]"])
+    page.draw()
+
+
+def draw_pab(rows, path):
+    kinds = unique(f"{r['app']} {r['with']}" for r in rows)
+    page = Page(path, 2)
+    colours = dict(zip(kinds, list(COLOURS.values())[1:]))
+    COLOURS.update(colours)
+
+    def curves(column, scale):
+        return [(k, [(int(r["pab"]), float(r[column]) * scale) for r in rows if f"{r['app']} {r['with']}" == k]) for k in kinds]
+
+    page.panel("with half of its memory", "page access buffer, entries", "seconds of model time", curves("ns", 1e-9),
+               ["set logscale x 2", "set yrange [0:*]"])
+    page.panel("with memory ample, every page tracked", "page access buffer, entries", "overhead, percent", curves("overhead_pct", 1), ["set key below"])
+    page.draw()
+
+
+def draw_track(rows, path):
+    programs, names = unique(r["program"] for r in rows), unique(r["tracker"] for r in rows)
+    by = {(r["program"], r["tracker"]): r for r in rows}
+    page = Page(path, 1)
+    page.bars("tracking, memory ample", "overhead, percent", programs, names, lambda p, t: by.get((p, t), {}).get("overhead_pct", 0),
+              ["set logscale y", "set yrange [0.1:*]"])
+    page.draw()
+
+
+def main():
+    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["png"]):
+        sys.exit("usage: mm_plot.py FILE PREFIX [png]")
+    found = read(sys.argv[1])
+    for kind, draw in (("policy", draw_policy), ("pools", draw_pools), ("prefetch", draw_prefetch), ("pab", draw_pab), ("track", draw_track)):
+        if found.get(f"mm.{kind}"):
+            draw(found[f"mm.{kind}"], f"{sys.argv[2]}-{kind}.{'png' if sys.argv[3:] else 'svg'}")
+
+
+if __name__ == "__main__":
+    main()
