@@ -13,7 +13,8 @@ uint64_t swap_wanted = SWAP_NONE, swap_bytes_max = MEMORY_UNLIMITED;
 #define LIMIT_MIN (256 * KIB) /* an instruction alone may need a dozen pages */
 
 /* Of replace_policies and prefetch_policies; the others in the order of their enumerations. */
-static const char *const policy_names[] = {"lru", "clock", "mru", "lirs", "arc", "region", "chooser", NULL};
+static const char *const policy_names[] = {"lru", "clock",  "mru",     "lirs", "arc",
+                                           "gap", "region", "chooser", NULL};
 static const char *const prefetch_names[] = {"none", "spatial", "ppg", "ppg-published", NULL};
 /* Behind the first: of share_goal_names. */
 static const char *const goal_names[] = {"even", "throughput", "fairness", "service", NULL};

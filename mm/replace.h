@@ -7,6 +7,7 @@
  *   mru      the most recently used: of a loop, what came first stays
  *   lirs     of those used once in a long while, the first [Jiang and Zhang 2002]
  *   arc      between recency and frequency, by which of both misses more [Megiddo and Modha 2003]
+ *   gap      whose next use is foretold to be farthest, by gaps between uses [Phalke and Gopinath 1995]
  *   region   LRU or MRU for each region, by its curves, and memory where it saves most misses [Azimi 2007, 4.3.1]
  *   chooser  what the one of these does that has lately missed least, by shadows on a sample of the pages
  *
@@ -85,7 +86,7 @@ struct replace_ops {
 };
 
 extern const struct replace_ops replace_lru, replace_clock, replace_mru, replace_lirs, replace_arc,
-    replace_region, replace_chooser;
+    replace_gap, replace_region, replace_chooser;
 extern const struct replace_ops *const replace_policies[]; /* NULL-terminated, in the order above */
 
 /* The policy of that name, or NULL. */

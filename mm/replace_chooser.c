@@ -36,10 +36,10 @@ enum {
 };
 
 static const struct replace_ops *const shadowed[] = {&replace_lru, &replace_clock, &replace_lirs,
-                                                     &replace_arc, NULL};
-static const struct replace_ops *const expert[] = {&replace_lru, &replace_clock, &replace_lirs, &replace_arc,
-                                                   &replace_follow};
-enum { MRU = 4, EXPERTS = ARRAY_SIZE(expert) };
+                                                     &replace_arc, &replace_gap,   NULL};
+static const struct replace_ops *const expert[] = {&replace_lru, &replace_clock, &replace_lirs,
+                                                   &replace_arc, &replace_gap,   &replace_follow};
+enum { GAP = 4, MRU, EXPERTS = ARRAY_SIZE(expert) };
 
 /* Counts are of sampled accesses, times ONE where they decay. */
 #define ONE 65536
@@ -63,7 +63,7 @@ struct chooser {
     struct replace_link link[];   /* mark: in MRU's set, resident or not */
 };
 
-/* ---- Memory: the links, the state of the expert in force, the shadows ---- */
+/* ---- Memory: the links, the state of the expert in force, that of `gap`, the shadows ---- */
 
 static size_t links_bytes(uint32_t nodes)
 {
@@ -75,7 +75,7 @@ static size_t expert_bytes(uint32_t nodes)
     size_t most = 0;
 
     for (uint32_t i = 0; i < EXPERTS; i++)
-        most = MAX(most, expert[i]->bytes(nodes));
+        most = i == GAP ? most : MAX(most, expert[i]->bytes(nodes));
     return most;
 }
 
@@ -83,17 +83,29 @@ static size_t chooser_bytes(uint32_t nodes)
 {
     if (nodes < 1 || nodes > REPLACE_NODES_MAX)
         return 0;
-    return links_bytes(nodes) + expert_bytes(nodes) + shadows_bytes(shadowed, nodes);
+    return links_bytes(nodes) + expert_bytes(nodes) + replace_gap.bytes(nodes) +
+           shadows_bytes(shadowed, nodes);
 }
 
-static void *in_force(const struct chooser *s)
+static void *changing(const struct chooser *s)
 {
     return (char *)(uintptr_t)s + links_bytes(s->nodes);
 }
 
+/* Of `gap`, which is told of the real memory all the time. */
+static void *gaps(const struct chooser *s)
+{
+    return (char *)changing(s) + expert_bytes(s->nodes);
+}
+
+static void *in_force(const struct chooser *s)
+{
+    return s->current == GAP ? gaps(s) : changing(s);
+}
+
 static void *shadows(const struct chooser *s)
 {
-    return (char *)in_force(s) + expert_bytes(s->nodes);
+    return (char *)gaps(s) + replace_gap.bytes(s->nodes);
 }
 
 static bool resident(const struct chooser *s, uint32_t node)
@@ -115,7 +127,7 @@ static uint32_t interval(const struct chooser *s)
 static int chooser_init(void *state, const struct replace_config *config)
 {
     struct chooser *s = state;
-    const struct replace_ops *first = config->first ? replace_find(config->first) : &replace_lru;
+    const struct replace_ops *first = config->first ? replace_find(config->first) : &replace_lirs;
     int rc = replace_config_check(config);
 
     if (rc)
@@ -132,7 +144,8 @@ static int chooser_init(void *state, const struct replace_config *config)
     links_init(s->link, 0, s->nodes);
     shadows_init(&s->shadows, shadows(s), shadowed, s->nodes, s->frames, s->seed);
     s->until = interval(s);
-    return first->init(in_force(s), config);
+    rc = replace_gap.init(gaps(s), config);
+    return rc || s->current == GAP ? rc : first->init(in_force(s), config);
 }
 
 /* The sample is another: as if the shadows had what is resident. */
@@ -147,14 +160,17 @@ static void chooser_grow(void *state, uint32_t nodes)
 {
     struct chooser *s = state;
     uint32_t before = s->nodes;
-    char *at = in_force(s), *behind = shadows(s);
+    char *at = changing(s), *after = gaps(s), *behind = shadows(s);
 
     ASSERT(nodes >= before && nodes <= REPLACE_NODES_MAX);
     s->nodes = nodes;
     memmove(shadows(s), behind, shadows_bytes(shadowed, before));
-    memmove(in_force(s), at, expert_bytes(before));
+    memmove(gaps(s), after, replace_gap.bytes(before));
+    memmove(changing(s), at, expert_bytes(before));
     links_init(s->link, before, nodes);
-    expert[s->current]->grow(in_force(s), nodes);
+    replace_gap.grow(gaps(s), nodes);
+    if (s->current != GAP)
+        expert[s->current]->grow(changing(s), nodes);
     if (shadows_grow(&s->shadows, shadows(s), shadowed, nodes))
         fill_shadows(s);
 }
@@ -225,6 +241,8 @@ static void take_over(struct chooser *s, uint32_t next, uint32_t far)
     s->current = next;
     s->switches++;
     s->excess[next] -= (int64_t)MAX(far, s->shadows.small / 8) * ONE;
+    if (next == GAP)
+        return;
     expert[next]->init(in_force(s), &config);
     for (uint32_t n = s->resident.tail; n != LINK_END; n = s->link[n].prev) {
         expert[next]->enter(in_force(s), n, 0);
@@ -327,7 +345,9 @@ static void chooser_touch(void *state, uint32_t node)
 
     ASSERT(node < s->nodes);
     list_to_head(s->link, &s->resident, node);
-    expert[s->current]->touch(in_force(s), node);
+    replace_gap.touch(gaps(s), node);
+    if (s->current != GAP)
+        expert[s->current]->touch(changing(s), node);
     used(s, node, false);
 }
 
@@ -337,7 +357,9 @@ static void chooser_enter(void *state, uint32_t node, uint32_t region)
 
     ASSERT(node < s->nodes);
     list_push_head(s->link, &s->resident, node);
-    expert[s->current]->enter(in_force(s), node, region);
+    replace_gap.enter(gaps(s), node, region);
+    if (s->current != GAP)
+        expert[s->current]->enter(changing(s), node, region);
     used(s, node, true);
 }
 
@@ -347,7 +369,9 @@ static void chooser_enter_unused(void *state, uint32_t node, uint32_t region)
 
     ASSERT(node < s->nodes);
     list_push_head(s->link, &s->resident, node);
-    expert[s->current]->enter_unused(in_force(s), node, region);
+    replace_gap.enter_unused(gaps(s), node, region);
+    if (s->current != GAP)
+        expert[s->current]->enter_unused(changing(s), node, region);
 }
 
 static uint32_t chooser_victim(void *state, uint32_t incoming)
@@ -363,7 +387,9 @@ static void chooser_leave(void *state, uint32_t node)
 
     ASSERT(node < s->nodes);
     list_remove(s->link, &s->resident, node);
-    expert[s->current]->leave(in_force(s), node);
+    replace_gap.leave(gaps(s), node);
+    if (s->current != GAP)
+        expert[s->current]->leave(changing(s), node);
 }
 
 static void chooser_forget(void *state, uint32_t node)
@@ -372,7 +398,9 @@ static void chooser_forget(void *state, uint32_t node)
 
     if (resident(s, node))
         list_remove(s->link, &s->resident, node);
-    expert[s->current]->forget(in_force(s), node);
+    replace_gap.forget(gaps(s), node);
+    if (s->current != GAP)
+        expert[s->current]->forget(changing(s), node);
     if (shadows_sampled(&s->shadows, node))
         shadows_forget(&s->shadows, shadows(s), shadowed, node);
     if (s->link[node].mark)
@@ -387,7 +415,9 @@ static void chooser_resize(void *state, uint32_t frames)
 
     ASSERT(frames > 0);
     s->frames = frames;
-    expert[s->current]->resize(in_force(s), frames);
+    replace_gap.resize(gaps(s), frames);
+    if (s->current != GAP)
+        expert[s->current]->resize(changing(s), frames);
     shadows_resize(&s->shadows, shadows(s), shadowed, frames);
     if (s->set_size > frames)
         set_shrink(s);
@@ -410,19 +440,22 @@ static const char *chooser_check(const void *state)
 
     for (uint32_t n = 0; n < s->nodes && !broken; n++) {
         set += s->link[n].mark;
-        if (expert[s->current]->resident(in_force(s), n) != resident(s, n))
+        if (expert[s->current]->resident(in_force(s), n) != resident(s, n) ||
+            replace_gap.resident(gaps(s), n) != resident(s, n))
             broken = "chooser: the expert in force knows other pages as resident";
     }
     if (!broken && (set != s->set_size || set > s->frames))
         broken = "chooser: MRU's set is miscounted";
     if (!broken)
         broken = expert[s->current]->check(in_force(s));
+    if (!broken)
+        broken = replace_gap.check(gaps(s));
     return broken ? broken : shadows_check(&s->shadows, shadows(s), shadowed);
 }
 
 const struct replace_ops replace_chooser = {
     .name = "chooser",
-    .per_node = 3 * sizeof(struct replace_link) + 1,
+    .per_node = 6 * sizeof(struct replace_link) + 1,
     .use_once = true,
     .bytes = chooser_bytes,
     .init = chooser_init,

@@ -40,7 +40,7 @@ import sys
 import time
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-POLICIES = "lru clock mru lirs arc region chooser".split()
+POLICIES = "lru clock mru lirs arc gap region chooser".split()
 PREFETCH = "none spatial ppg ppg-published".split()
 GOALS = "global even throughput fairness service".split()
 PAGE = 4096

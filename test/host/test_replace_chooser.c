@@ -5,7 +5,7 @@
 #include "mm/replace_follow.h"
 #include "tools/replay/simulate.h"
 
-static const char *const experts[] = {"lru", "clock", "mru", "lirs", "arc"};
+static const char *const experts[] = {"lru", "clock", "mru", "lirs", "arc", "gap"};
 
 static double rate(const struct replace_ops *ops, const struct trace *t, uint32_t frames, const char *first)
 {

@@ -232,7 +232,7 @@ static void policies_are_named_or_all(void **state)
     assert_int_equal(replay_policies(&q, "lru,", why), -EINVAL);
     assert_int_equal(replay_policies(&q, "lfu", why), -EINVAL);
     assert_string_equal(why,
-                        "--policy: expected one of lru clock mru lirs arc region chooser, found \"lfu\"");
+                        "--policy: expected one of lru clock mru lirs arc gap region chooser, found \"lfu\"");
 }
 
 /* A loop of three pages in two frames: LRU always misses, OPT and MRU every second time, but for first uses. */

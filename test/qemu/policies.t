@@ -9,7 +9,7 @@ misses() { # POLICY: into $n, how often a page had to be read
 }
 misses lru
 lru=$n
-for at_most in lirs=50 mru=75 region=75 chooser=50; do # per cent of LRU's misses
+for at_most in lirs=50 mru=75 gap=50 region=75 chooser=50; do # per cent of LRU's misses
 	policy=${at_most%=*}
 	misses "$policy"
 	r=0

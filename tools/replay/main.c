@@ -17,7 +17,7 @@ void panic(const char *fmt, ...)
 
 static const char usage[] =
     "usage: vigil-replay [options] TRACE\n"
-    "  --policy NAME,...   lru clock mru lirs arc region chooser: all, if not given\n"
+    "  --policy NAME,...   lru clock mru lirs arc gap region chooser: all, if not given\n"
     "  --frames N,...      sizes of memory in pages, or percents of the pages of the trace: 1000,20%\n"
     "  --points N          that many sizes, evenly up to all pages (20), if --frames is not given\n"
     "  --format NAME       vigil text lirs u32 u64 oracle: guessed, if not given\n"
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
         fail("options", why);
     rc = replay_run(&q, &t, &result);
     if (rc)
-        fail("options", rc == -ENOMEM ? "no memory" : "--first: expected one of lru clock mru lirs arc");
+        fail("options", rc == -ENOMEM ? "no memory" : "--first: expected one of lru clock mru lirs arc gap");
     replay_print(stdout, &q, &t, &result);
     if (o.plot && replay_plot(o.plot, &q, &t, &result, why))
         fail("options", why);
