@@ -30,235 +30,16 @@ pab        the page access buffer's size: its effect on time with a policy, or p
 track      test/bench/track.sh
 host       bench-mrc, bench-regret, and of bench-prefetch blocked LU and random accesses; they are of no architecture
 """
-import concurrent.futures
-import hashlib
 import os
-import re
-import statistics
 import subprocess
 import sys
 import time
+sys.dont_write_bytecode = True
+from mm_runs import TOP, Bench, Options, pairs
 
-TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-POLICIES = "lru clock mru lirs arc gap region chooser".split()
-PREFETCH = "none spatial ppg ppg-published".split()
-GOALS = "global even throughput fairness service".split()
-PAGE = 4096
 CYCLES_NS = 1.0  # the simulated machine's clock: a cycle is a nanosecond
 RATE = 400  # faults a second that goal=service asks for
-DRAWS = ("chooser",)  # policies whose figures depend on the seed
-COUNTS = ("major", "in", "out", "prefetched", "used", "ms")
-
-# Applications: quick, whole.
-APPS = {
-    "lu-contiguous": ("lu layout=contiguous n=512", "lu layout=contiguous mb=48"),
-    "lu-rows": ("lu layout=rows n=512", "lu layout=rows mb=48"),
-    "fft": ("fft log2n=16", "fft log2n=20"),
-    "cg": ("cg mb=2", "cg mb=48"),
-    "mg": ("mg mb=3 cycles=2", "mg mb=48"),
-    "sp": ("sp mb=3 steps=2", "sp mb=48"),
-    "ocean": ("ocean mb=2 tiles=4 steps=2", "ocean mb=48 tiles=4"),
-    "barnes": ("barnes mb=2 steps=1", "barnes mb=48"),
-    "phylogeny": ("phylogeny mb=2", "phylogeny mb=48"),
-    "cube": ("cube mb=2", "cube mb=48"),
-    "warehouse": ("warehouse warehouses=1 threads=1 scale=12 ms=500", "warehouse warehouses=2 threads=1 scale=100 ms=5000"),
-}
-SETTINGS = {
-    True: {
-        "pab": 128, "tlb": 16, "mem": "128M", "disk": "64M",
-        "apps": "lu-contiguous fft cg", "percents": {"lu-contiguous": "50 75 90", "fft": "50", "cg": "75"},
-        "prefetch_apps": "fft cg lu-rows", "prefetch_percents": "50",
-        "pools": ("warehouse warehouses=1 threads=1 scale=12 ms=800", "sp mb=2 rounds=12"), "epoch_ms": 30,
-        "pools_percents": "40 50 60 75 90", "goals": {"": "global throughput", "60": "global even throughput fairness service"},
-        "disk_runs": (("fft", "mem.prefetch=none"), ("fft", "mem.prefetch=ppg")),
-        "pabs": "128 256 512", "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=ppg")),
-        "track": "fft cg mg",
-    },
-    False: {
-        "pab": 2048, "tlb": 128, "mem": "512M", "disk": "512M",
-        "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube", "percents": {"": "25 40 55 70 85 100"},
-        "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse", "prefetch_percents": "40 50 75",
-        "pools": ("warehouse warehouses=2 threads=1 scale=100 ms=20000", "sp mb=48 rounds=50"), "epoch_ms": 1000,
-        "pools_percents": "30 45 60 75 90", "goals": {"": "global even throughput fairness service"},
-        "disk_runs": (("lu-contiguous", "mem.policy=lru"), ("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=none"),
-                      ("fft", "mem.prefetch=ppg")),
-        "pabs": "128 512 2048 8192 32768",
-        "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("ocean", "mem.policy=lirs"), ("fft", "mem.policy=region"),
-                     ("sp", "mem.policy=region"), ("cube", "mem.prefetch=ppg"), ("lu-rows", "mem.prefetch=ppg")),
-        "track": "fft cg mg sort warehouse",
-    },
-}
-
-
-class Options:
-    def __init__(self, argv):
-        given = {"kernel": "", "arch": os.environ.get("ARCH", "x86_64"), "machine": "openpower720", "quick": "0", "seeds": "1",
-                 "parts": ",".join(PARTS), "apps": "", "policies": "", "percents": "", "latency": "1000000",
-                 "page": "4096", "jobs": str(os.cpu_count()), "out": "", "results": "", "resume": "0"}
-        for argument in argv:
-            name, _, value = argument.partition("=")
-            if name not in given or not value:
-                sys.exit(f"mm.py: unknown argument '{argument}'")
-            given[name] = value
-        self.kernel, self.arch, self.machine = given["kernel"], given["arch"], given["machine"]
-        self.quick, self.resume = given["quick"] == "1", given["resume"] == "1"
-        for name in ("seeds", "latency", "page", "jobs"):
-            if not given[name].isdigit():
-                sys.exit(f"mm.py: {name}='{given[name]}': expected a number")
-            setattr(self, name, int(given[name]))
-        self.set = dict(SETTINGS[self.quick])
-        self.parts = given["parts"].split(",")
-        self.apps = self.chosen("apps", given, self.set["apps"].split(), APPS)
-        self.prefetch_apps = self.chosen("apps", given, self.set["prefetch_apps"].split(), APPS)
-        self.policies = self.chosen("policies", given, POLICIES, POLICIES)
-        self.given_percents = given["percents"].replace(",", " ")
-        self.out = given["out"] or f"build/bench/mm-{self.arch}"
-        self.results = given["results"] or (f"{self.out}/quick.txt" if self.quick else f"docs/results/mm-{self.arch}.txt")
-
-    @staticmethod
-    def chosen(name, given, default, known):
-        names = given[name].split(",") if given[name] else default
-        for n in names:
-            if n not in known:
-                sys.exit(f"mm.py: {name}: '{n}' is not known: {', '.join(known)}")
-        return names
-
-    def percents(self, app):
-        """Sizes of memory for part policy."""
-        return [int(p) for p in (self.given_percents or self.set["percents"].get(app) or self.set["percents"].get("", "50")).split()]
-
-    def program(self, app):
-        return APPS[app][0 if self.quick else 1]
-
-
-# ---- Runs ----
-
-def pairs(line):
-    return dict(w.split("=", 1) for w in line.split() if "=" in w)
-
-
-def memstat_figures(lines):
-    """What memstat printed at a program's end: the figures behind its line."""
-    text = "\n".join(lines)
-    found = {}
-    for key, pattern in (("major", r"faults: (\d+) major"), ("first", r"(\d+) first"), ("in", r"pages: (\d+) in"),
-                         ("out", r"in, (\d+) out"), ("prefetched", r"prefetched: (\d+)"), ("used", r"used: (\d+)")):
-        match = re.search(pattern, text)
-        found[key] = int(match.group(1)) if match else 0
-    match = re.match(r"memstat: \S+ ([0-9.]+) ms", text)
-    found["ms"] = float(match.group(1)) if match else 0.0
-    return found
-
-
-class Bench:
-    def __init__(self, options):
-        self.o = options
-        self.cache = {}
-        self.lines = []
-        self.results = None
-        self.failed = False
-        self.kernel_is = "-".join(hashlib.sha256(open(f, "rb").read()).hexdigest()[:16] for f in (options.kernel, "build/machine/machine.so"))
-        self.pool = concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs)
-
-    def say(self, text):
-        print(text, flush=True)
-        self.lines.append(text)
-        if self.results:
-            print(text, file=self.results, flush=True)
-
-    def boot(self, name, plugin, append, smp, timeout):
-        """What one boot prints, and its status."""
-        o = self.o
-        out = os.path.join(o.out, name)
-        os.makedirs(out, exist_ok=True)
-        command = ["tools/qemu.sh", f"kernel={o.kernel}", f"smp={smp}", f"mem={o.set['mem']}", f"timeout={timeout}", f"out={out}"]
-        command += [f"machine={o.machine}", f"plugin={plugin}"] if plugin else [f"drive={out}/disk"]
-        command += [f"append={append}"]
-        said = self.kernel_is + "\n" + " ".join(f"'{w}'" if " " in w else w for w in command) + "\n"
-        noted, console = os.path.join(out, "command.txt"), os.path.join(out, "console.txt")
-        if o.resume and os.path.exists(noted) and open(noted, encoding="ascii").read() == said:
-            return open(console, encoding="ascii").read().splitlines(), 0
-        if not plugin:
-            with open(f"{out}/disk", "wb") as f:
-                f.truncate(64 << 20)
-        if os.path.exists(noted):
-            os.remove(noted)
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=TOP, check=False,
-                              env=dict(os.environ, ARCH=o.arch))
-        text = done.stdout.decode("ascii", "replace").replace("\r", "").replace("\ufffd", "?")
-        with open(console, "w", encoding="ascii") as f:
-            f.write(text)
-        if done.returncode == 0:
-            with open(noted, "w", encoding="ascii") as f:
-                f.write(said)
-        return text.splitlines(), done.returncode
-
-    def run(self, name, arguments, programs, pab=None, smp=1, timeout=3000, page=None, seed=1, plain=False, interval=0):
-        """One boot.  A dict for each program, with the figures of its RESULT and of memstat; None: it failed.  plain: on plain QEMU."""
-        o = self.o
-        line = " & ".join(f"memstat regions=0 interval={interval} -- {p}" for p in programs)
-        append = f"swap={'virtio' if plain else 'model'} mem.pab={pab or o.set['pab']} {arguments} -- {line}"
-        plugin = f"tlb={o.set['tlb']},disk={o.set['disk']},disk_latency={o.latency},disk_page={o.page if page is None else page},seed={seed}"
-        console, status = self.boot(name, "" if plain else plugin, append, smp, timeout)
-        found = self.read(console, programs)
-        if status or found is None:
-            print(f"mm.py: {name} failed (status {status}): {o.out}/{name}/console.txt", file=sys.stderr)
-            self.failed = True
-            return None
-        return found
-
-    @staticmethod
-    def read(console, programs):
-        found = {}
-        for i, line in enumerate(console):
-            if line.startswith("RESULT app="):
-                figures = pairs(line)
-                found.setdefault(figures["app"], {}).update(figures)
-            elif line.startswith("memstat: "):
-                app = line.split()[1].rstrip(",")
-                figures = memstat_figures([line] + console[i + 1:i + 7])
-                found.setdefault(app, {}).update(figures)
-                found[app].setdefault("looks", []).append((figures["ms"], figures["major"]))
-        names = [p.split()[0] for p in programs]
-        if any(n not in found or "check" not in found[n] or "major" not in found[n] for n in names):
-            return None
-        return [found[n] for n in names]
-
-    def ample(self, app):
-        """The run with memory ample, its accesses recorded: figures, and the number of pages."""
-        if app not in self.cache:
-            found = self.run(f"ample-{app}", "mem.track=always mem.track_permille=1000 mem.record=on", [self.o.program(app)])
-            plain = self.run(f"plain-{app}", "mem.tracker=none", [self.o.program(app)])
-            if not found or not plain or plain[0]["major"]:
-                sys.exit(f"mm.py: {app} does not run with memory ample")
-            self.cache[app] = dict(plain[0], pages=plain[0]["first"])
-        return self.cache[app]
-
-    def limited(self, name, app, percent, arguments, pab=None, page=None):
-        """Runs APP with PERCENT of the memory it takes, for each seed if it draws: medians of the figures."""
-        base = self.ample(app)
-        limit = max(base["pages"] * percent // 100 * 4, 256)
-        runs = []
-        for seed in range(1, (self.o.seeds if any(d in arguments for d in DRAWS) else 1) + 1):
-            found = self.run(f"{name}-{seed}", f"mem.process={limit}K mem.seed={seed} {arguments}", [self.o.program(app)], pab=pab, page=page)
-            if not found:
-                return None
-            runs.append(found[0])
-        middle = {k: statistics.median(r[k] for r in runs) for k in COUNTS}
-        times = [float(r["ns"]) for r in runs]
-        middle["ns"] = statistics.median(times)
-        middle["spread"] = f" ns_min={min(times):.0f} ns_max={max(times):.0f} seeds={len(times)}" if len(times) > 1 else ""
-        right = all(r["check"] == "ok" and r.get("sum") == base.get("sum") for r in runs)
-        middle["check"] = "ok" if right else "differs"
-        if not right:
-            self.failed = True
-        return middle
-
-    def each(self, jobs):
-        """Calls of jobs, some at a time, their results in order."""
-        futures = [(key, self.pool.submit(call, *arguments)) for key, call, arguments in jobs]
-        for key, future in futures:
-            yield key, future.result()
+PREFETCH = "none spatial ppg ppg-published".split()
 
 
 # ---- Parts ----
@@ -495,8 +276,8 @@ def track(bench, program):
                f"results={o.out}/track-{program}/results.txt"]
     if o.quick:
         command += ["trackers=path soft scan"]
-    done = subprocess.run(command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False, env=dict(os.environ, ARCH=o.arch))
-    return [line for line in done.stdout.decode().splitlines() if line.startswith("RESULT ")], done.returncode
+    lines, status = bench.tool(f"{o.out}/track-{program}", command, [o.kernel, "build/machine/machine.so"])
+    return [line for line in lines if line.startswith("RESULT ")], status
 
 
 def part_track(bench):
@@ -513,33 +294,33 @@ def part_track(bench):
 
 
 def part_host(bench):
-    """Curves and the chooser on the host: the figures of bench-mrc and bench-regret."""
-    quick = dict(os.environ, QUICK=str(int(bench.o.quick)))
+    """Curves and the chooser on the host: the figures of bench-mrc, bench-regret and bench-prefetch, of no architecture."""
+    quick = str(int(bench.o.quick))
     error = unfiltered = regret = None
-    done = subprocess.run(["build/host/sim_mrc"], cwd=TOP, env=quick, stdout=subprocess.PIPE, check=False)
-    for line in done.stdout.decode().splitlines():
+
+    def host(tool, **environment):
+        name = "-".join(["build/bench/mm-host", tool, "quick" if bench.o.quick else "whole", *environment.values()])
+        lines, status = bench.tool(name, [f"build/host/sim_{tool}"], [f"build/host/sim_{tool}"], QUICK=quick, **environment)
+        bench.failed = bench.failed or bool(status)
+        return [line for line in lines if line.startswith("RESULT ")]
+
+    for line in host("mrc"):
         figures = pairs(line)
         if line.startswith("RESULT mrc form=exact"):
             error = max(error or 0.0, float(figures["err_pts"]))
         elif line.startswith("RESULT mrc.log"):
             unfiltered = max(unfiltered or 0.0, float(figures["lru_pts"]))
-    bad = done.returncode
-    done = subprocess.run(["build/host/sim_regret"], cwd=TOP, env=quick, stdout=subprocess.PIPE, check=False)
-    bad = bad or done.returncode
-    for line in done.stdout.decode().splitlines():
+    for line in host("regret"):
         if line.startswith("RESULT regret.summary"):
-            bench.say(line.replace("RESULT regret.summary", f"RESULT mm.regret arch={bench.o.arch}"))
+            bench.say(line.replace("RESULT regret.summary", "RESULT mm.regret"))
             if pairs(line)["group"] == "named":
                 regret = float(pairs(line)["worst_points"])
     for program in ("lu", "random"):
-        done = subprocess.run(["build/host/sim_prefetch"], cwd=TOP, env=dict(quick, PROGRAM=program), stdout=subprocess.PIPE, check=False)
-        bad = bad or done.returncode
-        for line in done.stdout.decode().splitlines():
+        for line in host("prefetch", PROGRAM=program):
             if line.startswith("RESULT prefetch ") and pairs(line)["memory_pct"] == "50":
                 bench.say(line.replace("RESULT prefetch", "RESULT mm.prefetch.host", 1))
     if error is not None and unfiltered is not None:
-        bench.say(f"RESULT mm.mrc arch={bench.o.arch} err_pct={error:.2f} unfiltered_pct={unfiltered:.2f}")
-    bench.failed = bench.failed or bool(bad)
+        bench.say(f"RESULT mm.mrc err_pct={error:.2f} unfiltered_pct={unfiltered:.2f}")
     return {"mrc_err": error, "regret": regret}
 
 
@@ -550,10 +331,7 @@ PARTS = {"policy": part_policy, "pools": part_pools, "prefetch": part_prefetch, 
 
 
 def main():
-    options = Options(sys.argv[1:])
-    for part in options.parts:
-        if part not in PARTS:
-            sys.exit(f"mm.py: parts: '{part}' is not known: {', '.join(PARTS)}")
+    options = Options(sys.argv[1:], PARTS)
     os.chdir(TOP)
     os.makedirs(options.out, exist_ok=True)
     os.makedirs(os.path.dirname(options.results), exist_ok=True)
