@@ -17,6 +17,7 @@ int foresee_init(struct pool *p, uint32_t nodes)
 
     if (ops == &prefetch_none)
         return 0;
+    p->ahead = ops;
     p->prefetch = area_alloc(prefetch_bytes(ops, nodes));
     p->recency = ops->recency ? area_alloc(lrustack_bytes(nodes)) : NULL;
     if (!p->prefetch || (ops->recency && !p->recency))
@@ -126,7 +127,7 @@ void foresee_fetch(struct space *s, struct prefetch_list *list)
 
     if (!n)
         return;
-    if (p->prefetch->ops->unit == PREFETCH_PAGES)
+    if (p->ahead->unit == PREFETCH_PAGES) /* p->prefetch may be replaced at any time */
         n = space_nodes(s, list->page, n, nodes);
     else
         for (unsigned i = 0; i < n; i++)

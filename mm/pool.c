@@ -222,16 +222,21 @@ static void free_tables(struct tables *t)
     area_free(t->nodes);
 }
 
-/* 0 or -ENOMEM. */
+static bool has_recency(const struct pool *p)
+{
+    return p->ahead && p->ahead->recency;
+}
+
+/* 0 or -ENOMEM.  Without [P]: the tables that p has now may be gone in the next moment, others grow it, too. */
 static int alloc_tables(const struct pool *p, uint32_t nodes, struct tables *t)
 {
     *t = (struct tables){
         .nodes = area_alloc(nodes * sizeof(*t->nodes)),
         .state = area_alloc(p->ops->bytes(nodes)),
-        .prefetch = p->prefetch ? area_alloc(prefetch_bytes(p->prefetch->ops, nodes)) : NULL,
-        .recency = p->recency ? area_alloc(lrustack_bytes(nodes)) : NULL,
+        .prefetch = p->ahead ? area_alloc(prefetch_bytes(p->ahead, nodes)) : NULL,
+        .recency = has_recency(p) ? area_alloc(lrustack_bytes(nodes)) : NULL,
     };
-    if (t->nodes && t->state && !t->prefetch == !p->prefetch && !t->recency == !p->recency)
+    if (t->nodes && t->state && !t->prefetch == !p->ahead && !t->recency == !has_recency(p))
         return 0;
     free_tables(t);
     return -ENOMEM;
@@ -271,9 +276,12 @@ int pool_grow(struct pool *p)
     struct tables tables;
     bool irq = spin_lock(&p->lock);
     uint32_t capacity = p->capacity;
+    bool done = p->free_head != NODE_NONE; /* somebody else has, meanwhile */
 
     spin_unlock(&p->lock, irq);
-    if (capacity > REPLACE_NODES_MAX / 2 || (p->recency && capacity > LRUSTACK_NODES_MAX / 2))
+    if (done)
+        return 0;
+    if (capacity > REPLACE_NODES_MAX / 2 || (has_recency(p) && capacity > LRUSTACK_NODES_MAX / 2))
         return -ENOMEM;
     capacity *= 2;
     int err = alloc_tables(p, capacity, &tables);

@@ -69,16 +69,17 @@ struct node {
 
 struct pool {
     struct spinlock lock;
-    struct node *nodes;            /* [P] */
-    uint32_t capacity, free_nodes; /* [P] of nodes */
-    uint32_t free_head;            /* [P] or NODE_NONE */
-    const struct replace_ops *ops; /* [-] */
-    void *state;                   /* [P] the policy's */
-    struct prefetch *prefetch;     /* [P] NULL: nothing is prefetched */
-    struct lrustack *recency;      /* [P] pages by their last use; NULL: the prefetch policy does not look */
-    uint32_t limit;                /* [P] frames it may have              */
-    uint32_t target;               /* [P] frames it should have when memory is short; 0: an even part */
-    uint32_t planned;              /* [P] frames that its target goes towards (mm/share.h)          */
+    struct node *nodes;               /* [P] */
+    uint32_t capacity, free_nodes;    /* [P] of nodes */
+    uint32_t free_head;               /* [P] or NODE_NONE */
+    const struct replace_ops *ops;    /* [-] */
+    void *state;                      /* [P] the policy's */
+    const struct prefetch_ops *ahead; /* [-] of prefetch, or NULL */
+    struct prefetch *prefetch;        /* [P] NULL: nothing is prefetched */
+    struct lrustack *recency; /* [P] pages by their last use; NULL: the prefetch policy does not look */
+    uint32_t limit;           /* [P] frames it may have              */
+    uint32_t target;          /* [P] frames it should have when memory is short; 0: an even part */
+    uint32_t planned;         /* [P] frames that its target goes towards (mm/share.h)          */
     uint64_t judged_faults, judged_ns; /* mm/divide.c: major faults, and waited for them, at its last look */
     uint32_t weight, rate_max;         /* [-] what it is to get: mem.weight, mem.rate                   */
     uint32_t reserve;                  /* [P] so many are kept free           */
