@@ -5,7 +5,7 @@
 POLICY_SRC := \
 	$(addprefix hpm/,context.c criteria.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c path/log.c) \
 	kernel/dev/block_faults.c \
-	$(addprefix mm/,lrudist.c lrustack.c mrc.c mrustack.c page_index.c prefetch.c prefetch_ppg.c prefetch_spatial.c share.c share_divide.c) \
+	$(addprefix mm/,lrudist.c lrustack.c mrc.c mrustack.c page_index.c prefetch.c prefetch_ppg.c prefetch_spatial.c share.c share_divide.c slots.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
 	$(addprefix mm/, \
 		region_policy.c replace.c replace_arc.c replace_chooser.c replace_clock.c replace_follow.c replace_gap.c replace_lirs.c \
@@ -181,6 +181,7 @@ PREFETCHING := $(filter mm/prefetch%,$(POLICY_SRC)) mm/lrustack.c $(addprefix te
 test_prefetch_SRC := $(PREFETCHING)
 test_share_SRC := mm/share.c mm/share_divide.c
 test_lrudist_SRC := mm/lrudist.c
+test_slots_SRC := mm/slots.c
 MRC := $(addprefix mm/,mrc.c lrudist.c mrustack.c)
 test_mrc_SRC := $(MRC) test/host/traces.c test/host/mattson.c
 POOLS := $(MRC) mm/lrustack.c mm/share.c mm/share_divide.c test/host/traces.c

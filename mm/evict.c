@@ -21,6 +21,7 @@ struct leaver {
     struct space *space; /* pinned; NULL: it was not mapped */
     vaddr_t va;
     uint32_t node, slot, frame;
+    bool alone; /* is not written together with others */
 };
 
 struct batch {
@@ -72,7 +73,8 @@ static void add_locked(struct batch *b, struct space *s, uint32_t n)
     pool_set_state(p, n, NODE_GOING);
     node->flags &= ~NODE_FRESH;
     p->ops->leave(p->state, n);
-    b->page[b->n++] = (struct leaver){s, node->page << PAGE_SHIFT, n, node->slot, node->frame};
+    b->page[b->n++] =
+        (struct leaver){s, node->page << PAGE_SHIFT, n, node->slot, node->frame, node->flags & NODE_ALONE};
 }
 
 /* A page that is not mapped can leave at once.  [P] held. */
@@ -237,7 +239,8 @@ static void write_all(struct pool *p, const struct leaver *page, unsigned n)
 
     for (unsigned i = 0; i < n; i++) {
         paddr_t frame = frame_address(frame_page_number(page[i].frame));
-        if (io && swap_io_add(io, page[i].node, page[i].slot, frame))
+        bool together = io && !page[i].alone && !page[i - 1].alone;
+        if (together && swap_io_add(io, page[i].node, page[i].slot, frame))
             continue;
         if (io)
             swap_io_start(io);

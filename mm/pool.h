@@ -28,13 +28,13 @@
 #include "mm/mm.h"
 #include "mm/prefetch.h"
 #include "mm/replace.h"
+#include "mm/slots.h"
 #include "mm/track.h"
 #include "kernel/list.h"
 #include "kernel/lock.h"
 #include "sched/sched.h"
 
 #define NODE_NONE   UINT32_MAX
-#define SLOT_NONE   0  /* slots are numbered from 1 */
 #define POOL_QUEUES 32 /* who waits for a node sleeps in one of so many */
 
 enum node_state {
@@ -56,6 +56,8 @@ enum node_flag {
     NODE_FORESEEN = 16, /* UNUSED: the prefetch policy wanted it, and waits to hear what becomes of it */
     /* HERE: the policy has heard of the use that brought it; trackers are still to tell of the same one. */
     NODE_FRESH = 32,
+    NODE_ALONE =
+        64, /* could not be written together with others: DIRTY, and what is in its slot is not known */
 };
 
 struct node {

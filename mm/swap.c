@@ -7,21 +7,15 @@
 #define LINES_MAX   8  /* about slots that are lost; then one where their number doubles */
 #define SCARCE_PART 8  /* of the slots: with less than one in so many free, pages keep none */
 
-/* A cluster's slots are a word's bits: 1 is taken.  Slot 0 is nobody's. */
 static struct {
     struct block_device *device; /* [-] */
-    uint32_t slots, clusters;    /* [-] */
     struct spinlock lock;
-    uint32_t *taken;                                   /* [lock] by cluster                   */
-    uint32_t free_slots, bad_slots;                    /* [lock] read without it, too         */
-    uint32_t next_whole, next_single;                  /* [lock] clusters where the search goes on */
-    uint32_t whole;                                    /* [lock] clusters without a taken slot */
-    struct list idle;                                  /* [lock] struct swap_io               */
+    struct slots *slots;                               /* [lock] */
+    uint32_t free_slots, bad_slots;                    /* [lock] read without it, too             */
+    struct list idle;                                  /* [lock] struct swap_io                   */
     struct wait_queue idle_wait;                       /* [lock] */
     uint64_t reads, writes, pages_read, pages_written; /* [A] */
 } swap = {.lock = SPINLOCK(LOCK_SWAP, "swap")};
-
-_Static_assert(SWAP_CLUSTER == 32, "a word has a bit per slot");
 
 /* ---- Set-up ---- */
 
@@ -66,18 +60,16 @@ void swap_init(void)
     list_init(&swap.idle);
     wait_init(&swap.idle_wait);
     uint64_t pages = MIN(MIN(d->pages, swap_bytes_max / PAGE_SIZE), (uint64_t)UINT32_MAX - SWAP_CLUSTER);
-    swap.clusters = (uint32_t)(pages / SWAP_CLUSTER);
-    swap.slots = swap.clusters * SWAP_CLUSTER - 1;
-    swap.taken = area_alloc(swap.clusters * sizeof(*swap.taken));
-    if (!swap.taken || make_requests()) {
+    swap.slots = area_alloc(slots_bytes((uint32_t)pages));
+    if (!swap.slots || make_requests()) {
         kprintf("swap: no memory for it: pages stay in memory\n");
         return;
     }
-    swap.taken[0] = 1;
-    swap.free_slots = swap.slots;
-    swap.whole = swap.clusters - 1;
+    slots_init(swap.slots, (uint32_t)pages);
+    swap.free_slots = swap.slots->free;
     swap.device = d;
-    kprintf("swap: %s, %llu KB\n", d->name, (unsigned long long)((uint64_t)swap.slots * PAGE_SIZE / KIB));
+    kprintf("swap: %s, %llu KB\n", d->name,
+            (unsigned long long)((uint64_t)swap.slots->slots * PAGE_SIZE / KIB));
 }
 
 bool swap_present(void)
@@ -92,50 +84,24 @@ bool swap_uses(const struct block_device *d)
 
 /* ---- Slots ---- */
 
-static uint32_t bit_of(uint32_t slot)
+static uint32_t free_slots(void)
 {
-    return UINT32_C(1) << slot % SWAP_CLUSTER;
+    return __atomic_load_n(&swap.free_slots, __ATOMIC_RELAXED);
 }
 
-static uint32_t take_locked(uint32_t slot)
+static void count_free_locked(void)
 {
-    uint32_t *word = &swap.taken[slot / SWAP_CLUSTER];
-
-    ASSERT(!(*word & bit_of(slot)));
-    swap.whole -= !*word;
-    *word |= bit_of(slot);
-    __atomic_store_n(&swap.free_slots, swap.free_slots - 1, __ATOMIC_RELAXED);
-    return slot;
-}
-
-/* The next cluster, from *at on and round, in which wanted says there is something; there is one. */
-static uint32_t next_cluster(uint32_t *at, bool whole)
-{
-    while (whole ? swap.taken[*at] != 0 : swap.taken[*at] == UINT32_MAX)
-        *at = *at + 1 == swap.clusters ? 0 : *at + 1;
-    return *at;
-}
-
-static uint32_t pick_locked(uint32_t want, unsigned index)
-{
-    if (!swap.free_slots)
-        return SLOT_NONE;
-    if (want != SLOT_NONE && want <= swap.slots && !(swap.taken[want / SWAP_CLUSTER] & bit_of(want)))
-        return take_locked(want);
-    if (swap.whole)
-        return take_locked(next_cluster(&swap.next_whole, true) * SWAP_CLUSTER + index);
-    uint32_t cluster = next_cluster(&swap.next_single, false);
-    return take_locked(cluster * SWAP_CLUSTER + (uint32_t)__builtin_ctz(~swap.taken[cluster]));
+    __atomic_store_n(&swap.free_slots, swap.slots->free, __ATOMIC_RELAXED);
 }
 
 uint32_t swap_slot_take(uint32_t want, unsigned index)
 {
-    ASSERT(index < SWAP_CLUSTER);
     /* Of one that has failed, what is out is lost, but nothing more goes there. */
     if (!swap.device || __atomic_load_n(&swap.device->failed, __ATOMIC_RELAXED))
         return SLOT_NONE;
     bool irq = spin_lock(&swap.lock);
-    uint32_t slot = pick_locked(want, index);
+    uint32_t slot = slots_take(swap.slots, want, index);
+    count_free_locked();
     spin_unlock(&swap.lock, irq);
     return slot;
 }
@@ -143,12 +109,9 @@ uint32_t swap_slot_take(uint32_t want, unsigned index)
 void swap_slot_give(uint32_t slot)
 {
     bool irq = spin_lock(&swap.lock);
-    uint32_t *word = &swap.taken[slot / SWAP_CLUSTER];
 
-    ASSERT(slot != SLOT_NONE && slot <= swap.slots && (*word & bit_of(slot)));
-    *word &= ~bit_of(slot);
-    swap.whole += !*word;
-    __atomic_store_n(&swap.free_slots, swap.free_slots + 1, __ATOMIC_RELAXED);
+    slots_give(swap.slots, slot);
+    count_free_locked();
     spin_unlock(&swap.lock, irq);
 }
 
@@ -170,12 +133,12 @@ void swap_report_lost(uint32_t slot)
 
 bool swap_full(void)
 {
-    return swap.device && __atomic_load_n(&swap.free_slots, __ATOMIC_RELAXED) < SWAP_CLUSTER;
+    return swap.device && free_slots() < SWAP_CLUSTER;
 }
 
 bool swap_scarce(void)
 {
-    return __atomic_load_n(&swap.free_slots, __ATOMIC_RELAXED) < swap.slots / SCARCE_PART;
+    return !swap.device || free_slots() < swap.slots->slots / SCARCE_PART;
 }
 
 void swap_stats(struct swap_stats *out)
@@ -183,8 +146,8 @@ void swap_stats(struct swap_stats *out)
     bool irq = spin_lock(&swap.lock);
 
     *out = (struct swap_stats){
-        .slots = swap.slots,
-        .free_slots = swap.free_slots,
+        .slots = swap.device ? swap.slots->slots : 0,
+        .free_slots = free_slots(),
         .bad_slots = swap.bad_slots,
         .reads = __atomic_load_n(&swap.reads, __ATOMIC_RELAXED),
         .writes = __atomic_load_n(&swap.writes, __ATOMIC_RELAXED),
@@ -198,11 +161,13 @@ void swap_stats(struct swap_stats *out)
 
 static void come_back(struct swap_io *io, int status)
 {
-    void (*done)(struct pool * p, uint32_t n, int status) =
-        io->request.write ? swap_write_done : swap_read_done;
+    bool alone = io->request.count == 1;
 
     for (uint32_t i = 0; i < io->request.count; i++)
-        done(io->pool, io->node[i], status);
+        if (io->request.write)
+            swap_write_done(io->pool, io->node[i], status, alone);
+        else
+            swap_read_done(io->pool, io->node[i], status);
     bool irq = spin_lock(&swap.lock);
     list_push_front(&swap.idle, &io->link);
     wait_wake(&swap.idle_wait, 1);

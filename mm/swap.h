@@ -1,15 +1,14 @@
 /*
  * The swap area: a disk's pages as slots, and reading and writing them.
  *
- * Slots are given out so that neighbouring pages are neighbours on the disk: CLUSTER aligned pages of memory share CLUSTER aligned
- * slots, as long as whole free clusters are left; then whatever is free is taken.  A page keeps its slot when it is read, so
+ * Slots are given out so that neighbouring pages are neighbours on the disk (mm/slots.h).  A page keeps its slot when it is read, so
  * that it need not be written again unless it has changed; when slots become few (swap_scarce) it is to give it up.
  */
 #pragma once
 #include "mm/pool.h"
 #include "kernel/dev/block.h"
 
-#define SWAP_CLUSTER 32 /* slots, and pages, in a row */
+#define SWAP_CLUSTER SLOT_CLUSTER /* slots, and pages, in a row */
 
 /* paging_start: the disk that the arguments name, with a line. */
 void swap_init(void);
@@ -22,8 +21,7 @@ struct swap_stats {
 void swap_stats(struct swap_stats *out);
 
 /* ---- Slots.  Any context whose locks rank below LOCK_SWAP. ---- */
-/* A free slot, at best `want`; or the index-th of a whole free cluster when there is no such wish (SLOT_NONE).  SLOT_NONE: none
- * is left. */
+/* As slots_take; SLOT_NONE also where the disk has failed. */
 uint32_t swap_slot_take(uint32_t want, unsigned index);
 void swap_slot_give(uint32_t slot);
 /* What is written there is lost: it is not given out again.  The line about it comes less and less often. */
@@ -47,4 +45,5 @@ void swap_io_start(struct swap_io *io);
 
 /* ---- What becomes of them (swap_done.c).  Interrupts off, no lock held. ---- */
 void swap_read_done(struct pool *p, uint32_t n, int status);
-void swap_write_done(struct pool *p, uint32_t n, int status);
+/* alone: nothing else was written with it, so that an error is its slot's. */
+void swap_write_done(struct pool *p, uint32_t n, int status, bool alone);

@@ -56,7 +56,7 @@ static void leave_locked(struct pool *p, uint32_t n)
 {
     struct node *node = &p->nodes[n];
 
-    node->flags &= ~NODE_DIRTY;
+    node->flags &= ~(NODE_DIRTY | NODE_ALONE);
     if (node->flags & NODE_BEHIND) {
         node->flags &= ~NODE_BEHIND;
         wait_wake(pool_queue(p, n), UINT32_MAX);
@@ -66,7 +66,7 @@ static void leave_locked(struct pool *p, uint32_t n)
     pool_set_state(p, n, NODE_OUT);
 }
 
-/* The page stays, still dirty, and goes to another slot next time. */
+/* The page stays, still dirty. */
 static void stay_locked(struct pool *p, uint32_t n)
 {
     struct node *node = &p->nodes[n];
@@ -81,22 +81,31 @@ static void stay_locked(struct pool *p, uint32_t n)
     wait_wake(&p->room, UINT32_MAX);
 }
 
-static void give_up_slot_locked(struct pool *p, struct node *node)
+/* Of several pages written together it is not known which could not be: each is written alone next time.  One that was
+ * goes to another slot; this one is not used again.  True: it is lost. */
+static bool give_up_slot_locked(struct pool *p, struct node *node, bool alone)
 {
+    if (!alone) {
+        node->flags |= NODE_ALONE;
+        return false;
+    }
     p->stats.write_errors++;
     swap_slot_bad();
     node->slot = SLOT_NONE;
+    node->flags &= ~NODE_ALONE;
+    return true;
 }
 
-void swap_write_done(struct pool *p, uint32_t n, int status)
+void swap_write_done(struct pool *p, uint32_t n, int status, bool alone)
 {
     bool irq = spin_lock(&p->lock);
     struct node *node = &p->nodes[n];
     uint32_t slot = node->slot;
+    bool lost = false;
 
     ASSERT(node->state == NODE_WRITING || (node->flags & NODE_BEHIND));
     if (status)
-        give_up_slot_locked(p, node);
+        lost = give_up_slot_locked(p, node, alone);
     else
         p->stats.page_outs++;
     if (!node->space)
@@ -106,6 +115,6 @@ void swap_write_done(struct pool *p, uint32_t n, int status)
     else
         leave_locked(p, n);
     spin_unlock(&p->lock, irq);
-    if (status)
+    if (lost)
         swap_report_lost(slot);
 }
