@@ -93,13 +93,14 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs bench-mm test test-host test-machine test-qemu test-long lint bench fuzz clean distclean compile_commands vigil-replay policy-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs bench-mm test test-host test-machine test-qemu test-long test-page-ins lint bench fuzz clean distclean compile_commands vigil-replay policy-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
 ## make plot-breakdown    draw what "hpmstat breakdown=1 format=series" left in FILE=build/out/console.txt: where cycles went over time
 ## make test              every test: host, simulated machine, booted kernel, on both architectures or the ARCH given (ten minutes)
 ## make test-long         the same and the soaks
+## make test-page-ins     the longest soak alone: PAGE_INS=10000000 pages read from a disk and verified, from SEED=1 on; stopped, it goes on
 ## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small sizes
 ## make all               kernel, applications, simulated machine, UEFI image
 ## make lint              formatting, warnings, purity of the policies
@@ -473,12 +474,16 @@ test: test-host
 	@failed=; for arch in $(TEST_ARCHS); do \
 		$(MAKE) --no-print-directory ARCH=$$arch test-machine test-qemu policy-check || failed="$$failed $$arch"; done; \
 		[ -z "$$failed" ] || { echo "test: failed on$$failed" >&2; exit 1; }
-# Pages read in and checked, by seeds from SEED on: a long run can go on where one was stopped.
+# Pages read in and checked, by seeds from SEED on: stopped, it goes on where it was when it is called again.
 PAGE_INS ?= 10000000
 SEED     ?= 1
+test-page-ins: $(foreach arch,$(TEST_ARCHS),test-page-ins-$(arch))
+test-page-ins-%: | deps-test
+	@$(MAKE) --no-print-directory ARCH=$* $(B)/$*/vigil-test.$(KERNEL_FILE_$*)
+	@ARCH=$* B=$(B) PAGE_INS=$(PAGE_INS) SEED=$(SEED) prove --timer --verbose test/qemu/page_ins.sh
 test-long: test
 	@for arch in $(TEST_ARCHS); do ARCH=$$arch ROUNDS=1000 prove --timer test/qemu/stress.t || exit 1; done
-	@PAGE_INS=$(PAGE_INS) SEED=$(SEED) prove --timer --verbose test/qemu/paging.t
+	@$(MAKE) --no-print-directory test-page-ins $(if $(filter file,$(origin ARCH)),,ARCH=$(ARCH))
 
 # __aarch64_*: the compiler's way to an atomic instruction or, on CPUs without it, a loop.
 policy-check: $(policy_objects)

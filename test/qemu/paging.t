@@ -1,21 +1,7 @@
 #!/bin/sh
 # Programs larger than memory: every page holds what was written to it, whatever happens to pages, disks and processes meanwhile.
-#   PAGE_INS=N  in place of all that: until so many pages have been read in and verified, on 8 CPUs, from the seed SEED on
+# (By the million: page_ins.sh.)
 . "${0%/*}/lib.sh"
-
-# As many pages as given read in, by runs of one seed after the other; where it stopped is said, to go on from there.
-if [ -n "${PAGE_INS:-}" ]; then
-	done=0 seed=${SEED:-1}
-	while [ "$done" -lt "$PAGE_INS" ]; do
-		boot smp=8 mem=256M timeout=3600 -- "disk.ram=128M swap=ram -- mem.process=8M memstat regions=0 -- paging pages=12000 threads=8 ops=${OPS:-20000} seed=$seed"
-		says "^ok 1 - every page holds what was written" "seed $seed"
-		[ $failed -eq 0 ] || break
-		done=$((done + $(sed -n 's/^  pages: \([0-9]*\) in,.*/\1/p' "$console"))) seed=$((seed + 1))
-		echo "# $done pages read in; to go on from here: SEED=$seed"
-	done
-	done_testing
-	exit
-fi
 
 paging() { # ARGUMENTS-FOR-THE-KERNEL ARGUMENTS WHAT
 	boot smp=$smp mem=128M timeout=300 -- "disk.ram=32M swap=ram $1 -- paging $2 ; hello"

@@ -1,0 +1,49 @@
+#!/bin/sh
+# Pages read in and verified, by the million: `make test-long`.  Runs of test/qemu/apps/paging.c, each from a seed of its own, one after
+# the other, until PAGE_INS pages have been read in and looked at word by word; what is beside it changes from seed to seed.
+#   PAGE_INS=N  as many (10000000)      SEED=N  the first seed (1)      OPS=N  of each thread in a run (10000)
+# Every run that is right is a line in build/page-ins-ARCH-SEED.log.  Started again it goes on behind the last one, unless kernel or
+# programs have changed since: then it begins anew.
+. "${0%/*}/lib.sh"
+first=${SEED:-1} wanted=${PAGE_INS:-10000000} ops=${OPS:-10000}
+log=${B:-build}/page-ins-$arch-$first.log
+is="# $arch $(cksum <"$kernel") ops=$ops"
+[ "$(head -n 1 "$log" 2>/dev/null)" = "$is" ] || echo "$is" >"$log"
+
+pick() { # N WORD...: the seed's
+	shift $(($1 % ($# - 1) + 1))
+	echo "$1"
+}
+# The sums of what has been done: pages, runs, pages verified, pages whose writing failed, seconds.
+sums() {
+	awk '!/^#/ { n++; p += $2; v += $3; e += $4; s += $5 } END { printf "%d %d %d %d %d\n", p, n, v, e, s }' "$log"
+}
+
+read -r done runs verified errors seconds <<-EOF
+	$(sums)
+EOF
+[ "$runs" -eq 0 ] || echo "# goes on: $done pages from $runs seeds are done"
+while [ "$done" -lt "$wanted" ] && [ $failed -eq 0 ]; do
+	seed=$((first + runs)) began=$(date +%s)
+	policy=$(pick $seed lru clock mru lirs arc region chooser) prefetch=$(pick $seed none spatial ppg)
+	writes=$(pick $seed 0 500) delay=$(pick $seed 0 0 0 200)
+	boot smp=8 mem=256M timeout=3600 -- "disk.ram=128M swap=ram disk.seed=$seed disk.fail_writes=$writes disk.delay_us=$delay mem.process=8M mem.policy=$policy mem.prefetch=$prefetch -- memstat regions=0 -- hello ; memstat regions=0 -- paging pages=12000 threads=8 ops=$ops seed=$seed ; memstat regions=0 -- hello"
+	says "^ok 1 - every page holds what was written" "seed $seed ($policy, prefetching $prefetch, one of $writes writes fails)"
+	# Those that somebody has looked at: what was read ahead counts when it has been used.  A slot that could not be written is not used again.
+	read -r pages lost <<-EOF
+		$(awk '/^  pages: / && $2 > in_ { in_ = $2 } /^  prefetched: / { unused = $2 - $4 } /^  errors: / { lost = $4 }
+		       END { print in_ - unused, lost + 0 }' "$console")
+	EOF
+	r=0
+	awk -v lost="$lost" '/^  memory: / { m[++n] = $2 } /^  swap: / { f[n] = $2; all = $4 }
+	     END { exit !(n == 3 && m[3] + 1024 >= m[1] && f[2] == f[3] && f[3] + 4 * lost == all) }' "$console" || r=1
+	result $r "... no memory and no slot is lost"
+	[ $failed -eq 0 ] || break
+	echo "$seed $pages $(sed -n 's/^# \([0-9]*\) pages verified.*/\1/p' "$console") $lost $(($(date +%s) - began)) $policy $prefetch" >>"$log"
+	read -r done runs verified errors seconds <<-EOF
+		$(sums)
+	EOF
+	echo "# $done of $wanted pages read in and verified"
+done
+echo "# RESULT page_ins arch=$arch pages=$done seeds=$first..$((first + runs - 1)) verified=$verified write_errors=$errors seconds=$seconds"
+done_testing
