@@ -195,6 +195,9 @@ test_replace_adaptive_SRC := $(REPLACING)
 test_replace_chooser_SRC := $(REPLACING)
 test_replace_gap_SRC := $(REPLACING)
 test_region_SRC := $(REPLACING)
+test_pool_SRC := \
+	$(addprefix mm/,pool.c foresee.c reclaim.c swap_done.c slots.c lrustack.c) $(filter mm/prefetch%,$(POLICY_SRC)) $(REPLACE_SRC) \
+	kernel/lock.c
 test_replay_SRC := $(filter-out test/host/%,$(REPLACING)) $(TRACE_READING) tools/replay/replay.c
 
 CLUSTERING := test/host/planted.c $(filter sched/cluster%,$(POLICY_SRC)) sched/shmap.c
