@@ -155,7 +155,7 @@ HOT_CODE static void account(struct hpm_cpu *hpm, enum over over, int64_t tag)
     struct pmu_latch now;
 
     if (plan != old)
-        mux_turns_init(&hpm->turns, &plan->mux.rounds, hpm->turns.random);
+        mux_turns_init(&hpm->turns, &plan->mux.rounds, hpm->turns.random ^ arch_ticks());
     else if (over == SLICE)
         mux_turns_next(&hpm->turns, &plan->mux.rounds);
     if (plan != old || over == SLICE)
@@ -181,7 +181,9 @@ HOT_CODE static void account(struct hpm_cpu *hpm, enum over over, int64_t tag)
 void counting_start(struct hpm_cpu *hpm, unsigned seed)
 {
     hpm->plan = hpm_state.plan;
-    mux_turns_init(&hpm->turns, &hpm->plan->mux.rounds, seed);
+    /* Boots that are alike to some hundred cycles would else have their turns in the same order, so that who measures twice
+     * makes the same error twice. */
+    mux_turns_init(&hpm->turns, &hpm->plan->mux.rounds, arch_ticks() + seed);
     hpm_state.ops->latch(&hpm->last, &hpm->plan->programme[mux_turns_group(&hpm->turns)]);
     hpm->turn_began = in_slices(hpm->last.cycles, hpm->last.instructions);
 }
