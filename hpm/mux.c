@@ -290,8 +290,18 @@ void mux_sum_add(struct mux_sum *sum, const struct mux_sum *part)
     sum->variance = fixed_add_wide(sum->variance, part->variance);
 }
 
+/* Over few units the open one at either end weighs much, and what the earlier reading took it for, too much or too little, would be
+ * made good in the difference.  So that goes by what was seen in it, where that is a fair part of what is seen in all. */
+static bool goes_by_itself(const struct mux_sum *s, uint64_t all_seen, uint64_t all)
+{
+    return s->units < MUX_FEW_UNITS && s->seen && s->seen < s->length &&
+           (wide_t)FAIR_PART * s->seen * all >= (wide_t)s->length * all_seen;
+}
+
 void mux_sum_sub(struct mux_sum *from, const struct mux_sum *earlier)
 {
+    uint64_t all_seen = from->seen, all = from->length;
+
     from->length -= earlier->length;
     from->closed -= earlier->closed;
     from->seen -= earlier->seen;
@@ -301,6 +311,8 @@ void mux_sum_sub(struct mux_sum *from, const struct mux_sum *earlier)
         from->count = MAX(from->count - MIN(earlier->count, from->count), from->counted);
     from->units -= earlier->units;
     from->pairs -= earlier->pairs;
+    if (from->count != UINT64_MAX && goes_by_itself(from, all_seen, all))
+        from->count = fixed_muldiv(from->counted, from->length, from->seen);
     if (from->variance != WIDE_MAX)
         from->variance -= earlier->variance;
 }

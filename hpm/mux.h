@@ -173,5 +173,8 @@ struct mux_sum {
  * unit before; a later reading may correct that downwards.  All 0: nothing was counted since the event was born. */
 void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out);
 void mux_sum_add(struct mux_sum *sum, const struct mux_sum *part);
-/* earlier: a reading of the same counts. */
+/* A difference over fewer units than this is scaled as a whole. */
+#define MUX_FEW_UNITS 50
+/* earlier: a reading of the same counts.  Where the difference is over few units its count is that of what was seen in it, so that such
+ * differences do not add up to the counts themselves; over more it is the difference of the counts. */
 void mux_sum_sub(struct mux_sum *from, const struct mux_sum *earlier);

@@ -331,6 +331,34 @@ static void readings_of_a_window_and_of_several_threads_add_up(void **state)
     assert_memory_equal(&window, &second[0], sizeof window);
 }
 
+/* What an earlier reading took the open unit for is not made good in the next window: that has what was seen in it. */
+static void a_short_window_has_what_was_seen_in_it(void **state)
+{
+    struct mux_plan p = plan_of(1, NULL);
+    struct mux_counts c = {0};
+    struct mux_sum before, after;
+
+    (void)state;
+    for (unsigned unit = 0; unit < 10; unit++) {
+        for (unsigned g = 0; g < GROUPS; g++)
+            add_slice(&c, &p, g, p.rounds.slice, 100);
+        assert_true(mux_close(&c, &p));
+    }
+    for (unsigned g = 0; g < 2; g++)
+        add_slice(&c, &p, g, p.rounds.slice, 90000);
+    mux_read(&c, &p, 0, &before); /* seen for half of the unit, so it looks like 180,000 */
+    for (unsigned g = 2; g < GROUPS; g++)
+        add_slice(&c, &p, g, p.rounds.slice, 100);
+    assert_true(mux_close(&c, &p));
+    for (unsigned g = 0; g < GROUPS; g++)
+        add_slice(&c, &p, g, p.rounds.slice, 100);
+    assert_true(mux_close(&c, &p));
+    mux_read(&c, &p, 0, &after);
+    mux_sum_sub(&after, &before);
+    assert_int_equal(after.counted, 100);
+    assert_int_equal(after.count, 100 * after.length / after.seen);
+}
+
 static void a_window_never_has_fewer_than_were_counted(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -345,6 +373,12 @@ static void a_window_never_has_fewer_than_were_counted(void **state)
     add_slice(&c, &p, 0, 300000, 5);
     add_slice(&c, &p, 2, 200000, 0);
     add_slice(&c, &p, 3, 200000, 0);
+    assert_true(mux_close(&c, &p));
+    for (unsigned unit = 0; unit < MUX_FEW_UNITS; unit++) {
+        for (unsigned g = 0; g < GROUPS; g++)
+            add_slice(&c, &p, g, p.rounds.slice, 0);
+        assert_true(mux_close(&c, &p));
+    }
     mux_read(&c, &p, 0, &after);
     assert_true(after.count < before.count);
     mux_sum_sub(&after, &before);
@@ -477,6 +511,7 @@ int main(void)
         cmocka_unit_test_setup(what_is_rare_is_not_rounded_away, mux_set_up),
         cmocka_unit_test_setup(an_open_unit_goes_by_itself_or_by_the_rate_of_the_one_before, mux_set_up),
         cmocka_unit_test_setup(readings_of_a_window_and_of_several_threads_add_up, mux_set_up),
+        cmocka_unit_test_setup(a_short_window_has_what_was_seen_in_it, mux_set_up),
         cmocka_unit_test_setup(a_window_never_has_fewer_than_were_counted, mux_set_up),
         cmocka_unit_test_setup(figures_beyond_the_ranges_saturate, mux_set_up),
         cmocka_unit_test_setup(a_unit_too_long_for_its_weight_has_no_interval, mux_set_up),
