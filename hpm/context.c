@@ -143,6 +143,16 @@ void context_read(const struct hpm_context *c, const struct mux_plan *plan,
     set_figures(out, figures, event);
 }
 
+void context_count(const struct hpm_context *c, const struct mux_plan *plan, unsigned i, struct mux_sum *out)
+{
+    uint32_t begin;
+
+    do {
+        begin = read_begin(c);
+        mux_read(&c->counts, plan, i, out);
+    } while (read_again(c, begin));
+}
+
 /* What was summed up of counts that have been born again since is of others. */
 static void follow(struct hpm_sums *sum, const struct mux_plan *plan)
 {

@@ -39,6 +39,8 @@ void context_read(const struct hpm_context *c, const struct mux_plan *plan,
 /* Adds the logical counts of the mask; any CPU. */
 void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts,
                  struct hpm_sums *sum);
+/* One logical count; any CPU. */
+void context_count(const struct hpm_context *c, const struct mux_plan *plan, unsigned i, struct mux_sum *out);
 /* Sums as figures. */
 void sums_read(const struct hpm_sums *sums, const struct mux_plan *plan,
                const struct context_figures *figures, struct hpm_breakdown *out);

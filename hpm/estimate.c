@@ -26,14 +26,34 @@ static wide_t whole_variance(const struct mux_sum *s)
     return fixed_mul_wide(v, fixed_muldiv(s->length, 1 << PLACES, s->closed)) >> PLACES;
 }
 
+/* In 2^-16, of events that come singly: what is not seen against what is. */
+static uint64_t single_spread(const struct mux_sum *s)
+{
+    return fixed_muldiv(s->length - s->seen, 1 << PLACES, s->seen);
+}
+
+uint64_t estimate_spread(const struct mux_sum *s)
+{
+    uint64_t rest;
+
+    if (!s->counted || !s->seen)
+        return 0;
+    wide_t at_once = fixed_mul_wide(single_spread(s), s->counted);
+    wide_t spread = s->pairs && s->variance ? fixed_div_wide(whole_variance(s), s->count, &rest) : at_once;
+    return (uint64_t)MIN(MAX(spread, (wide_t)ESTIMATE_SINGLES), (wide_t)UINT64_MAX);
+}
+
 /* (N - count)^2 = t^2 variance(N) solved for N, with variance(N) = spread * N. */
-static void set_limits(struct estimate *e, const struct mux_sum *s, wide_t variance, uint64_t t)
+static void set_limits(struct estimate *e, const struct mux_sum *s, wide_t variance, uint64_t spread,
+                       uint64_t t)
 {
     uint64_t rest, t2 = t * t >> PLACES;
     wide_t squared = variance * t2 >> PLACES; /* t2 is below 2^19 */
-    /* t^2 spread; with nothing counted the spread is that of single events. */
-    wide_t lean = s->count ? fixed_div_wide(squared, s->count, &rest)
-                           : (wide_t)fixed_muldiv(s->length - s->seen, t2, s->seen);
+    /* t^2 spread; with nothing counted the spread is that of others, and no less than of single events. */
+    wide_t lean = s->count ? fixed_div_wide(squared, s->count, &rest) : 0;
+
+    if (!s->counted)
+        lean = MAX(lean, (wide_t)MAX(spread, single_spread(s)) * t2 >> PLACES);
 
     if (lean >> 62) {
         e->sure = ESTIMATE_BEYOND;
@@ -51,7 +71,7 @@ static void set_limits(struct estimate *e, const struct mux_sum *s, wide_t varia
     e->deviation = fixed_isqrt_wide(variance << PLACES) >> PLACES;
 }
 
-static enum estimate_sure kind_of(const struct mux_sum *s, const struct mux_rounds *rounds)
+static enum estimate_sure kind_of(const struct mux_sum *s, const struct mux_rounds *rounds, uint64_t spread)
 {
     if (s->seen == s->length)
         return ESTIMATE_EXACT;
@@ -61,15 +81,18 @@ static enum estimate_sure kind_of(const struct mux_sum *s, const struct mux_roun
         return ESTIMATE_PUBLISHED;
     if (s->units < ESTIMATE_ROUNDS_MIN || !s->pairs || s->units - s->pairs > s->pairs ||
         s->closed + rounds->round / 2 < ESTIMATE_ROUNDS_MIN * rounds->round ||
-        s->length - s->closed > s->length / ESTIMATE_OPEN_PART)
+        s->length > s->closed + s->length / ESTIMATE_OPEN_PART)
         return ESTIMATE_SHORT;
+    if (!s->counted && !spread)
+        return ESTIMATE_NONE;
     return s->count == UINT64_MAX ? ESTIMATE_BEYOND : ESTIMATE_INTERVAL;
 }
 
-void estimate_make(const struct mux_sum *s, const struct mux_rounds *rounds, struct estimate *e)
+void estimate_make(const struct mux_sum *s, const struct mux_rounds *rounds, uint64_t spread,
+                   struct estimate *e)
 {
     *e = (struct estimate){
-        .sure = kind_of(s, rounds), .count = s->count, .low = s->counted, .high = UINT64_MAX};
+        .sure = kind_of(s, rounds, spread), .count = s->count, .low = s->counted, .high = UINT64_MAX};
     e->seen_permille = s->length ? (uint32_t)fixed_muldiv(s->seen, 1000, s->length) : 1000;
     if (e->sure == ESTIMATE_EXACT)
         e->high = s->count;
@@ -81,5 +104,5 @@ void estimate_make(const struct mux_sum *s, const struct mux_rounds *rounds, str
     if (variance >= VARIANCE_MAX)
         e->sure = ESTIMATE_BEYOND;
     else
-        set_limits(e, s, variance, estimate_t(s->pairs));
+        set_limits(e, s, variance, spread, estimate_t(s->pairs));
 }

@@ -494,6 +494,27 @@ void hpm_sum_accounts(uint64_t counts, struct hpm_sums sums[HPM_ACCOUNTS])
     sum_cpus(counts, (struct hpm_sums *[]){&sums[0], &sums[1], &sums[2], &sums[3]});
 }
 
+uint64_t hpm_spread(unsigned count)
+{
+    uint64_t spread = 0;
+    bool irq;
+
+    const struct mux_plan *plan = plan_to_read(&irq);
+    cpu_for_each (cpu) {
+        const struct hpm_cpu *hpm = cpu->hpm;
+        if (!hpm_counted(cpu))
+            continue;
+        const struct hpm_context *account[] = {&hpm->busy, &hpm->idle, &hpm->apart[0], &hpm->apart[1]};
+        for (unsigned a = 0; a < ARRAY_SIZE(account); a++) {
+            struct mux_sum sum;
+            context_count(account[a], plan, count, &sum);
+            spread = MAX(spread, estimate_spread(&sum));
+        }
+    }
+    arch_irq_restore(irq);
+    return spread;
+}
+
 void hpm_sums_breakdown(const struct hpm_sums *sums, struct hpm_breakdown *out)
 {
     bool irq;

@@ -96,6 +96,8 @@ int session_open(const char *names, const uint8_t *slots, struct hpm_session **o
 uint64_t session_count(const struct hpm_session *s, unsigned i);
 /* Returns when every CPU has followed what was asked for until now. */
 void follow_everywhere(void);
+/* estimate_spread of a logical count, the largest of all CPUs' accounts.  Any context. */
+uint64_t hpm_spread(unsigned count);
 /* hpm.c: this CPU, interrupts off, is to count what the plan says, from its next reading on. */
 void counting_start(struct hpm_cpu *hpm, unsigned seed);
 /* hpm.c: what was counted until the latest reading, to those whose it is. */

@@ -482,6 +482,6 @@ void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm
     bool irq = arch_irq_save();
     struct mux_rounds rounds = __atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE)->mux.rounds;
     arch_irq_restore(irq);
-    estimate_make(&sum, &rounds, &out->estimate);
+    estimate_make(&sum, &rounds, sum.counted ? 0 : hpm_spread(s->count[wish->event[0]]), &out->estimate);
     out->seen_permille = permille(&sum);
 }

@@ -122,12 +122,19 @@ static void print_sureness(const struct sys_hpm_value *v)
         return;
     case SYS_SURE_INTERVAL: {
         double half = (double)(v->high - v->low) / 2;
-        printf("  +- %.1f %%", v->count ? half * 100 / (double)v->count : 0.0);
+        char text[FIGURE_MAX];
+        if (v->count)
+            printf("  +- %.1f %%", half * 100 / (double)v->count);
+        else
+            printf("  at most %s", figure_grouped(v->high, text));
         break;
     }
     case SYS_SURE_UNSEEN:
         printf("  never seen\n");
         return;
+    case SYS_SURE_NONE:
+        printf("  nothing seen");
+        break;
     default:
         printf("  no interval");
     }

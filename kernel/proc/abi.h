@@ -114,14 +114,16 @@ struct sys_hpm_read {
 };
 
 enum { SYS_VALUE_COUNT, SYS_VALUE_METRIC };
-/* How sure a count is: exact; 95 % between low and high; seen too short to say; never seen; in the published form; too large. */
+/* How sure a count is: exact; 95 % between low and high; seen too short to say; never seen; in the published form; too large;
+ * nothing was counted, here or by others, so that nothing is known of what it comes in. */
 enum {
     SYS_SURE_EXACT,
     SYS_SURE_INTERVAL,
     SYS_SURE_SHORT,
     SYS_SURE_UNSEEN,
     SYS_SURE_PUBLISHED,
-    SYS_SURE_BEYOND
+    SYS_SURE_BEYOND,
+    SYS_SURE_NONE
 };
 /* Why there is no metric: an event was not counted, a division by 0, or too large. */
 enum { SYS_METRIC_FINE, SYS_METRIC_UNSEEN, SYS_METRIC_DIVISION, SYS_METRIC_TOO_LARGE };

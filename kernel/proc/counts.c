@@ -266,7 +266,7 @@ static int read_held(struct process *owner, struct session *s, const struct sys_
 int counts_read(struct process *owner, const struct sys_hpm_read *read, struct sys_hpm_value *out,
                 size_t room)
 {
-    _Static_assert((int)SYS_SURE_BEYOND == (int)ESTIMATE_BEYOND &&
+    _Static_assert((int)SYS_SURE_NONE == (int)ESTIMATE_NONE && (int)SYS_SURE_BEYOND == (int)ESTIMATE_BEYOND &&
                        (int)SYS_SURE_INTERVAL == (int)ESTIMATE_INTERVAL &&
                        (int)SYS_METRIC_TOO_LARGE == (int)METRIC_TOO_LARGE &&
                        (int)SYS_ACCOUNT_MONITORING == (int)HPM_MONITORING,

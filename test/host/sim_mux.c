@@ -410,7 +410,7 @@ static void judge(const struct session *s, struct tally *t)
     struct estimate e;
 
     mux_read(&s->counts, &s->plan, 0, &sum);
-    estimate_make(&sum, &s->plan.rounds, &e);
+    estimate_make(&sum, &s->plan.rounds, ESTIMATE_SINGLES, &e);
     if (e.sure == ESTIMATE_INTERVAL) {
         t->held += e.low <= truth && truth <= e.high;
         t->width[t->intervals++] = 50.0 * (double)(e.high - e.low) / fmax(1, (double)truth);

@@ -100,7 +100,7 @@ static void intervals_are_those_of_floating_point(void **state)
                  counted = (uint64_t)exp(uniform() * 34) - 1;
         struct mux_sum s = sum_of(units, counted, 90.0 * (double)counted * exp(uniform() * 16 - 8));
         s.length += (uint64_t)(uniform() * (double)s.length / 8);
-        estimate_make(&s, &p.rounds, &e);
+        estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
         assert_interval(&s, &e);
         assert_in_range(e.seen_permille, 87, 100);
     }
@@ -114,18 +114,69 @@ static void few_counts_have_wilsons_interval(void **state)
     struct mux_sum s = sum_of(200, 0, 0);
 
     (void)state;
-    estimate_make(&s, &p.rounds, &e);
+    estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_INTERVAL);
     assert_int_equal(e.low, 0);
     assert_in_range(e.high, 35, 36); /* 1.979^2 x 9 */
     s = sum_of(200, 10, 0);
-    estimate_make(&s, &p.rounds, &e);
+    estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_in_range(e.low, 55, 56);
     assert_in_range(e.high, 180, 181);
     s = sum_of(200, 256, 0); /* enough counts that never differ are believed */
-    estimate_make(&s, &p.rounds, &e);
+    estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_in_range(e.low, 2559, 2560);
     assert_in_range(e.high, 2560, 2561);
+}
+
+/* None of t^2 (1 - f) / f bunches seen: as many of the size that others know. */
+static void where_nothing_is_counted_the_limit_goes_by_the_spread_of_others(void **state)
+{
+    struct mux_plan p = plan_of(false);
+    struct mux_sum none = sum_of(200, 0, 0), singles = sum_of(200, 100, 9.0 * 1000),
+                   bunches = sum_of(200, 5000, 9.0 * 100 * 50000);
+    struct estimate e;
+
+    (void)state;
+    estimate_make(&none, &p.rounds, estimate_spread(&singles), &e);
+    assert_int_equal(e.sure, ESTIMATE_INTERVAL);
+    assert_in_range(e.high, 35, 36);
+    estimate_make(&none, &p.rounds, estimate_spread(&bunches), &e);
+    assert_int_equal(e.sure, ESTIMATE_INTERVAL);
+    assert_int_equal(e.low, 0);
+    assert_in_range(e.high, 3525,
+                    3550); /* 1.979^2 x 9 x 100, the first unit's part of the variance included */
+    estimate_make(&none, &p.rounds, estimate_spread(&none), &e);
+    assert_int_equal(e.sure, ESTIMATE_NONE);
+    assert_true(!e.count && !e.low && e.high == UINT64_MAX);
+    estimate_make(&none, &p.rounds, UINT64_MAX, &e);
+    assert_int_equal(e.sure, ESTIMATE_BEYOND);
+}
+
+/* Where some is counted its own variance counts, whatever others had. */
+static void what_is_counted_does_not_go_by_others(void **state)
+{
+    struct mux_plan p = plan_of(false);
+    struct mux_sum some = sum_of(200, 10, 0);
+    struct estimate alone, beside;
+
+    (void)state;
+    estimate_make(&some, &p.rounds, 0, &alone);
+    estimate_make(&some, &p.rounds, (uint64_t)1 << 40, &beside);
+    assert_int_equal(alone.sure, ESTIMATE_INTERVAL);
+    assert_memory_equal(&alone, &beside, sizeof alone);
+}
+
+/* Before two units have any it may be that all came at once. */
+static void a_spread_without_variance_is_that_of_one_bunch(void **state)
+{
+    struct mux_sum s = {.length = 10 * SLICE, .seen = SLICE, .counted = 70, .count = 700};
+    struct mux_sum all = {.length = SLICE, .seen = SLICE, .counted = 70, .count = 70};
+
+    (void)state;
+    assert_int_equal(estimate_spread(&s), 9 * 70 << 16);
+    assert_int_equal(estimate_spread(&all), ESTIMATE_SINGLES);
+    s.counted = s.count = 0;
+    assert_int_equal(estimate_spread(&s), 0);
 }
 
 static void there_is_no_interval_where_none_is_known(void **state)
@@ -135,11 +186,11 @@ static void there_is_no_interval_where_none_is_known(void **state)
     struct mux_sum good = sum_of(50 * PASSES, 1000, 5000), s;
 
     (void)state;
-    estimate_make(&good, &p.rounds, &e);
+    estimate_make(&good, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_INTERVAL);
     assert_int_equal(e.count, 10000);
     s = sum_of(50 * PASSES - 3, 1000, 5000);
-    estimate_make(&s, &p.rounds, &e);
+    estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_SHORT);
     assert_int_equal(e.count, 10000);
     assert_int_equal(e.low, 1000);
@@ -147,30 +198,34 @@ static void there_is_no_interval_where_none_is_known(void **state)
     s = good; /* as long, in 49 units */
     s.units = 49;
     s.pairs = 48;
-    estimate_make(&s, &p.rounds, &e);
+    estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_SHORT);
     s = good; /* of many threads with one unit each */
     s.pairs = 0;
-    estimate_make(&s, &p.rounds, &e);
+    estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_SHORT);
     s = good; /* too much of it is not in closed units */
     s.length += s.closed / 7 + 10;
-    estimate_make(&s, &p.rounds, &e);
+    estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_SHORT);
-    estimate_make(&good, &published.rounds, &e);
+    s = good; /* the open unit was longer at the beginning of what was read than at its end */
+    s.length = s.closed - PASS / 2;
+    estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
+    assert_int_equal(e.sure, ESTIMATE_INTERVAL);
+    estimate_make(&good, &published.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_PUBLISHED);
     assert_int_equal(e.count, 10000);
     s = good;
     s.seen = s.length;
     s.count = s.counted;
-    estimate_make(&s, &p.rounds, &e);
+    estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_EXACT);
     assert_true(e.low == 1000 && e.high == 1000 && e.seen_permille == 1000);
     s.seen = s.counted = 0;
-    estimate_make(&s, &p.rounds, &e);
+    estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_UNSEEN);
     memset(&s, 0, sizeof s); /* nothing has passed, so nothing was missed */
-    estimate_make(&s, &p.rounds, &e);
+    estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_EXACT);
 }
 
@@ -184,7 +239,7 @@ static void nothing_overflows(void **state)
 {
     struct mux_plan p = plan_of(false);
     struct estimate e;
-    unsigned kinds[ESTIMATE_BEYOND + 1] = {0};
+    unsigned kinds[ESTIMATE_NONE + 1] = {0};
 
     (void)state;
     for (unsigned i = 0; i < 100000; i++) {
@@ -195,10 +250,12 @@ static void nothing_overflows(void **state)
         s.length = fixed_add(s.closed, (uint64_t)((double)(s.closed / 8) * uniform()));
         s.seen = MIN(any(), s.length);
         s.count = fixed_add(s.counted, any());
+        if (i % 8 == 0)
+            s.counted = 0;
         s.pairs = s.units ? s.units - 1 : 0;
         if (i % 16 == 0)
             s.variance = WIDE_MAX - i;
-        estimate_make(&s, &p.rounds, &e);
+        estimate_make(&s, &p.rounds, i % 2 ? any() : s.counted ? estimate_spread(&s) : 0, &e);
         kinds[e.sure]++;
         assert_true(e.low <= e.high && s.counted <= e.low && e.seen_permille <= 1000);
         if (e.sure == ESTIMATE_INTERVAL)
@@ -248,7 +305,33 @@ static uint64_t bursts(double rate, unsigned slot)
     return left ? poisson(10 * rate) : 0;
 }
 
+/* A few bunches of some hundred in all of the session. */
+static uint64_t bunches(double rate, unsigned slot)
+{
+    (void)slot;
+    return uniform() < rate ? 200 + poisson(30) : 0;
+}
+
 /* Of 300 sessions of 50 rounds.  Four standard deviations below 95 %: 90 %. */
+/* What another thread of the same kind has counted in a longer time. */
+static uint64_t spread_of(events_in stream, double rate, const struct mux_plan *p)
+{
+    static struct mux_counts c;
+    struct mux_turns t;
+    struct mux_sum sum;
+
+    memset(&c, 0, sizeof c);
+    mux_turns_init(&t, &p->rounds, 77);
+    for (unsigned slot = 0; slot < 20 * ESTIMATE_ROUNDS_MIN * PASSES * SLOTS; slot++) {
+        uint64_t count[GROUP_PLACES] = {stream(rate, slot)};
+        mux_add(&c, p, mux_turns_group(&t), SLICE, count);
+        if (mux_turns_next(&t, &p->rounds) >= MUX_PASS_ENDS)
+            mux_close(&c, p);
+    }
+    mux_read(&c, p, 0, &sum);
+    return estimate_spread(&sum);
+}
+
 static void assert_covered(events_in stream, double lowest, double highest)
 {
     struct mux_plan p = plan_of(false);
@@ -257,6 +340,7 @@ static void assert_covered(events_in stream, double lowest, double highest)
     struct mux_turns t;
     struct mux_sum sum;
     struct estimate e;
+    uint64_t spread = spread_of(stream, sqrt(lowest * highest), &p);
 
     for (unsigned s = 0; s < sessions; s++) {
         double rate = lowest * pow(highest / lowest, uniform());
@@ -271,7 +355,7 @@ static void assert_covered(events_in stream, double lowest, double highest)
                 assert_true(mux_close(&c, &p));
         }
         mux_read(&c, &p, 0, &sum);
-        estimate_make(&sum, &p.rounds, &e);
+        estimate_make(&sum, &p.rounds, spread, &e);
         assert_int_equal(e.sure, ESTIMATE_INTERVAL);
         held += e.low <= truth && truth <= e.high;
     }
@@ -308,12 +392,22 @@ static void intervals_hold_bursts(void **state)
     assert_covered(bursts, 0.5, 5);
 }
 
+/* In most sessions nothing is counted of what there is. */
+static void intervals_hold_what_comes_in_bunches_and_is_missed(void **state)
+{
+    (void)state;
+    assert_covered(bunches, 0.0005, 0.003);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(t_is_students, set_up),
         cmocka_unit_test_setup(intervals_are_those_of_floating_point, set_up),
         cmocka_unit_test_setup(few_counts_have_wilsons_interval, set_up),
+        cmocka_unit_test_setup(where_nothing_is_counted_the_limit_goes_by_the_spread_of_others, set_up),
+        cmocka_unit_test_setup(what_is_counted_does_not_go_by_others, set_up),
+        cmocka_unit_test_setup(a_spread_without_variance_is_that_of_one_bunch, set_up),
         cmocka_unit_test_setup(there_is_no_interval_where_none_is_known, set_up),
         cmocka_unit_test_setup(nothing_overflows, set_up),
         cmocka_unit_test_setup(intervals_hold_steady_events, set_up),
@@ -321,6 +415,7 @@ int main(void)
         cmocka_unit_test_setup(intervals_hold_phases, set_up),
         cmocka_unit_test_setup(intervals_hold_what_is_in_step_with_the_pass, set_up),
         cmocka_unit_test_setup(intervals_hold_bursts, set_up),
+        cmocka_unit_test_setup(intervals_hold_what_comes_in_bunches_and_is_missed, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,7 +171,7 @@ static void an_event_nobody_wants_an_interval_of_has_none(void **state)
     rough.variance = sure.variance;
     assert_memory_equal(&rough, &sure, sizeof sure);
     mux_read(&c, &p, 20, &rough);
-    estimate_make(&rough, &p.rounds, &e);
+    estimate_make(&rough, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_SHORT);
 }
 
@@ -402,7 +402,7 @@ static void figures_beyond_the_ranges_saturate(void **state)
             assert_true(mux_close(&c, &p));
         }
         mux_read(&c, &p, 0, &sum);
-        estimate_make(&sum, &p.rounds, &e);
+        estimate_make(&sum, &p.rounds, ESTIMATE_SINGLES, &e);
         if (bits < 37) {
             assert_int_equal(e.sure, ESTIMATE_INTERVAL);
             assert_int_equal(e.count, 120ull << bits);
@@ -411,7 +411,7 @@ static void figures_beyond_the_ranges_saturate(void **state)
             assert_int_equal(e.sure, ESTIMATE_BEYOND);
         }
         mux_sum_add(&sum, &sum);
-        estimate_make(&sum, &p.rounds, &e);
+        estimate_make(&sum, &p.rounds, ESTIMATE_SINGLES, &e);
         assert_int_equal(e.sure == ESTIMATE_BEYOND, bits >= 37);
     }
 }
@@ -430,10 +430,10 @@ static void a_unit_too_long_for_its_weight_has_no_interval(void **state)
         assert_true(mux_close(&c, &p));
     }
     mux_read(&c, &p, 0, &sum);
-    estimate_make(&sum, &p.rounds, &e);
+    estimate_make(&sum, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_BEYOND);
     mux_read(&c, &p, PINNED, &sum);
-    estimate_make(&sum, &p.rounds, &e);
+    estimate_make(&sum, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_EXACT);
 }
 
