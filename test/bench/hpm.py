@@ -15,7 +15,9 @@ Classes.  Events with 1,000 counts a round are the headline; of them those whose
 nobody could find them in their intervals.  The others are rare.  Bursty and rare ones are shown beside their floor.
 
 Intervals.  Counts over at least 50 rounds that have one: how many have the truth inside, and how wide they are; ci_counted: those of which anything was
-counted.  Where nothing was, the interval supposes single events, and stalled cycles come by the hundred.
+counted; ci_uncounted: those of which nothing was, and there was some; ci_zero: those of which there was none, which hold whatever the interval is, so that
+ci_nonzero leaves them out.  ci_none: counts that are no cases, for nothing was seen by anybody and there is no interval; ci_none_nonzero: those of which there
+was some all the same.
 """
 import math
 import os
@@ -27,6 +29,7 @@ CELL = 10_000
 DRAWS = 40
 NEEDED = 1000  # events a round for an event to be judged
 LIMIT = 0.20
+INTERVAL, NONE = 1, 6  # SYS_SURE_
 HEADLINE, BURSTY, RARE = "headline", "bursty", "rare"
 MAIN = "10-50000"
 PUBLISHED = "10-200000"
@@ -153,6 +156,10 @@ class Run:
     def estimates(self, event):
         return [self.series[str(i), event] for i in range(self.first, self.last)]
 
+    def cycles(self, i):
+        """Of the interval."""
+        return self.readings[self.first + i + 1]["time"] - self.readings[self.first + i]["time"]
+
     def seen(self, event):
         return self.series["total", event][4] / 1000
 
@@ -222,7 +229,9 @@ class Accuracy:
     def __init__(self):
         self.kl, self.floor, self.rate = {}, {}, {}  # by configuration, program and event: of each seed
         self.beyond = {}  # is the KL beyond what an ideal multiplexer's is in 95 of 100 draws?
-        self.width, self.cases, self.held, self.seen = {}, {}, {}, {}  # seen: of counts that are not 0, which hold
+        self.width, self.cases, self.held = {}, {}, {}
+        self.high = {}  # where nothing was counted, in % of the cycles
+        self.classes = {}  # by configuration and class of cases: which hold; of none: which there was some of
         self.configs = []
 
     def add(self, name, directory):
@@ -255,15 +264,20 @@ class Accuracy:
         for event in run.events:
             if without_mode(event)[1] == "k":
                 continue
-            for truth, (count, low, high, sure, _) in zip(run.truth(event), run.estimates(event)):
-                if sure != 1 or low is None:
+            for i, (truth, (count, low, high, sure, _)) in enumerate(zip(run.truth(event), run.estimates(event))):
+                if sure == NONE:
+                    self.classes.setdefault((config, "none"), []).append(truth != 0)
+                if sure != INTERVAL or low is None:
                     continue
                 key = (config, kind, event)
                 self.cases[key] = self.cases.get(key, 0) + 1
                 self.held[key] = self.held.get(key, 0) + (low <= truth <= high)
+                of = "counted" if count else "uncounted" if truth else "zero"
+                self.classes.setdefault((config, of), []).append(low <= truth <= high)
                 if count:
-                    self.seen.setdefault(config, []).append(low <= truth <= high)
-                self.width.setdefault(config, []).append(100 * (high - low) / 2 / count if count else 100)
+                    self.width.setdefault(config, []).append(100 * (high - low) / 2 / count)
+                else:
+                    self.high.setdefault(config, []).append(100 * high / run.cycles(i))
 
     def kind_of(self, key):
         if quantile(self.rate[key], 0.5) < NEEDED:
@@ -275,6 +289,17 @@ class Accuracy:
 
     def count(self, table, config):
         return sum(n for (c, _, _), n in table.items() if config in (c, None))
+
+
+def print_classes(a, config):
+    def of(*names):
+        return [held for name in names for held in a.classes.get((config, name), [])]
+
+    def part(name, cases):
+        return f"{name}_cases={len(cases)} {name}_coverage_pct={100 * sum(cases) / max(1, len(cases)):.1f}"
+    none = of("none")
+    return " ".join((part("ci_counted", of("counted")), part("ci_uncounted", of("uncounted")), f"ci_zero_cases={len(of('zero'))}",
+                     part("ci_nonzero", of("counted", "uncounted")), f"ci_none_cases={len(none)} ci_none_nonzero={sum(none)}"))
 
 
 def print_accuracy(a, say):
@@ -293,9 +318,9 @@ def print_accuracy(a, say):
             f"bursty_cases={len(bursty)} bursty_kl_median={quantile(bursty, .5):.3f} bursty_floor_median={quantile(bursty_floor, .5):.3f} "
             f"rare_cases={len(rare)} rare_kl_median={quantile(rare, .5):.3f} rare_floor_median={quantile(rare_floor, .5):.3f} "
             f"ci_cases={cases} ci_coverage_pct={100 * held / cases if cases else 0:.1f} "
-            f"ci_counted_cases={len(a.seen.get(config, []))} "
-            f"ci_counted_coverage_pct={100 * sum(a.seen.get(config, [])) / max(1, len(a.seen.get(config, []))):.1f} "
-            f"ci_half_width_median_pct={quantile(a.width.get(config, []), .5):.1f}")
+            f"{print_classes(a, config)} "
+            f"ci_half_width_median_pct={quantile(a.width.get(config, []), .5):.1f} "
+            f"ci_uncounted_high_median_pct_of_cycles={quantile(a.high.get(config, []), .5):.3f}")
 
 
 def print_events(a, say):
