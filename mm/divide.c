@@ -18,6 +18,7 @@
 #define PAGES_MIN     32 /* that every pool keeps          */
 #define MOVED_PART    8  /* of memory, in an epoch, at most */
 #define WORKED_PART   16 /* of an epoch it is thought to have worked at least */
+#define WORTH_PART    8  /* of what a pool has, for people: what it would gain by so much, or lose */
 #define GAIN_PERMILLE 20 /* that a new plan must bring      */
 
 static struct division {
@@ -88,15 +89,32 @@ static void add(struct space *s, UNUSED void *arg)
     };
 }
 
+/* What its plan is worth to the pool, for people to read. */
+static struct pool_division worth_of(struct share_pool *s)
+{
+    uint32_t step = MAX(s->planned / WORTH_PART, 1u);
+
+    s->weight = 1;
+    return (struct pool_division){
+        .goal = share_goal_names[memory_goal - 1],
+        .step = step,
+        .lost = share_cost(s, s->planned),
+        .lost_more = share_cost(s, s->planned + step),
+        .lost_less = share_cost(s, s->planned - MIN(step, s->planned)),
+    };
+}
+
 static void tell(struct pool *p, UNUSED void *arg)
 {
-    const struct division *d = division;
+    struct division *d = division;
 
     for (unsigned i = 0; i < d->pools; i++) {
         if (d->of[i] != p)
             continue;
+        struct pool_division worth = worth_of(&d->pool[i]);
         bool irq = spin_lock(&p->lock);
         p->planned = d->pool[i].planned;
+        p->division = worth;
         spin_unlock(&p->lock, irq);
         pool_set_target(p, d->pool[i].pages);
     }

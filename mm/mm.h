@@ -7,6 +7,7 @@
 #include "kernel/arch/arch.h"
 #include "kernel/boot/boot_info.h"
 #include "kernel/cmdline.h"
+#include "mm/replace.h"
 
 extern const struct arg mm_args[]; /* boot arguments mem.* and swap* */
 
@@ -100,17 +101,36 @@ struct pool_stats {
     uint64_t waits_for_room;                      /* faults that waited for a frame     */
     uint64_t read_errors, write_errors;
 };
+/* How memory was divided last (mem.goal). */
+struct pool_division {
+    const char *goal;         /* NULL: even parts, and what follows is 0                     */
+    uint32_t target, planned; /* pages it keeps when memory is short; which go towards these */
+    uint32_t weight, step;    /* step: so many pages are meant by more and less              */
+    uint64_t lost, lost_more,
+        lost_less; /* foretold: millionths of its speed, with what is planned, more and less */
+};
+struct pool_prefetch {
+    const char *policy;
+    unsigned level;         /* a window, or a threshold                                  */
+    uint32_t unused;        /* read before anybody asked, in memory and not used yet     */
+    uint64_t late, stopped; /* used while still being read; times that too many were unused to go on */
+};
 struct space_stats {
     uint64_t mapped_pages, resident_pages, out_pages, faults;
+    bool watched;                     /* by a tracker, now */
     const char *policy;               /* NULL: it has no pool, and what follows is 0 */
     uint64_t limit_pages, pool_pages; /* of its pool, which others may share */
     struct pool_stats pool;
+    struct replace_report replace;
+    struct pool_division division;
+    struct pool_prefetch prefetch;
 };
 void space_stats(struct space *s, struct space_stats *out);
 struct region_stats {
     vaddr_t start, end;
     unsigned prot, advice;
     uint64_t resident_pages, out_pages, faults, slow_faults;
+    const char *policy; /* that its pages are replaced by; NULL: they do not leave */
     char name[REGION_NAME_MAX];
 };
 /* The first region that ends above from; false: there is none. */

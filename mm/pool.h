@@ -84,6 +84,7 @@ struct pool {
     uint32_t planned;         /* [P] frames that its target goes towards (mm/share.h)          */
     uint64_t judged_faults, judged_ns; /* mm/divide.c: major faults, and waited for them, at its last look */
     uint32_t weight, rate_max;         /* [-] what it is to get: mem.weight, mem.rate                   */
+    struct pool_division division;     /* [P] mm/divide.c: what came of that, but for target and planned */
     uint32_t reserve;                  /* [P] so many are kept free           */
     uint32_t frames;                   /* [P] it has, those on their way in or out included */
     uint32_t held;     /* [P] of those, nodes' (others are in hand: on their way to a node, or back) */

@@ -44,12 +44,20 @@ struct replace_config {
     const char *first; /* policy to start with, of those that choose among others; NULL: their default */
 };
 
+#define REPLACE_EXPERTS_MAX 8
+
 /* What a policy says of itself, for people to read. */
 struct replace_report {
     const char *policy; /* the one in force: its own name, or of the one chosen now */
     uint32_t resident;
-    uint32_t history;  /* pages that are out, and remembered           */
-    uint64_t switches; /* from one policy to another                   */
+    uint32_t history;     /* pages that are out, and remembered           */
+    uint64_t switches;    /* from one policy to another                   */
+    uint64_t mru_regions; /* bit n: in region n it does what MRU would, in others what `policy` says */
+    unsigned experts;     /* among which it chooses; 0: it does not       */
+    struct {
+        const char *policy;
+        uint64_t misses; /* that it has had lately, or would have had */
+    } expert[REPLACE_EXPERTS_MAX];
 };
 
 /*

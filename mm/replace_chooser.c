@@ -430,6 +430,11 @@ static void chooser_report(const void *state, struct replace_report *out)
 
     expert[s->current]->report(in_force(s), out);
     out->switches = s->switches;
+    out->experts = EXPERTS;
+    for (uint32_t i = 0; i < EXPERTS; i++) {
+        out->expert[i].policy = expert[i]->name;
+        out->expert[i].misses = (s->recent[i] << s->shadows.shift) / ONE;
+    }
 }
 
 static const char *chooser_check(const void *state)

@@ -416,10 +416,12 @@ static void region_report(const void *state, struct replace_report *out)
 {
     const struct region_state *s = state;
 
-    *out = (struct replace_report){
-        .policy = replace_region.name, .resident = s->resident, .switches = s->switches};
-    for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++)
+    *out =
+        (struct replace_report){.policy = replace_lru.name, .resident = s->resident, .switches = s->switches};
+    for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
         out->history += s->part[r].curves.size;
+        out->mru_regions |= (uint64_t)(s->part[r].choice.policy == REGION_MRU) << r;
+    }
     out->history -= s->resident - s->unused.list.size;
 }
 

@@ -71,6 +71,29 @@ bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint6
     return r;
 }
 
+/* [P] held. */
+static void put_pool(const struct pool *p, struct space_stats *out)
+{
+    const struct prefetch *ahead = p->prefetch;
+
+    out->policy = p->ops->name;
+    out->limit_pages = p->limit;
+    out->pool_pages = p->frames;
+    out->pool = p->stats;
+    p->ops->report(p->state, &out->replace);
+    out->division = p->division;
+    out->division.target = p->target;
+    out->division.planned = p->planned;
+    out->division.weight = p->weight;
+    out->prefetch = (struct pool_prefetch){.policy = prefetch_none.name, .unused = p->unused};
+    if (ahead)
+        out->prefetch = (struct pool_prefetch){.policy = ahead->ops->name,
+                                               .level = ahead->ops->level(ahead->state),
+                                               .unused = p->unused,
+                                               .late = ahead->late,
+                                               .stopped = ahead->stopped};
+}
+
 void space_stats(struct space *s, struct space_stats *out)
 {
     struct pool *p = s->pool;
@@ -79,13 +102,11 @@ void space_stats(struct space *s, struct space_stats *out)
     *out = (struct space_stats){.mapped_pages = s->mapped_pages,
                                 .resident_pages = s->resident_pages,
                                 .out_pages = s->out_pages,
-                                .faults = s->faults};
+                                .faults = s->faults,
+                                .watched = s->watched};
     if (p) {
         spin_lock_irqoff(&p->lock);
-        out->policy = p->ops->name;
-        out->limit_pages = p->limit;
-        out->pool_pages = p->frames;
-        out->pool = p->stats;
+        put_pool(p, out);
         spin_unlock_irqoff(&p->lock);
     }
     spin_unlock(&s->lock, irq);
@@ -110,6 +131,20 @@ static void count_pages(struct space *s, vaddr_t va, vaddr_t end, struct region_
     }
 }
 
+/* [S] held. */
+static const char *policy_of(struct space *s, const struct region *r)
+{
+    struct pool *p = s->pool;
+    struct replace_report report;
+
+    if (!p)
+        return NULL;
+    spin_lock_irqoff(&p->lock);
+    p->ops->report(p->state, &report);
+    spin_unlock_irqoff(&p->lock);
+    return report.mru_regions >> r->tag & 1 ? replace_mru.name : report.policy;
+}
+
 bool space_next_region(struct space *s, vaddr_t from, struct region_stats *out)
 {
     vaddr_t low = 0, high = 0;
@@ -124,7 +159,8 @@ bool space_next_region(struct space *s, vaddr_t from, struct region_stats *out)
                                      .prot = r->prot,
                                      .advice = r->advice,
                                      .faults = r->faults,
-                                     .slow_faults = r->slow_faults};
+                                     .slow_faults = r->slow_faults,
+                                     .policy = policy_of(s, r)};
         memcpy(out->name, r->name, sizeof(out->name));
         low = r->touched_lo;
         high = r->touched_hi;

@@ -217,6 +217,18 @@ void track_each_curve(void (*f)(struct space *s, void *arg), void *arg)
     __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
 }
 
+bool track_read_curve(struct space *s, bool last, struct track_curve *out)
+{
+    track_deliver();
+    while (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
+        sched_yield();
+    if (last)
+        track_curve_last(s);
+    bool is = track_curve(s, out);
+    __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
+    return is;
+}
+
 /* ---- Cost ---- */
 
 static uint64_t cost_of(const struct path_account *a)
@@ -304,6 +316,9 @@ void track_read_account(struct track_account *out)
         .interrupts = logs.interrupts,
         .log_ticks = logs.ticks,
         .deliver_ticks = __atomic_load_n(&track.ticks, __ATOMIC_RELAXED),
+        .cost_ticks = cost_of(&logs),
+        .ran_ticks = logs.ran,
+        .sample_shift = path_sample_shift(),
     };
 }
 

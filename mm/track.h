@@ -71,10 +71,14 @@ void track_user_return(void);
 #define TRACK_CURVE_POINTS 16
 struct track_curve {
     uint64_t pages, accesses, cold;
+    uint64_t epochs, epoch_ms; /* ended so far; so long is one */
     uint64_t lru[TRACK_CURVE_POINTS], mru[TRACK_CURVE_POINTS];
     unsigned shift; /* one page of 2^this was looked at */
 };
 bool track_curve(struct space *s, struct track_curve *out);
+/* The same at any time; last: nobody runs in it any more, so that what an unfinished first epoch has seen is taken for one.  Thread
+ * context, no lock held. */
+bool track_read_curve(struct space *s, bool last, struct track_curve *out);
 
 struct track_account {
     const char *tracker;
@@ -82,5 +86,8 @@ struct track_account {
     uint64_t entries, lost;            /* logged; dropped for want of room                        */
     uint64_t interrupts;               /* by the hardware                                         */
     uint64_t log_ticks, deliver_ticks; /* of logging, but for interrupts' entry and return; of the sinks */
+    uint64_t cost_ticks,
+        ran_ticks; /* all of that, and what interrupts are reckoned at; threads ran that the hardware watched */
+    unsigned sample_shift; /* one page of 2^this is logged now */
 };
 void track_read_account(struct track_account *out);

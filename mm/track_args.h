@@ -24,6 +24,8 @@ void track_record_end(void);
 /* track_curve.c: curves are made of what is delivered; the space's ends. */
 void track_curves_start(void);
 void track_curve_end(struct space *s);
+/* Nothing more will be seen: an epoch that is the first, and has not ended, ends. */
+void track_curve_last(struct space *s);
 /* How often s, which has a curve, would have missed in an epoch with so many pages; scaled up where pages are sampled.  Not while it is
  * delivered. */
 uint64_t track_curve_misses(const struct space *s, enum mrc_policy policy, uint32_t pages);

@@ -19,6 +19,7 @@ struct curve {
     unsigned shift;
     uint64_t epoch_began; /* ticks */
     uint64_t touches;     /* since it began */
+    bool ended;           /* by track_curve_last */
     bool full;            /* there is no memory for more pages: those that come are left out */
     struct page_index *index;
     struct mrc *mrc;
@@ -135,6 +136,8 @@ bool track_curve(struct space *s, struct track_curve *out)
         .accesses = mrc_accesses(c->mrc) << c->shift,
         .cold = mrc_cold(c->mrc) << c->shift,
         .shift = c->shift,
+        .epochs = c->mrc->epochs,
+        .epoch_ms = track_epoch_ms,
     };
     for (unsigned i = 0; i < TRACK_CURVE_POINTS; i++) {
         uint32_t memory = (uint32_t)((uint64_t)c->index->used * (i + 1) / TRACK_CURVE_POINTS);
@@ -158,12 +161,21 @@ static void print(const char *policy, const uint64_t *misses)
         kprintf("%c%llu", i ? ',' : '=', (unsigned long long)misses[i]);
 }
 
+void track_curve_last(struct space *s)
+{
+    if (!s->curve || s->curve->mrc->epochs)
+        return;
+    mrc_epoch(s->curve->mrc);
+    s->curve->ended = true;
+}
+
 void track_curve_end(struct space *s)
 {
     struct track_curve out;
 
     if (s->curve && track_curves_print) {
-        mrc_epoch(s->curve->mrc);
+        if (!s->curve->ended)
+            mrc_epoch(s->curve->mrc);
         track_curve(s, &out);
         kprintf("curve: space %u: pages=%llu accesses=%llu cold=%llu sampled=1/%u misses by memory from a "
                 "16th of the pages on:",

@@ -46,3 +46,8 @@ int memory_regions(int pid, struct sys_memory_region *out, size_t room)
 {
     return (int)syscall3(SYS_REGIONS, pid, out, room * sizeof(*out));
 }
+
+int memory_curve(int pid, struct sys_curve *out)
+{
+    return (int)syscall3(SYS_CURVE, pid, out, sizeof(*out));
+}

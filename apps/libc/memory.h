@@ -22,5 +22,8 @@ int memory_advise(void *at, size_t bytes, int advice);
 /* Memory of a process, 0: the own; one that was started here and has ended: as it was then.  0 or -ESRCH. */
 int memory_read(int pid, struct sys_memory *out);
 
+/* How often it would have missed with other memory, as trackers see it; the same.  -ENOENT: nothing is known. */
+int memory_curve(int pid, struct sys_curve *out);
+
 /* Its regions, by address: how many there are, the first room of them in out; -ESRCH. */
 int memory_regions(int pid, struct sys_memory_region *out, size_t room);

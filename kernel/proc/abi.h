@@ -53,6 +53,7 @@ enum sys_number {
     SYS_MMAP_DISK, /* (name, offset, len, prot, uint64_t *mapped) a disk's contents, whole pages; len 0: to its end; mapped, if not 0:
                     * how much.  Who may write has a copy of its own.  Address; -ENOENT: no such disk; -EBUSY: pages are swapped to
                     * it; -EINVAL: beyond it; -ENOMEM; -EACCES: W+X */
+    SYS_CURVE, /* (pid, struct sys_curve *, bytes) pid 0: the own process; -ENOENT: none has been made of it   */
     SYS_COUNT
 };
 
@@ -189,7 +190,13 @@ struct sys_place {
     char file[96]; /* path from the top of the repository, or the name of a file from elsewhere */
 };
 
-/* Memory of a process, and of the machine. */
+/* One of those that a policy chooses among: misses that it has had lately, or would have had. */
+struct sys_expert {
+    uint64_t misses;
+    char name[16];
+};
+
+/* Memory of a process, and of the machine.  It grows at its end: who asks for fewer bytes gets what they hold. */
 struct sys_memory {
     uint64_t mapped_bytes, resident_bytes, swapped_bytes;
     uint64_t faults; /* page faults of any kind */
@@ -208,6 +215,41 @@ struct sys_memory {
     uint32_t ended;                                       /* 1: the process has ended; as it was then */
     uint32_t reserved;
     char policy[16], tracker[16];
+    /* Its pool's. */
+    uint64_t waited_ns; /* for pages, all threads together                                         */
+    char in_force[16];  /* what `policy` does now, where it chooses                                 */
+    uint64_t switches,
+        remembered; /* from one to another; pages that are out and that it remembers            */
+    struct sys_expert
+        expert[8];            /* that it chooses among, up to an empty name                               */
+    char prefetch[16];        /* policy of prefetching                                                   */
+    uint64_t prefetch_level;  /* its window, or threshold                                                 */
+    uint64_t prefetch_unused; /* read ahead, in memory, not used yet                                      */
+    uint64_t prefetch_late, prefetch_stopped; /* used while still being read; too many were unused to go on */
+    char goal[16];                            /* by which memory is divided; empty: even parts              */
+    uint64_t target_bytes,
+        planned_bytes; /* it keeps when memory is short, 0: an even part; which goes towards the plan */
+    uint64_t weight, step_bytes; /* step: so much is meant by more and less */
+    uint64_t lost_ppm, lost_more_ppm,
+        lost_less_ppm; /* of its speed by waiting, foretold: as planned, with more, with less */
+    /* The tracker's, of all processes. */
+    uint64_t entries, entries_lost, interrupts;
+    uint64_t log_ns, deliver_ns, cost_ns; /* of logging, of using what is logged, of all                    */
+    uint64_t ran_ns;                      /* of threads that hardware watched; 0: not known */
+    uint32_t spaces;                      /* that are watched                                */
+    uint32_t watched, sample_shift;       /* 1: this one is; one page of 2^this is logged */
+    uint32_t reserved_too;
+    uint64_t cycles_hz; /* of the simulated machine's model; 0: it is another */
+};
+
+/* How often a process would have missed in an epoch with a 16th, two 16ths, ... of the pages it used, first uses left out. */
+#define SYS_CURVE_POINTS 16
+struct sys_curve {
+    uint64_t pages, accesses,
+        first_uses; /* of an epoch; accesses that the tracker saw, first uses among them    */
+    uint64_t epochs, epoch_ms;
+    uint32_t sample_shift, points;
+    uint64_t lru[SYS_CURVE_POINTS], mru[SYS_CURVE_POINTS];
 };
 
 struct sys_memory_region {
@@ -215,6 +257,7 @@ struct sys_memory_region {
     uint64_t faults, major_faults; /* pages that came; of those, how many had to be read */
     uint32_t prot, advice;         /* SYS_PROT_, SYS_ADVICE_ */
     char name[16];
+    char policy[16]; /* that its pages are replaced by; empty: they do not leave */
 };
 
 /*

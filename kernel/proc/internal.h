@@ -36,6 +36,7 @@ struct process {
     uint32_t next_child;                 /* [P] reserved pid; 0: none         */
     bool waited_for;                     /* [P of its parent] */
     struct space_stats memory;           /* [P] as it was when it ended */
+    struct sys_curve curve;              /* [P] the same; points 0: there is none */
     uint32_t refs;                       /* [A] the table's, process_start's caller's, its threads' */
     struct spinlock line_lock;
     char line[PROCESS_LINE_MAX]; /* [L] output not yet written       */

@@ -1,18 +1,83 @@
 /* See memory.h. */
 #include "kernel/proc/memory.h"
 #include "kernel/proc/user.h"
+#include "kernel/dev/machine_find.h"
 #include "kernel/printf.h"
 #include "mm/swap.h"
 #include "mm/track.h"
 
+_Static_assert(SYS_CURVE_POINTS == TRACK_CURVE_POINTS, "a curve is handed on as it is");
+
+/* False: there is none. */
+static bool curve_of(struct space *s, bool last, struct sys_curve *out)
+{
+    struct track_curve curve;
+
+    *out = (struct sys_curve){0};
+    if (!track_read_curve(s, last, &curve))
+        return false;
+    *out = (struct sys_curve){
+        .pages = curve.pages,
+        .accesses = curve.accesses,
+        .first_uses = curve.cold,
+        .epochs = curve.epochs,
+        .epoch_ms = curve.epoch_ms,
+        .sample_shift = curve.shift,
+        .points = SYS_CURVE_POINTS,
+    };
+    memcpy(out->lru, curve.lru, sizeof(out->lru));
+    memcpy(out->mru, curve.mru, sizeof(out->mru));
+    return true;
+}
+
 void memory_remember(struct process *p)
 {
     struct space_stats stats;
+    struct sys_curve curve;
 
     space_stats(p->space, &stats);
+    curve_of(p->space, true, &curve);
     bool irq = spin_lock(&p->lock);
     p->memory = stats;
+    p->curve = curve;
     spin_unlock(&p->lock, irq);
+}
+
+static void name(char out[16], const char *text)
+{
+    ksnprintf(out, 16, "%s", text ? text : "");
+}
+
+static void put_policies(const struct space_stats *s, struct sys_memory *out)
+{
+    const struct replace_report *r = &s->replace;
+    const struct pool_prefetch *ahead = &s->prefetch;
+
+    name(out->policy, s->policy);
+    name(out->in_force, r->policy);
+    out->switches = r->switches;
+    out->remembered = r->history;
+    for (unsigned i = 0; i < MIN(r->experts, (unsigned)ARRAY_SIZE(out->expert)); i++) {
+        name(out->expert[i].name, r->expert[i].policy);
+        out->expert[i].misses = r->expert[i].misses;
+    }
+    name(out->prefetch, ahead->policy);
+    out->prefetch_level = ahead->level;
+    out->prefetch_unused = ahead->unused;
+    out->prefetch_late = ahead->late;
+    out->prefetch_stopped = ahead->stopped;
+}
+
+static void put_division(const struct pool_division *d, struct sys_memory *out)
+{
+    name(out->goal, d->goal);
+    out->target_bytes = (uint64_t)d->target * PAGE_SIZE;
+    out->planned_bytes = (uint64_t)d->planned * PAGE_SIZE;
+    out->weight = d->weight;
+    out->step_bytes = (uint64_t)d->step * PAGE_SIZE;
+    out->lost_ppm = d->lost;
+    out->lost_more_ppm = d->lost_more;
+    out->lost_less_ppm = d->lost_less;
 }
 
 static void put_process(const struct space_stats *s, struct sys_memory *out)
@@ -38,18 +103,44 @@ static void put_process(const struct space_stats *s, struct sys_memory *out)
     out->waits = pool->waits_for_room;
     out->read_errors = pool->read_errors;
     out->write_errors = pool->write_errors;
-    ksnprintf(out->policy, sizeof(out->policy), "%s", s->policy ? s->policy : "");
+    out->waited_ns = pool->waited_ns;
+    out->watched = s->watched;
+    put_policies(s, out);
+    put_division(&s->division, out);
+}
+
+static uint64_t span_ns(uint64_t ticks)
+{
+    uint64_t hz = arch_ticks_hz();
+
+    return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
+}
+
+static void put_tracker(struct sys_memory *out)
+{
+    struct track_account a;
+
+    track_read_account(&a);
+    name(out->tracker, a.tracker);
+    out->cycles_hz = machine_id() ? machine_id()->cycles_hz : 0;
+    out->spaces = a.watched;
+    out->sample_shift = a.sample_shift;
+    out->entries = a.entries;
+    out->entries_lost = a.lost;
+    out->interrupts = a.interrupts;
+    out->log_ns = span_ns(a.log_ticks);
+    out->deliver_ns = span_ns(a.deliver_ticks);
+    out->cost_ns = span_ns(a.cost_ticks);
+    out->ran_ns = span_ns(a.ran_ticks);
 }
 
 static void put_machine(struct sys_memory *out)
 {
-    struct track_account tracker;
     struct frame_stats frames;
     struct swap_stats swap;
 
     frame_stats(&frames);
     swap_stats(&swap);
-    track_read_account(&tracker);
     out->memory_bytes = frames.total_pages * PAGE_SIZE;
     out->free_bytes = frames.free_pages * PAGE_SIZE;
     out->swap_bytes = swap.slots * PAGE_SIZE;
@@ -57,7 +148,7 @@ static void put_machine(struct sys_memory *out)
     out->swap_bad_bytes = swap.bad_slots * PAGE_SIZE;
     out->swap_reads = swap.reads;
     out->swap_writes = swap.writes;
-    ksnprintf(out->tracker, sizeof(out->tracker), "%s", tracker.tracker);
+    put_tracker(out);
 }
 
 static void read_ended(struct process *p, struct space_stats *out)
@@ -89,6 +180,24 @@ static int memory_read(struct process *reader, uint32_t pid, struct sys_memory *
     return 0;
 }
 
+static int curve_read(struct process *reader, uint32_t pid, struct sys_curve *out)
+{
+    struct process *p = process_look(pid), *ended;
+
+    if (p) {
+        curve_of(p->space, false, out);
+        process_look_end(p);
+    } else if ((ended = children_find(reader, pid))) {
+        bool irq = spin_lock(&ended->lock);
+        *out = ended->curve;
+        spin_unlock(&ended->lock, irq);
+        process_put(ended);
+    } else {
+        return -ESRCH;
+    }
+    return out->points ? 0 : -ENOENT;
+}
+
 static unsigned prot_bits(unsigned prot)
 {
     return (prot & PROT_R ? SYS_PROT_READ : 0) | (prot & PROT_W ? SYS_PROT_WRITE : 0) |
@@ -117,6 +226,7 @@ static bool next_region(uint32_t pid, vaddr_t from, struct sys_memory_region *ou
         .advice = r.advice,
     };
     memcpy(out->name, r.name, sizeof(out->name));
+    name(out->policy, r.policy);
     return true;
 }
 
@@ -166,4 +276,14 @@ int64_t sys_regions(struct process *p, const uint64_t a[6])
         return -ESRCH;
     return memory_regions(p, a[0] ? (uint32_t)a[0] : p->pid, a[1],
                           (size_t)(a[2] / sizeof(struct sys_memory_region)));
+}
+
+int64_t sys_curve(struct process *p, const uint64_t a[6])
+{
+    struct sys_curve curve;
+
+    if (a[0] > UINT32_MAX)
+        return -ESRCH;
+    int err = curve_read(p, a[0] ? (uint32_t)a[0] : p->pid, &curve);
+    return err ? err : user_put_struct(a[1], a[2], &curve, sizeof(curve));
 }

@@ -8,3 +8,4 @@ void memory_remember(struct process *p);
 int64_t sys_madvise(struct process *p, const uint64_t a[6]);
 int64_t sys_memory(struct process *p, const uint64_t a[6]);
 int64_t sys_regions(struct process *p, const uint64_t a[6]);
+int64_t sys_curve(struct process *p, const uint64_t a[6]);

@@ -547,6 +547,7 @@ static handler *const handlers[SYS_COUNT] = {
     [SYS_READ] = sys_read,
     [SYS_MMAP] = sys_mmap,
     [SYS_MMAP_DISK] = sys_mmap_disk,
+    [SYS_CURVE] = sys_curve,
     [SYS_MUNMAP] = sys_munmap,
     [SYS_MPROTECT] = sys_mprotect,
     [SYS_MADVISE] = sys_madvise,

@@ -22,4 +22,9 @@ sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console" >"$work/waits"
 awk '{ w[NR] = $1 } END { exit !(NR == 2) }' "$work/waits" || r=1
 result $r "service: both programs end (waits: $(tr '\n' ' ' <"$work/waits"))"
 says "^memory: t=[0-9.]* goal=service" "service: each plan is said"
+
+boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.epoch_ms=20 mem.goal=throughput -- memstat interval=30 regions=0 curve=0 -- cg rounds=2 & cg rounds=2"
+says "^  pools by throughput: KB; speed lost" "a look at pools says how memory is divided"
+says "^ +[0-9]+ cg +[0-9]+ +2700 +[0-9]+ +[1-9][0-9]* +1 +[0-9.]+ +-?[0-9.]+ +-?[0-9.]+$" "... what each has, is to have, and would gain and lose"
+says "^  division by throughput: [0-9]+ KB kept when memory is short, planned [0-9]+, weight 1" "... and that of the program, at its end"
 done_testing

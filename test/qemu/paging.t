@@ -32,6 +32,7 @@ for prefetch in none ppg; do
 	says "^RESULT app=lu .*check=ok" "lu in half of its memory, prefetching $prefetch: its result is right"
 	waits="$waits $(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")"
 done
+says "^  prefetching: ppg, level [0-9]+; recall ([6-9][0-9]|100)[.][0-9] %, precision ([6-9][0-9]|100)[.][0-9] %; [0-9]+ wait" "recall and precision are said"
 r=0
 echo "$waits" | awk '{ exit !(NF == 2 && 2 * $2 < $1) }' || r=1
 result $r "... by proximity, most waits are avoided:$waits"

@@ -90,6 +90,7 @@ static const struct call pointer_calls[] = {
     {"hpm_values from", SYS_HPM_VALUES, {P, 0, 0}, {EFAULT}},
     {"sample_open from", SYS_SAMPLE_OPEN, {P, 0, 0}, {EFAULT}},
     {"place to", SYS_PLACE, {0, 0x401000, P, sizeof(struct sys_place)}, {EFAULT}},
+    {"memory to", SYS_MEMORY, {0, P, sizeof(struct sys_memory)}, {EFAULT}},
 };
 
 static void wild_pointers(void)
@@ -196,6 +197,11 @@ static const struct call value_calls[] = {
     {"place in no process", SYS_PLACE, {999999, 0x401000, 0, 8}, {ESRCH}},
     {"place in a process of no number", SYS_PLACE, {UINT64_MAX, 0x401000, 0, 8}, {ESRCH}},
     {"place of no size", SYS_PLACE, {0, 0x401000, 0, 0}, {EINVAL}},
+    {"memory of no process", SYS_MEMORY, {999999, 0, 8}, {ESRCH}},
+    {"memory of no size", SYS_MEMORY, {0, 0, 0}, {EINVAL}},
+    {"curve of no process", SYS_CURVE, {999999, 0, 8}, {ESRCH}},
+    {"curve of a process of no number", SYS_CURVE, {UINT64_MAX, 0, 8}, {ESRCH}},
+    {"curve of a process that nothing tracks", SYS_CURVE, {0, 0, 8}, {ENOENT}},
     {"hpm_print of an unknown scope", SYS_HPM_PRINT, {READ(.scope = 9)}, {EINVAL}},
     {"spawn of nothing", SYS_SPAWN, {0, 0}, {EINVAL}},
     {"spawn of more than arguments can be", SYS_SPAWN, {0, 2049}, {E2BIG}},
