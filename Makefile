@@ -93,11 +93,12 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run plot-breakdown bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs bench-mm test test-host test-machine test-qemu test-long test-page-ins lint bench fuzz clean distclean compile_commands vigil-replay policy-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown plot-mrc bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs bench-mm test test-host test-machine test-qemu test-long test-page-ins lint bench fuzz clean distclean compile_commands vigil-replay policy-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
 ## make plot-breakdown    draw what "hpmstat breakdown=1 format=series" left in FILE=build/out/console.txt: where cycles went over time
+## make plot-mrc          draw the miss-rate curves that "memstat format=series" left there, or of FILE=a trace's folder (docs/telemetry.md)
 ## make test              every test: host, simulated machine, booted kernel, on both architectures or the ARCH given (ten minutes)
 ## make test-long         the same and the soaks
 ## make test-page-ins     the longest soak alone: PAGE_INS=10000000 pages read from a disk and verified, from SEED=1 on; stopped, it goes on
@@ -344,6 +345,11 @@ FILE ?= $(OUT)/console.txt
 plot-breakdown: | deps-run
 	@mkdir -p $(OUT)
 	@tools/plot_breakdown.sh $(FILE) $(OUT)/breakdown
+
+# Miss-rate curves, out of a console on which memstat has printed them, or a trace.
+plot-mrc: | deps-run
+	@mkdir -p $(OUT)
+	@tools/plot_mrc.sh $(FILE) $(OUT)/mrc
 
 bench-mm: $(KERNEL) machine $(B)/vigil-replay $(addprefix $(H)/,sim_mrc sim_regret sim_prefetch) | deps-run deps-hpm
 	@test/bench/mm.py kernel=$(KERNEL) arch=$(ARCH) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \

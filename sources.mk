@@ -57,7 +57,7 @@ KERNEL_SRC := \
 		bundle.c children.c counts.c samples.c elf.c futex.c load.c memory.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
 		user.c userfault.c uthread.c) \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
-	$(addprefix kernel/telemetry/,counters.c record.c stream.c) \
+	$(addprefix kernel/telemetry/,counters.c memory.c record.c stream.c) \
 	$(addprefix mm/, \
 		area.c args.c bootmem.c buddy.c divide.c evict.c fault.c fetch.c foresee.c frame.c heap.c kstack.c pool.c reclaim.c regions.c space.c space_check.c \
 		space_describe.c \

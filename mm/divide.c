@@ -7,6 +7,7 @@
  */
 #include "mm/divide.h"
 #include "kernel/printf.h"
+#include "kernel/telemetry/telemetry.h"
 #include "mm/memory_args.h"
 #include "mm/pool.h"
 #include "mm/reclaim.h"
@@ -104,6 +105,22 @@ static struct pool_division worth_of(struct share_pool *s)
     };
 }
 
+static void record(unsigned i, uint32_t before, const struct pool_division *worth)
+{
+    const struct share_pool *s = &division->pool[i];
+
+    telemetry_memory_plan(
+        division->pid[i], worth->goal,
+        &(struct telemetry_plan){.before = before,
+                                 .planned = s->planned,
+                                 .target = s->pages,
+                                 .waited_us = division->epoch_us - MIN(s->work, division->epoch_us),
+                                 .lost = worth->lost,
+                                 .step = worth->step,
+                                 .lost_more = worth->lost_more,
+                                 .lost_less = worth->lost_less});
+}
+
 static void tell(struct pool *p, UNUSED void *arg)
 {
     struct division *d = division;
@@ -113,9 +130,12 @@ static void tell(struct pool *p, UNUSED void *arg)
             continue;
         struct pool_division worth = worth_of(&d->pool[i]);
         bool irq = spin_lock(&p->lock);
+        uint32_t before = p->planned;
         p->planned = d->pool[i].planned;
         p->division = worth;
         spin_unlock(&p->lock, irq);
+        if (before != d->pool[i].planned)
+            record(i, before, &worth);
         pool_set_target(p, d->pool[i].pages);
     }
 }

@@ -135,6 +135,8 @@ struct region_stats {
 };
 /* The first region that ends above from; false: there is none. */
 bool space_next_region(struct space *s, vaddr_t from, struct region_stats *out);
+/* The name of the first region that policies know by this number.  False: there is none. */
+bool space_region_name(struct space *s, unsigned tag, char name[REGION_NAME_MAX]);
 uint64_t space_pages(const struct space *s); /* resident or out; any context; may be out of date */
 void space_check(struct space *s);           /* panics on a broken invariant */
 

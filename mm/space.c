@@ -53,6 +53,7 @@ int space_create(struct space **out)
 void space_set_pid(struct space *s, uint32_t pid)
 {
     s->pid = pid;
+    track_space_named(s);
 }
 
 uint16_t space_number(const struct space *s)

@@ -170,6 +170,18 @@ bool space_next_region(struct space *s, vaddr_t from, struct region_stats *out)
     return is;
 }
 
+bool space_region_name(struct space *s, unsigned tag, char name[REGION_NAME_MAX])
+{
+    const struct regions *r = &s->regions;
+    bool irq = spin_lock(&s->lock), is = false;
+
+    for (uint32_t i = 0; i < r->count && !is; i++)
+        if ((is = r->items[i].tag == tag))
+            memcpy(name, r->items[i].name, REGION_NAME_MAX);
+    spin_unlock(&s->lock, irq);
+    return is;
+}
+
 uint64_t space_pages(const struct space *s)
 {
     return __atomic_load_n(&s->resident_pages, __ATOMIC_RELAXED) +

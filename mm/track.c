@@ -9,6 +9,7 @@
 #include "hpm/path/path.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
+#include "kernel/telemetry/telemetry.h"
 #include "mm/space.h"
 #include "mm/track_args.h"
 #include "sched/sched.h"
@@ -103,6 +104,13 @@ void track_init(void)
                            : ", while memory is short");
 }
 
+static void sample(unsigned shift)
+{
+    if (shift != path_sample_shift())
+        telemetry_tracker_sample(shift);
+    path_sample(shift);
+}
+
 /* ---- Spaces ---- */
 
 uint16_t track_space_added(struct space *s)
@@ -143,6 +151,8 @@ static void watch_locked(struct space *s, bool on)
         s->watched = on;
         track.ops->watch(s, on);
         track.watched += on ? 1 : -1u;
+        if (s->pid)
+            telemetry_tracker_watch(s->pid, track.ops->name, on);
         if (!track.watched)
             track.ops->stop();
     }
@@ -155,9 +165,9 @@ static void watch(struct space *s, bool is_short, bool on)
         __atomic_fetch_add(&track.is_short, is_short ? 1 : -1u, __ATOMIC_RELAXED);
     s->is_short = is_short;
     if (is_short)
-        path_sample(0);
+        sample(0);
     else if (on && !track.watched)
-        path_sample(permille_max < 1000 && !record_wanted ? FIRST_SHIFT : 0);
+        sample(permille_max < 1000 && !record_wanted ? FIRST_SHIFT : 0);
     watch_locked(s, on);
     end_change();
 }
@@ -166,6 +176,12 @@ void track_space_begins(struct space *s)
 {
     if (track_always)
         watch(s, false, true);
+}
+
+void track_space_named(const struct space *s)
+{
+    if (s->watched)
+        telemetry_tracker_watch(s->pid, track.ops->name, true);
 }
 
 void track_space_removed(struct space *s)
@@ -260,7 +276,7 @@ static void watch_cost(uint64_t now)
     path_account(&a);
     uint64_t cost = cost_of(&a) - track.window.cost, ran = a.ran - track.window.ran;
     if (track.window.began && ran > cost)
-        path_sample(next_shift(path_sample_shift(), cost * 1000 / ran));
+        sample(next_shift(path_sample_shift(), cost * 1000 / ran));
     track.window.began = now;
     track.window.cost = cost_of(&a);
     track.window.ran = a.ran;

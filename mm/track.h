@@ -40,7 +40,8 @@ extern const struct arg track_args[];
 void track_init(void);
 /* A space begins: its number, 0 where none is left, which is never watched.  It ends: nobody runs in it. */
 uint16_t track_space_added(struct space *s);
-void track_space_begins(struct space *s); /* and can be watched */
+void track_space_begins(struct space *s);      /* and can be watched */
+void track_space_named(const struct space *s); /* it is known whose it is */
 void track_space_removed(struct space *s);
 /* Its memory is short from now on, or is not.  With mem.track=always every space is watched all the time.  Thread context, no
  * lock held. */

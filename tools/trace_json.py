@@ -31,6 +31,7 @@ class Converter:
         self.programs = {}
         self.running = {}  # cpu: tid, since
         self.counters = {}  # scope, number: fields
+        self.memory_before = {}  # pid, or None of the tracker: time, fields
         self.last = 0
 
     def put(self, ph, name, pid, tid, ns, **more):
@@ -86,6 +87,66 @@ class Converter:
     def sharing_watch(self, ns, cpu, f):
         self.put("C", "waits for other chips, permille", f["pid"], 0, ns, args={"remote": f["remote_permille"]})
 
+    # ---- Memory ----
+
+    def since(self, key, ns, f, names):
+        """What the named counts have grown by since the event before, a second; None at the first."""
+        before = self.memory_before.get(key)
+        self.memory_before[key] = ns, f
+        if not before or ns <= before[0]:
+            return None
+        return {n: round((f[n] - before[1][n]) * 1e9 / (ns - before[0]), 1) for n in names}
+
+    def memory(self, ns, cpu, f):
+        pid = f["pid"]
+        self.put("C", "memory, pages", pid, 0, ns, args={n: f[n + "_pages"] for n in ["resident", "out"]})
+        self.put("C", "pool, pages", pid, 0, ns, args={n: f[n + "_pages"] for n in ["pool", "limit", "target"]})
+        names = ["first_faults", "minor_faults", "major_faults", "page_ins", "page_outs", "clean_outs", "prefetched",
+                 "prefetched_used", "wasted", "waited_us"]
+        rate = self.since(pid, ns, f, names)
+        if not rate:
+            return
+        self.put("C", "faults a second", pid, 0, ns, args={n: rate[n + "_faults"] for n in ["first", "minor", "major"]})
+        self.put("C", "pages moved a second", pid, 0, ns, args={n: rate[n] for n in ["page_ins", "page_outs", "clean_outs"]})
+        self.put("C", "prefetching, pages a second", pid, 0, ns,
+                 args={n: rate[n] for n in ["prefetched", "prefetched_used", "wasted"]})
+        self.put("C", "waiting for pages, threads", pid, 0, ns, args={"waiting": round(rate["waited_us"] / 1e6, 3)})
+
+    def memory_policy(self, ns, cpu, f):
+        where = "" if f["region"] == "-" else f["region"] + ": "
+        self.put("i", f"{where}replaced by {f['policy']}", f["pid"], 0, ns, s="p", cat="memory", args=f)
+
+    def memory_prefetch(self, ns, cpu, f):
+        self.put("C", f"prefetching {f['policy']}, level", f["pid"], 0, ns, args={"level": f["level"]})
+
+    def memory_plan(self, ns, cpu, f):
+        self.put("i", f"{f['goal']}: {f['planned_pages']} pages planned", f["pid"], 0, ns, s="p", cat="memory", args=f)
+
+    def memory_curve(self, ns, cpu, f):
+        again = f["accesses"] - f["first_uses"]
+        for policy in ["lru", "mru"]:
+            self.put("C", f"curve: {policy} would miss, % of accesses", f["pid"], 0, ns,
+                     args={f"{i}/16": percent(f[f"{policy}_{i}"], again) for i in [4, 8, 12]})
+        self.put("i", f"curve of epoch {f['epoch']}", f["pid"], 0, ns, s="p", cat="memory", args=f)
+
+    def tracker(self, ns, cpu, f):
+        before = self.memory_before.get(None)
+        rate = self.since(None, ns, f, ["records", "lost", "cost_us", "ran_us"])
+        if not rate:
+            return
+        self.put("C", "page tracker, records a second", KERNEL, 0, ns, args={n: rate[n] for n in ["records", "lost"]})
+        ran = f["ran_us"] - before[1]["ran_us"]
+        cost = f["cost_us"] - before[1]["cost_us"]
+        if ran:
+            self.put("C", "page tracker, permille of what it watches", KERNEL, 0, ns, args={"cost": round(1000 * cost / ran, 2)})
+
+    def tracker_watch(self, ns, cpu, f):
+        what = "watches" if f["watched"] == "yes" else "watches no more"
+        self.put("i", f"tracker {f['tracker']} {what}", f["pid"], 0, ns, s="p", cat="memory", args=f)
+
+    def tracker_sample(self, ns, cpu, f):
+        self.put("C", "page tracker, one page logged of", KERNEL, 0, ns, args={"pages": f["one_page_of"]})
+
     def mark(self, ns, cpu, f):
         pid = self.threads.get(f["tid"], (KERNEL, ""))[0]
         self.put("i", f["label"], pid, f["tid"], ns, s="g", cat="mark", args=f)
@@ -123,7 +184,8 @@ class Converter:
     def convert(self, trace):
         handlers = {name: getattr(self, name) for name in
                     ["thread_start", "process_start", "sched_switch", "sched_migrate", "sharing_decision",
-                     "sharing_placed", "sharing_watch", "mark"]}
+                     "sharing_placed", "sharing_watch", "mark", "memory", "memory_policy", "memory_prefetch", "memory_plan", "memory_curve",
+                     "tracker", "tracker_watch", "tracker_sample"]}
         handlers["counters"] = self.counters_event
         cpus = set(range(len(self.chips)))
         self.metadata("process_name", CPUS, 0, name="CPUs")

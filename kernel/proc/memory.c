@@ -198,6 +198,37 @@ static int curve_read(struct process *reader, uint32_t pid, struct sys_curve *ou
     return out->points ? 0 : -ENOENT;
 }
 
+bool process_memory(uint32_t pid, struct space_stats *out)
+{
+    struct process *p = process_look(pid);
+
+    if (!p)
+        return false;
+    space_stats(p->space, out);
+    process_look_end(p);
+    return true;
+}
+
+bool process_curve(uint32_t pid, struct track_curve *out)
+{
+    struct process *p = process_look(pid);
+    bool is = p && track_read_curve(p->space, false, out);
+
+    if (p)
+        process_look_end(p);
+    return is;
+}
+
+bool process_region_name(uint32_t pid, unsigned tag, char *name)
+{
+    struct process *p = process_look(pid);
+    bool is = p && space_region_name(p->space, tag, name);
+
+    if (p)
+        process_look_end(p);
+    return is;
+}
+
 static unsigned prot_bits(unsigned prot)
 {
     return (prot & PROT_R ? SYS_PROT_READ : 0) | (prot & PROT_W ? SYS_PROT_WRITE : 0) |

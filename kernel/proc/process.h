@@ -11,7 +11,9 @@
 #include "hpm/hpm.h"
 
 struct process;
+struct space_stats;
 struct thread;
+struct track_curve;
 
 #define PROCESS_NAME_MAX    24
 #define PROCESS_THREADS_MAX 1024 /* of one process  */
@@ -53,6 +55,12 @@ struct process_thread_counts {
 /* Of up to max threads, those behind tid in the order of their numbers: how many there are.  One caller at a time. */
 unsigned process_hpm_threads(struct process *p, uint32_t tid, struct process_thread_counts *out,
                              unsigned max);
+/* Its memory, and how often it would miss with more or less (mm/track.h).  False: there is no such process, or nothing is known.  Thread
+ * context, no lock held, as the next. */
+bool process_memory(uint32_t pid, struct space_stats *out);
+bool process_curve(uint32_t pid, struct track_curve *out);
+/* The name of a region that memory policies know by this number; name: REGION_NAME_MAX. */
+bool process_region_name(uint32_t pid, unsigned tag, char *name);
 bool process_has_application(const char *name); /* is it in the bundle? */
 /* Names of the bundled applications on the console. */
 void process_list_applications(void);

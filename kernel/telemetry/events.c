@@ -10,6 +10,19 @@ static const char *const mode_names[] = {"kernel", "user", NULL};
 static const char *const access_names[] = {"load", "store", NULL};
 static const char *const scope_names[] = {"cpu", "process", "thread", NULL};
 
+static const char *const watched_names[] = {"no", "yes", NULL};
+
+/* Misses with a 16th, two 16ths, ... of the pages used. */
+#define CURVE(p)                                                                                            \
+    {#p "_1", CTF_U64, NULL}, {#p "_2", CTF_U64, NULL}, {#p "_3", CTF_U64, NULL}, {#p "_4", CTF_U64, NULL}, \
+        {#p "_5", CTF_U64, NULL}, {#p "_6", CTF_U64, NULL}, {#p "_7", CTF_U64, NULL},                       \
+        {#p "_8", CTF_U64, NULL}, {#p "_9", CTF_U64, NULL}, {#p "_10", CTF_U64, NULL},                      \
+        {#p "_11", CTF_U64, NULL}, {#p "_12", CTF_U64, NULL}, {#p "_13", CTF_U64, NULL},                    \
+        {#p "_14", CTF_U64, NULL}, {#p "_15", CTF_U64, NULL},                                               \
+    {                                                                                                       \
+#p "_16", CTF_U64, NULL                                                                             \
+    }
+
 #define FIELDS(...)            \
     (const struct ctf_field[]) \
     {                          \
@@ -67,6 +80,34 @@ const struct ctf_event trace_events[] = {
                              {"mode", CTF_U8, mode_names}, {"access", CTF_U8, access_names},
                              {"criterion", CTF_TEXT, NULL}, {"period", CTF_U32, NULL})},
     [TRACE_MARK] = {"mark", FIELDS({"tid", CTF_U32, NULL}, {"label", CTF_TEXT, NULL})},
+    /* In the order of kernel/telemetry/memory.c. */
+    [TRACE_MEMORY] = {"memory", FIELDS({"pid", CTF_U32, NULL}, {"resident_pages", CTF_U64, NULL},
+                                       {"out_pages", CTF_U64, NULL}, {"pool_pages", CTF_U64, NULL},
+                                       {"limit_pages", CTF_U64, NULL}, {"target_pages", CTF_U32, NULL},
+                                       {"first_faults", CTF_U64, NULL}, {"minor_faults", CTF_U64, NULL},
+                                       {"major_faults", CTF_U64, NULL}, {"waited_us", CTF_U64, NULL},
+                                       {"page_ins", CTF_U64, NULL}, {"page_outs", CTF_U64, NULL},
+                                       {"clean_outs", CTF_U64, NULL}, {"prefetched", CTF_U64, NULL},
+                                       {"prefetched_used", CTF_U64, NULL}, {"wasted", CTF_U64, NULL})},
+    [TRACE_MEMORY_POLICY] = {"memory_policy", FIELDS({"pid", CTF_U32, NULL}, {"region", CTF_TEXT, NULL},
+                                                     {"policy", CTF_TEXT, NULL}, {"changes", CTF_U64, NULL})},
+    [TRACE_MEMORY_PREFETCH] = {"memory_prefetch", FIELDS({"pid", CTF_U32, NULL}, {"policy", CTF_TEXT, NULL},
+                                                         {"level", CTF_U32, NULL})},
+    [TRACE_MEMORY_PLAN] = {"memory_plan",
+                           FIELDS({"pid", CTF_U32, NULL}, {"goal", CTF_TEXT, NULL},
+                                  {"before_pages", CTF_U32, NULL}, {"planned_pages", CTF_U32, NULL},
+                                  {"target_pages", CTF_U32, NULL}, {"waited_us", CTF_U64, NULL},
+                                  {"lost_ppm", CTF_U64, NULL}, {"step_pages", CTF_U32, NULL},
+                                  {"lost_more_ppm", CTF_U64, NULL}, {"lost_less_ppm", CTF_U64, NULL})},
+    [TRACE_MEMORY_CURVE] = {"memory_curve", FIELDS({"pid", CTF_U32, NULL}, {"epoch", CTF_U64, NULL},
+                                                   {"pages", CTF_U64, NULL}, {"accesses", CTF_U64, NULL},
+                                                   {"first_uses", CTF_U64, NULL}, CURVE(lru), CURVE(mru))},
+    [TRACE_TRACKER] = {"tracker", FIELDS({"spaces", CTF_U32, NULL}, {"records", CTF_U64, NULL},
+                                         {"lost", CTF_U64, NULL}, {"interrupts", CTF_U64, NULL},
+                                         {"cost_us", CTF_U64, NULL}, {"ran_us", CTF_U64, NULL})},
+    [TRACE_TRACKER_WATCH] = {"tracker_watch", FIELDS({"pid", CTF_U32, NULL}, {"tracker", CTF_TEXT, NULL},
+                                                     {"watched", CTF_U8, watched_names})},
+    [TRACE_TRACKER_SAMPLE] = {"tracker_sample", FIELDS({"one_page_of", CTF_U32, NULL})},
     [TRACE_EVENTS] = {0},
 };
 

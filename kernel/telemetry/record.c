@@ -12,7 +12,8 @@ static struct ring *rings[CPU_MAX];
 static unsigned ring_count;
 static uint8_t uuid[CTF_UUID_BYTES];
 
-static const char *const what_choices[] = {"sched", "sharing", "counters", "samples", "marks", NULL};
+static const char *const what_choices[] = {"sched", "sharing", "counters", "samples",
+                                           "marks", "memory",  NULL};
 const struct arg telemetry_args[] = {
     {.name = "telemetry",
      .type = ARG_SET,
@@ -30,7 +31,7 @@ const struct arg telemetry_args[] = {
      .value = &telemetry_ms,
      .min = 1,
      .max = 3600000,
-     .help = "record counters every so many milliseconds"},
+     .help = "record counters, and how memory is used, every so many milliseconds"},
     {.name = NULL},
 };
 

@@ -4,6 +4,7 @@
  * device is behind.
  */
 #include "kernel/telemetry/counters.h"
+#include "kernel/telemetry/memory.h"
 #include "kernel/telemetry/record.h"
 #include "kernel/call.h"
 #include "kernel/cpu.h"
@@ -24,7 +25,7 @@
 #define END_NS          NS_PER_S          /* the same without threads */
 #define LOCK_NS         (100 * NS_PER_MS) /* for a lock whose holder does not send */
 #define END_LOOKS_MAX   100000000u        /* where the clock stands still */
-#define DESCRIPTION_MAX (16 * KIB)
+#define DESCRIPTION_MAX (32 * KIB)
 #define SLOT_BITS       8 /* of a token: which packet of the CPU; above that the CPU + 1 */
 _Static_assert(RING_PACKETS_MAX <= 1 << SLOT_BITS, "a token holds it");
 
@@ -195,15 +196,16 @@ static void finish(void)
 
 static void run(UNUSED void *arg)
 {
-    uint64_t flush_ns = 0, counters_ns = arch_clock_ns();
+    uint64_t flush_ns = 0, counters_ns = arch_clock_ns(), memory_ns = counters_ns;
     bool irq = spin_lock(&lock);
 
     while (!stopping && !broken) {
         behind = !send_all_locked();
-        wait_sleep(&stirred, &lock, &irq, MIN(arch_clock_ns() + LOOK_NS, counters_ns));
+        wait_sleep(&stirred, &lock, &irq, MIN(arch_clock_ns() + LOOK_NS, MIN(counters_ns, memory_ns)));
         spin_unlock(&lock, irq);
         ask_for_flush(&flush_ns);
         counters_record(&counters_ns);
+        memory_record(&memory_ns);
         irq = spin_lock(&lock);
     }
     spin_unlock(&lock, irq);
@@ -321,8 +323,8 @@ static bool send_description(char *text, uint8_t *memory)
 }
 
 /* Of the text, and of its packets. */
-#define TEXT_ORDER    2
-#define PACKETS_ORDER 3
+#define TEXT_ORDER    3
+#define PACKETS_ORDER 4
 _Static_assert(DESCRIPTION_MAX <= PAGE_SIZE << TEXT_ORDER && 2 * DESCRIPTION_MAX <= PAGE_SIZE
                                                                                         << PACKETS_ORDER,
                "room");

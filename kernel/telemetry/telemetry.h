@@ -16,8 +16,9 @@ enum {
     TELEMETRY_COUNTERS = 1 << 2,
     TELEMETRY_SAMPLES = 1 << 3,
     TELEMETRY_MARKS = 1 << 4,
-    TELEMETRY_ANY =
-        TELEMETRY_SCHED | TELEMETRY_SHARING | TELEMETRY_COUNTERS | TELEMETRY_SAMPLES | TELEMETRY_MARKS,
+    TELEMETRY_MEMORY = 1 << 5,
+    TELEMETRY_ANY = TELEMETRY_SCHED | TELEMETRY_SHARING | TELEMETRY_COUNTERS | TELEMETRY_SAMPLES |
+                    TELEMETRY_MARKS | TELEMETRY_MEMORY,
 };
 extern uint64_t telemetry_on; /* what is recorded now; use telemetry_wants */
 
@@ -83,6 +84,25 @@ static inline void telemetry_sharing_placed(uint32_t pid, uint32_t tid, int clus
 static inline void telemetry_mark(uint32_t tid, const char *label)
 {
     TELEMETRY_PUT(TELEMETRY_MARKS, TRACE_MARK, tid, ctf_text(label));
+}
+
+/* How memory was divided: pages, and millionths of the process's speed that it will lose to waiting. */
+struct telemetry_plan {
+    uint32_t before, planned, target, step;
+    uint64_t waited_us, lost, lost_more, lost_less;
+};
+static inline void telemetry_memory_plan(uint32_t pid, const char *goal, const struct telemetry_plan *p)
+{
+    TELEMETRY_PUT(TELEMETRY_MEMORY, TRACE_MEMORY_PLAN, pid, ctf_text(goal), p->before, p->planned, p->target,
+                  p->waited_us, p->lost, p->step, p->lost_more, p->lost_less);
+}
+static inline void telemetry_tracker_watch(uint32_t pid, const char *tracker, bool watched)
+{
+    TELEMETRY_PUT(TELEMETRY_MEMORY, TRACE_TRACKER_WATCH, pid, ctf_text(tracker), watched);
+}
+static inline void telemetry_tracker_sample(unsigned shift)
+{
+    TELEMETRY_PUT(TELEMETRY_MEMORY, TRACE_TRACKER_SAMPLE, (uint64_t)1 << shift);
 }
 
 /* ---- Start and end (main) ---- */
