@@ -59,7 +59,7 @@ KERNEL_SRC := \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
 	$(addprefix kernel/telemetry/,counters.c memory.c record.c stream.c) \
 	$(addprefix mm/, \
-		area.c args.c bootmem.c buddy.c divide.c evict.c fault.c fetch.c foresee.c frame.c heap.c kstack.c pool.c reclaim.c regions.c space.c space_check.c \
+		ahead.c area.c args.c bootmem.c buddy.c divide.c evict.c fault.c fetch.c foresee.c frame.c heap.c kstack.c pool.c reclaim.c regions.c space.c space_check.c \
 		space_describe.c \
 		swap.c swap_done.c tlb.c track.c track_curve.c track_path.c track_record.c track_scan.c track_soft.c) \
 	$(addprefix sched/, \
@@ -110,7 +110,7 @@ LIBC_SRC := \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS := badcalls counts faults known libctest mapped oom paging places ratio reads regions samplers sessions stress
+TEST_APPS := advice badcalls counts faults known libctest mapped oom paging places ratio reads regions samplers sessions stress
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S

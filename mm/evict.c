@@ -132,28 +132,55 @@ static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, 
     return LEAVES;
 }
 
-/* Node n, which the policy named, unless it has become something else since.  [S] and [P] held. */
-static enum verdict still_leaves(struct batch *b, struct space *s, vaddr_t va, uint32_t n, bool hot)
+/* Has the program said of the page that it reads on from there? */
+static bool is_sequential(const struct space *s, vaddr_t va)
+{
+    const struct region *r = regions_find(&s->regions, va);
+
+    return r && r->advice == ADVICE_SEQUENTIAL;
+}
+
+/* Node n, which the policy named or a sequential reading has passed, unless it has become something else since.  [S] and [P] held. */
+static enum verdict still_leaves(struct batch *b, struct space *s, vaddr_t va, uint32_t n, bool hot,
+                                 bool passed)
 {
     struct node *node = &b->pool->nodes[n];
 
     if (node->space != s || node->page != va >> PAGE_SHIFT || node->state != NODE_HERE)
         return ANOTHER;
+    if (passed && !is_sequential(s, va))
+        return ANOTHER;
+    if (passed) /* it has been used: that is why it goes */
+        arch_space_mark(&s->arch, va, ARCH_USED, 0);
     enum verdict v = hot ? STAYS : mapped_leaves(b, s, va, n);
     if (v == STAYS || v == STAYS_NO_SLOT)
         b->pool->ops->touch(b->pool->state, n);
     return v;
 }
 
-/* The policy's choice; *none: it has none. */
+/* What sequential readings have passed goes first, then what the policy says. */
+static uint32_t choice(struct pool *p, uint32_t incoming, bool *passed)
+{
+    uint32_t n = pool_behind_next(p);
+
+    *passed = n != NODE_NONE;
+    return *passed ? n : p->ops->victim(p->state, incoming);
+}
+
+/* The page to go next; *none: there is none. */
 static enum verdict consider(struct batch *b, uint32_t incoming, bool *none)
 {
     struct pool *p = b->pool;
     enum verdict v = ANOTHER;
     bool irq = spin_lock(&p->lock);
-    uint32_t n = p->ops->victim(p->state, incoming);
+    bool passed;
+    uint32_t n = choice(p, incoming, &passed);
 
     *none = n == REPLACE_NONE;
+    if (passed && p->nodes[n].state != NODE_HERE) {
+        spin_unlock(&p->lock, irq);
+        return ANOTHER;
+    }
     if (*none || p->nodes[n].state == NODE_READY) {
         v = *none ? ANOTHER : unmapped_leaves(b, n);
         if (v == STAYS_NO_SLOT)
@@ -166,10 +193,10 @@ static enum verdict consider(struct batch *b, uint32_t incoming, bool *none)
     ASSERT(p->nodes[n].state == NODE_HERE && s);
     pin(s);
     spin_unlock(&p->lock, irq);
-    bool hot = track_hot(s, va);
+    bool hot = !passed && track_hot(s, va);
     irq = spin_lock(&s->lock);
     spin_lock_irqoff(&p->lock);
-    v = still_leaves(b, s, va, n, hot);
+    v = still_leaves(b, s, va, n, hot, passed);
     spin_unlock_irqoff(&p->lock);
     spin_unlock(&s->lock, irq);
     unpin(s);

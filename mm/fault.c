@@ -17,6 +17,8 @@
 /* What came of a try, besides 0: it is there, and errors. */
 enum { NEEDS_FRAME = 1, NEEDS_ZEROS, NEEDS_NODES, NEEDS_READING, AGAIN };
 
+#define READ_ON_PAGES 32 /* of what a program reads sequentially: then the next are begun */
+
 struct bring {
     struct space *space;
     struct pool *pool; /* NULL: it has none */
@@ -32,6 +34,8 @@ struct bring {
     uint32_t node;              /* that is out, or NODE_NONE */
     uint32_t slot;              /* to be read from */
     struct prefetch_list *list; /* what else is to be read */
+    bool advised;               /* ... as the program has said */
+    unsigned ahead; /* pages to be read from the source together, the one at va first; 0: not known yet */
 };
 
 static bool allowed(const struct region *r, const struct bring *b)
@@ -94,8 +98,10 @@ static int begin_locked(struct bring *b, struct region *r)
         spin_lock_irqoff(&p->lock);
     int err = p && p->free_head == NODE_NONE ? NEEDS_NODES
                                              : map_locked(b, r, b->frame, !p || b->access == FAULT_WRITE);
-    if (p && !err)
-        pool_node_new(p, b->space, b->va, frame_number(frame_page(b->frame)), r->tag);
+    uint32_t n =
+        p && !err ? pool_node_new(p, b->space, b->va, frame_number(frame_page(b->frame)), r->tag) : NODE_NONE;
+    if (n != NODE_NONE && r->advice == ADVICE_SEQUENTIAL)
+        pool_behind_add(p, n);
     if (p)
         spin_unlock_irqoff(&p->lock);
     if (!err && b->source && (r->prot & PROT_X))
@@ -106,6 +112,24 @@ static int begin_locked(struct bring *b, struct region *r)
         r->slow_faults += b->slow_ns != 0;
     }
     return err;
+}
+
+/* The program reads on from here: what follows is wanted, a part of it while the rest is still to be used. */
+static void read_on_locked(struct bring *b, const struct region *r)
+{
+    foresee_advised(b->pool, b->va + PAGE_SIZE, r->end, b->list);
+    b->advised = true;
+}
+
+/* Page n has been read before anybody asked, and is used now. */
+static void first_use_locked(struct bring *b, const struct region *r, uint32_t n)
+{
+    foresee_wanted(b->pool, n, false, b->list);
+    b->pool->ops->touch(b->pool->state, n);
+    if (r->advice == ADVICE_RANDOM)
+        b->list->length = 0;
+    else if (r->advice == ADVICE_SEQUENTIAL && !r->source && (b->va >> PAGE_SHIFT) % READ_ON_PAGES == 0)
+        read_on_locked(b, r);
 }
 
 /* The node's frame becomes the page.  [S] and [P] held. */
@@ -120,10 +144,10 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
     b->space->out_pages--;
     if (r->prot & PROT_X)
         arch_code_written(phys_to_virt(frame));
-    if (node->flags & NODE_UNUSED) {
-        foresee_wanted(p, n, false, b->list);
-        p->ops->touch(p->state, n);
-    }
+    if (node->flags & NODE_UNUSED)
+        first_use_locked(b, r, n);
+    if (r->advice == ADVICE_SEQUENTIAL)
+        pool_behind_add(p, n);
     pool_set_state(p, n, NODE_HERE);
     node->flags |= NODE_FRESH;
     if (node->slot != SLOT_NONE && !(node->flags & NODE_BEHIND) && swap_scarce()) {
@@ -175,7 +199,12 @@ static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
         foresee_used(p, n);
         return return_locked(b, r, n);
     }
-    foresee_fault(p, n, b->list);
+    if (r->advice == ADVICE_NORMAL)
+        foresee_fault(p, n, b->list);
+    else
+        foresee_used(p, n);
+    if (r->advice == ADVICE_SEQUENTIAL)
+        read_on_locked(b, r);
     pool_set_state(p, n, NODE_COMING);
     b->slot = node->slot;
     begin_waiting(b);
@@ -251,6 +280,8 @@ static int try(struct bring *b)
         err = page.kind == ARCH_PAGE_HERE   ? use_locked(b, r, &page)
               : page.kind == ARCH_PAGE_NONE ? begin_locked(b, r)
                                             : recall_locked(b, r, page.number, &irq);
+        if (err == NEEDS_ZEROS && b->source && !b->ahead)
+            b->ahead = ahead_begin_locked(b->space, r, b->va);
     }
     spin_unlock(&b->space->lock, irq);
     return err;
@@ -287,8 +318,7 @@ static int get_zeros(struct bring *b)
     int err = b->frame ? 0 : get_frame(b);
 
     if (!err && b->source) {
-        err = block_transfer(b->source, b->source_page, 1, false, &b->frame);
-        err = err ? -EIO : 0;
+        err = ahead_read(b->space, b->source, b->source_page, b->va, MAX(b->ahead, 1u), b->frame);
         begin_waiting(b);
     } else if (!err) {
         memset(phys_to_virt(b->frame), 0, PAGE_SIZE);
@@ -338,7 +368,11 @@ static int bring(struct bring *b)
         err = try(b);
         if (err > 0)
             err = get_what_it_needs(b, err) ?: AGAIN;
-        foresee_fetch(b->space, b->list);
+        if (b->advised)
+            foresee_fetch_advised(b->space, b->list);
+        else
+            foresee_fetch(b->space, b->list);
+        b->advised = false;
     } while (err == AGAIN);
     if (b->frame) {
         frame_free(b->frame, 0);

@@ -135,3 +135,23 @@ void foresee_fetch(struct space *s, struct prefetch_list *list)
     pool_fetch(p, nodes, n, list->fetch, FETCH_FORESEEN | (list->touch ? FETCH_TOUCH : 0));
     list->length = 0;
 }
+
+/* ---- What a program has said.  The policy does not hear of it. ---- */
+
+void foresee_advised(const struct pool *p, vaddr_t va, vaddr_t end, struct prefetch_list *list)
+{
+    list->length = 0;
+    list->fetch = MIN(pool_ahead_room(p), (uint32_t)PREFETCH_FETCH_MAX);
+    list->touch = false;
+    for (; va < end && list->length < list->fetch; va += PAGE_SIZE)
+        list->page[list->length++] = va >> PAGE_SHIFT;
+}
+
+void foresee_fetch_advised(struct space *s, struct prefetch_list *list)
+{
+    uint32_t nodes[PREFETCH_LIST_MAX];
+    unsigned n = list->length ? space_nodes(s, list->page, list->length, nodes) : 0;
+
+    pool_fetch(s->pool, nodes, n, list->fetch, 0);
+    list->length = 0;
+}

@@ -29,3 +29,8 @@ void foresee_check(const struct pool *p);
 
 /* Begins to read what the list, made for a page of s, wants.  Thread context, no lock held. */
 void foresee_fetch(struct space *s, struct prefetch_list *list);
+
+/* The program reads sequentially: list gets the pages from va on, up to end.  [P] held. */
+void foresee_advised(const struct pool *p, vaddr_t va, vaddr_t end, struct prefetch_list *list);
+/* Begins to read what such a list wants; thread context, no lock held. */
+void foresee_fetch_advised(struct space *s, struct prefetch_list *list);

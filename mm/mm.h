@@ -53,7 +53,7 @@ struct block_device;
 struct space; /* a process's memory: regions and page tables */
 #define REGION_NAME_MAX 16
 enum region_kind { REGION_ANON, REGION_IMAGE, REGION_STACK, REGION_DISK };
-/* The first three are kept; the others are done at once. */
+/* The first three hold from then on, for what is read ahead and what leaves first; the others are done at once. */
 enum region_advice { ADVICE_NORMAL, ADVICE_SEQUENTIAL, ADVICE_RANDOM, ADVICE_WILLNEED, ADVICE_DONTNEED };
 
 int space_create(struct space **out);

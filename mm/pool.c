@@ -9,6 +9,7 @@
 
 #define NODES_FIRST 1024
 #define TOUCHES     32 /* in one stretch under the locks */
+#define AHEAD_PART  8  /* of what a pool may have: so much may wait for its first use */
 
 static struct spinlock pools_lock = SPINLOCK(LOCK_POOLS, "pools");
 static struct list pools = {&pools, &pools}; /* pools_lock */
@@ -314,6 +315,60 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
     foresee_used(p, n);
     p->stats.first_faults++;
     return n;
+}
+
+uint32_t pool_node_ahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region)
+{
+    uint32_t n = p->free_head;
+
+    if (n == NODE_NONE)
+        return NODE_NONE;
+    p->free_head = (uint32_t)p->nodes[n].page;
+    p->free_nodes--;
+    p->nodes[n] = (struct node){.space = s, .page = va >> PAGE_SHIFT, .state = NODE_OUT, .region = region};
+    p->stats.first_faults++;
+    pool_node_filled(p, n, frame);
+    return n;
+}
+
+void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame)
+{
+    struct node *node = &p->nodes[n];
+
+    ASSERT(node->state == NODE_OUT && node->slot == SLOT_NONE && node->space);
+    node->frame = frame;
+    node->flags |= NODE_UNUSED;
+    frame_page_number(frame)->next = n;
+    p->held++;
+    p->unused++;
+    p->stats.page_ins++;
+    p->stats.prefetched++;
+    p->ops->enter_unused(p->state, n, node->region);
+    pool_set_state(p, n, NODE_READY);
+}
+
+/* ---- What a sequential reading has passed ---- */
+
+#define BEHIND_KEPT 8 /* the latest: they may still be read */
+
+void pool_behind_add(struct pool *p, uint32_t n)
+{
+    p->behind[p->behind_head++ % POOL_BEHIND] = n;
+    if (p->behind_head - p->behind_tail > POOL_BEHIND)
+        p->behind_tail++; /* it leaves when the policy says so */
+}
+
+uint32_t pool_behind_next(struct pool *p)
+{
+    return p->behind_head - p->behind_tail > BEHIND_KEPT ? p->behind[p->behind_tail++ % POOL_BEHIND]
+                                                         : NODE_NONE;
+}
+
+uint32_t pool_ahead_room(const struct pool *p)
+{
+    uint32_t most = p->limit / AHEAD_PART;
+
+    return most - MIN(p->unused, most);
 }
 
 void pool_node_free(struct pool *p, uint32_t n)

@@ -35,7 +35,8 @@
 #include "sched/sched.h"
 
 #define NODE_NONE   UINT32_MAX
-#define POOL_QUEUES 32 /* who waits for a node sleeps in one of so many */
+#define POOL_BEHIND 256 /* pages remembered that a sequential reading has passed, a power of two */
+#define POOL_QUEUES 32  /* who waits for a node sleeps in one of so many */
 
 enum node_state {
     NODE_FREE,    /* no page's                                                       */
@@ -93,6 +94,8 @@ struct pool {
     uint32_t promised; /* [P] so many more pages are about to leave */
     bool is_short;     /* [A] memory is: trackers are to watch its spaces */
     uint32_t unused;   /* [P] of those it has, flagged NODE_UNUSED   */
+    uint32_t behind[POOL_BEHIND];        /* [P] came by sequential reading, in this order: they leave first */
+    uint32_t behind_head, behind_tail;   /* [P] ever put in, and taken out */
     struct wait_queue busy[POOL_QUEUES]; /* [P] who waits for a node      */
     struct wait_queue room;              /* [P] who waits for a frame, or for the pool's end */
     struct pool_stats stats;             /* [P] */
@@ -120,6 +123,16 @@ void pool_check(struct pool *p);
 /* ---- Nodes.  [P] held. ---- */
 /* A new page that is HERE, or NODE_NONE: pool_grow. */
 uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region);
+/* A new page that is READY, read ahead, or NODE_NONE: pool_grow.  The frame is charged. */
+uint32_t pool_node_ahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region);
+/* The same for a node that is OUT and has no slot. */
+void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame);
+/* Its region is read sequentially: it is to leave when reading has gone on a little.  The next such node, which may have become anything
+ * else since, or NODE_NONE. */
+void pool_behind_add(struct pool *p, uint32_t n);
+uint32_t pool_behind_next(struct pool *p);
+/* So many pages more may be read before anybody asks, where a program has said how it reads. */
+uint32_t pool_ahead_room(const struct pool *p);
 /* The node is nobody's; its frame has been seen to. */
 void pool_node_free(struct pool *p, uint32_t n);
 /* Its frame goes back, and whoever waits for room is woken. */

@@ -144,6 +144,17 @@ void regions_merge(struct regions *r, vaddr_t start, vaddr_t end)
     }
 }
 
+unsigned region_ahead(struct region *region, vaddr_t va, unsigned least, unsigned most)
+{
+    vaddr_t page = ALIGN_DOWN(va, PAGE_SIZE);
+    unsigned twice = 2u * region->ahead;
+
+    ASSERT(va >= region->start && va < region->end && least >= 1 && least <= most && most <= UINT8_MAX);
+    unsigned pages = page == region->ahead_next ? MIN(MAX(twice, least), most) : least;
+    region->ahead = (uint8_t)pages;
+    return (unsigned)MIN((uint64_t)pages, (region->end - page) >> PAGE_SHIFT);
+}
+
 void region_touch(struct region *region, vaddr_t va)
 {
     vaddr_t page = ALIGN_DOWN(va, PAGE_SIZE);

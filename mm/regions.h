@@ -23,6 +23,8 @@ struct region {
     struct block_device
         *source;          /* the disk its pages are read from when they are first touched, or NULL: zeros */
     uint64_t source_page; /* there, of start */
+    vaddr_t ahead_next;   /* where reading from the source goes on if it is in a row; 0: nothing was read */
+    uint8_t ahead;        /* pages that were read together last                                           */
     char name[REGION_NAME_SIZE];
 };
 
@@ -48,6 +50,9 @@ bool regions_cover(const struct regions *r, vaddr_t start, vaddr_t end);
 void regions_merge(struct regions *r, vaddr_t start, vaddr_t end);
 /* Where on its source the page at va, inside region, is. */
 uint64_t region_source_page(const struct region *region, vaddr_t va);
+/* How many pages to read together from va on, where nobody has it yet: `least` where the reading before was elsewhere, twice as many as then
+ * where it goes on, `most` in the end; within the region.  1..255. */
+unsigned region_ahead(struct region *region, vaddr_t va, unsigned least, unsigned most);
 /* Notes that the page at va, inside region, is resident. */
 void region_touch(struct region *region, vaddr_t va);
 /* Panics on a broken invariant. */

@@ -57,7 +57,8 @@ enum sys_number {
     SYS_COUNT
 };
 
-/* The first three are kept for the kernel to heed; then: is read in ahead; is forgotten, and all zeros when next used. */
+/* How the memory will be used: as may be; in a row, so that much is read ahead and what is behind leaves first; here and there, so that nothing is
+ * read ahead.  Then: is read in ahead; is forgotten, and all zeros when next used. */
 enum {
     SYS_ADVICE_NORMAL,
     SYS_ADVICE_SEQUENTIAL,

@@ -200,6 +200,27 @@ static void pieces_of_a_disk_keep_their_place_on_it(void **state)
     assert_int_equal(regions.count, 2);
 }
 
+static void reading_in_a_row_goes_on_with_twice_as_much(void **state)
+{
+    (void)state;
+    struct region r = {.start = address(10), .end = address(200)};
+
+    vaddr_t at = address(10);
+    for (unsigned expected = 1; expected <= 32; expected *= 2) {
+        assert_int_equal(region_ahead(&r, at + 123, 1, 32), expected);
+        at = r.ahead_next = at + expected * PAGE_SIZE;
+    }
+    assert_int_equal(region_ahead(&r, at, 1, 32), 32);
+    r.ahead_next = at + 32 * PAGE_SIZE;
+    assert_int_equal(region_ahead(&r, address(150), 1, 32), 1);
+    r.ahead_next = address(151);
+    assert_int_equal(region_ahead(&r, address(151), 1, 32), 2);
+    assert_int_equal(region_ahead(&r, address(40), 32, 32), 32); /* it is said to be read in a row */
+    assert_int_equal(region_ahead(&r, address(195), 32, 32), 5); /* to its end */
+    r.ahead_next = address(60);
+    assert_int_equal(region_ahead(&r, address(60), 1, 1), 1); /* it is said not to be */
+}
+
 static void a_gap_larger_than_everything_is_refused(void **state)
 {
     (void)state;
@@ -226,6 +247,7 @@ int main(void)
         cmocka_unit_test_setup(equal_neighbours_become_one_after_a_change_is_taken_back, set_up),
         cmocka_unit_test_setup(full_storage_is_reported_and_changes_nothing, set_up),
         cmocka_unit_test_setup(pieces_of_a_disk_keep_their_place_on_it, set_up),
+        cmocka_unit_test_setup(reading_in_a_row_goes_on_with_twice_as_much, set_up),
         cmocka_unit_test_setup(a_gap_larger_than_everything_is_refused, set_up),
         cmocka_unit_test_setup(a_dying_region_keeps_its_place_but_does_not_count_as_mapped, set_up),
     };
