@@ -3,16 +3,17 @@
  * misses less, and memory goes to the regions that it saves most misses in.
  *
  * An epoch is of twice as many accesses as there are frames.   At its end each region's choice is made anew (region_policy.h); pages
- * stay where they are.  Then memory is divided by the curves of the policies in force, the best division and
- * not only the best next step (share.h), an eighth of memory at most changing hands.  A victim comes from the region that has
- * most above what it is meant to have, the faulting page's own counted with that page.
+ * stay where they are, but in a region of MRU's what MRU would not have, left by LRU or used since, goes before others.
+ * Then memory is divided by the curves of the policies in force, the best division and not only the best next step (share.h),
+ * an eighth of memory at most changing hands.  A victim comes from the region that has most above what it is meant to have, the
+ * faulting page's own counted with that page.
  *
  * Until memory has been full at an epoch's end regions take what they ask for, and a new region is meant to have an equal part.
  */
 #include "mm/region_policy.h"
 #include "mm/share.h"
 
-enum { RECENT = 1, PARKED, UNUSED_LIST };
+enum { RECENT = 1, PARKED, STRAY, UNUSED_LIST };
 enum {
     EPOCH_FRAMES = 2,
     MOVE_SHIFT = 3,
@@ -26,10 +27,11 @@ struct part {
     struct region_choice choice;
     struct replace_list recent; /* resident, latest use first                                   */
     struct replace_list
-        parked;      /* of these in the buffer when they were to go, latest first (replace_mru.c) */
-    uint64_t misses; /* this epoch, on pages used before */
-    uint32_t unused; /* resident and not used yet        */
-    uint32_t meant;  /* pages it is to have              */
+        parked;                /* of these in the buffer when they were to go, latest first (replace_mru.c) */
+    struct replace_list stray; /* of these what MRU would not have resident, latest first */
+    uint64_t misses;           /* this epoch, on pages used before */
+    uint32_t unused;           /* resident and not used yet        */
+    uint32_t meant;            /* pages it is to have              */
     uint32_t planned;
     bool asked; /* what it is meant to have has been decided */
 };
@@ -117,6 +119,7 @@ static int region_start(void *state, const struct replace_config *config)
         region_init(&s->part[r].curves, s->group);
         list_init(&s->part[r].recent, RECENT);
         list_init(&s->part[r].parked, PARKED);
+        list_init(&s->part[r].stray, STRAY);
     }
     init_nodes(s, 0);
     new_round(s);
@@ -151,7 +154,7 @@ static bool region_resident(const void *state, uint32_t node)
 
 static uint32_t held(const struct part *p)
 {
-    return p->recent.size + p->parked.size + p->unused;
+    return p->recent.size + p->parked.size + p->stray.size + p->unused;
 }
 
 static void take_out(struct region_state *s, uint32_t node)
@@ -165,19 +168,45 @@ static void take_out(struct region_state *s, uint32_t node)
     case PARKED:
         list_remove(queued(s), &p->parked, node);
         return;
+    case STRAY:
+        list_remove(queued(s), &p->stray, node);
+        return;
     default:
         unused_remove(queued(s), &s->unused, node);
         p->unused--;
     }
 }
 
-/* Pages parked for MRU are as recent as any. */
+/* Strays are older than others. */
 static void unpark(struct region_state *s, struct part *p)
 {
     while (p->parked.size) {
         uint32_t node = p->parked.tail;
         list_remove(queued(s), &p->parked, node);
         list_push_head(queued(s), &p->recent, node);
+    }
+    while (p->stray.size) {
+        uint32_t node = p->stray.head;
+        list_remove(queued(s), &p->stray, node);
+        list_push_tail(queued(s), &p->recent, node);
+    }
+}
+
+/* A page MRU would not have, were the region's memory all its own: a hit there needs more. */
+static void stray_if_beyond(struct region_state *s, struct part *p, uint32_t node)
+{
+    if (queued(s)[node].list != RECENT || pages(s).depth[node] <= held(p))
+        return;
+    list_remove(queued(s), &p->recent, node);
+    list_push_head(queued(s), &p->stray, node);
+}
+
+/* LRU has filled the memory. */
+static void find_strays(struct region_state *s, struct part *p)
+{
+    for (uint32_t n = p->recent.tail, next; n != LINK_END; n = next) {
+        next = queued(s)[n].prev;
+        stray_if_beyond(s, p, n);
     }
 }
 
@@ -200,6 +229,8 @@ static void choose(struct region_state *s, struct part *p)
         s->switches++;
         if (p->choice.policy == REGION_LRU)
             unpark(s, p);
+        else
+            find_strays(s, p);
         new_round(s);
     }
     p->misses = 0;
@@ -253,8 +284,11 @@ static void end_epoch(struct region_state *s)
 static void count_use(struct region_state *s, uint32_t node, bool miss)
 {
     struct part *p = part_of(s, node);
+    uint32_t before = p->curves.top;
     bool first = region_use(&p->curves, pages(s), node);
 
+    if (p->choice.policy == REGION_MRU && before != LINK_END && before != node)
+        stray_if_beyond(s, p, before);
     p->misses += miss && !first;
     if (++s->accesses >= (uint64_t)EPOCH_FRAMES * s->frames)
         end_epoch(s);
@@ -335,7 +369,7 @@ static uint32_t from_region(const struct region_state *s, uint32_t incoming)
         regions += active(&s->part[r]);
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
         const struct part *p = &s->part[r];
-        if (p->recent.size + p->parked.size == 0)
+        if (held(p) == p->unused)
             continue;
         int64_t here = above(s, r, incoming, MAX(regions, 1u));
         int64_t there = worst == NOBODY ? INT64_MIN : above(s, worst, incoming, MAX(regions, 1u));
@@ -349,11 +383,11 @@ static uint32_t of_region(struct region_state *s, const struct part *p)
 {
     if (p->choice.policy == REGION_LRU)
         return p->recent.size ? p->recent.tail : p->parked.tail;
-    if (p->parked.size && (!s->tried || !p->recent.size)) {
+    if (p->parked.size && (!s->tried || held(p) == p->unused + p->parked.size)) {
         s->tried = 1;
         return p->parked.tail;
     }
-    return p->recent.head;
+    return p->stray.size ? p->stray.head : p->recent.head;
 }
 
 static uint32_t region_victim(void *state, uint32_t incoming)
@@ -432,7 +466,7 @@ static const char *check_lists(const struct region_state *s)
     uint32_t listed = s->unused.list.size, unused = 0;
 
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
-        const struct replace_list *list[] = {&s->part[r].recent, &s->part[r].parked};
+        const struct replace_list *list[] = {&s->part[r].recent, &s->part[r].parked, &s->part[r].stray};
         unused += s->part[r].unused;
         for (unsigned i = 0; i < ARRAY_SIZE(list); i++) {
             uint32_t size = 0;

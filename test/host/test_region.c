@@ -190,6 +190,18 @@ static void a_loop_is_replaced_by_mru_after_three_epochs(void **state)
 }
 
 /* An array gone through over and over, larger than memory, and another used at random with a favourite third. */
+/* Blocked LU: a loop that becomes smaller.  What LRU has left is not what MRU would have, and must not stay. */
+static void a_region_that_turns_to_mru_becomes_what_mru_would_have(void **state)
+{
+    (void)state;
+    struct trace t = trace_make(TRACE_LU, 2048, 2048 * 60, 1);
+    uint64_t of_lru = misses(&replace_lru, &t, 2048 * 7 / 10),
+             of_region = misses(&replace_region, &t, 2048 * 7 / 10);
+
+    assert_true(of_region < of_lru - of_lru / 20);
+    trace_free(&t);
+}
+
 static void a_loop_gets_mru_and_its_neighbour_lru(void **state)
 {
     (void)state;
@@ -237,6 +249,7 @@ int main(void)
         cmocka_unit_test(the_policy_changes_at_the_counters_ends_only),
         cmocka_unit_test(few_capacity_misses_change_nothing),
         cmocka_unit_test(a_loop_is_replaced_by_mru_after_three_epochs),
+        cmocka_unit_test(a_region_that_turns_to_mru_becomes_what_mru_would_have),
         cmocka_unit_test(a_loop_gets_mru_and_its_neighbour_lru),
         cmocka_unit_test(memory_goes_where_it_saves_misses),
         cmocka_unit_test(random_operations_in_regions_keep_its_invariants),
