@@ -22,7 +22,7 @@ policy     time by replacement policy and memory; opt: the time of the run with 
            the optimum on that run's recorded trace
 pools      two programs, all memory in one pool or divided by a goal: user instructions per cycle of both together from when both
            have filled their arrays until one of them ends; faults a second of each in the second half of the time both run.
-           With goal=service each may have RATE faults a second, the first program before the other
+           With goal=global faults are of both together; with goal=service each may have RATE a second, the first program before the other
 prefetch   recall: faults avoided; precision: of prefetched pages those used; io: pages moved, more than without
 disk       with a tenth of the disk's bandwidth, and with an infinite one as [A] assumed
 virtio     on plain QEMU and its virtio disk: host time, for which the host's load matters; of the figures, faults alone do not depend on it
@@ -297,6 +297,7 @@ def part_host(bench):
     """Curves and the chooser on the host: the figures of bench-mrc, bench-regret and bench-prefetch, of no architecture."""
     quick = str(int(bench.o.quick))
     error = unfiltered = regret = None
+    ppg = {}
 
     def host(tool, **environment):
         name = "-".join(["build/bench/mm-host", tool, "quick" if bench.o.quick else "whole", *environment.values()])
@@ -319,9 +320,12 @@ def part_host(bench):
         for line in host("prefetch", PROGRAM=program):
             if line.startswith("RESULT prefetch ") and pairs(line)["memory_pct"] == "50":
                 bench.say(line.replace("RESULT prefetch", "RESULT mm.prefetch.host", 1))
+                figures = pairs(line)
+                if (program, figures["policy"]) == ("lu", "ppg"):
+                    ppg = {"host_ppg_recall": float(figures["recall_pct"]), "host_ppg_precision": float(figures["precision_pct"])}
     if error is not None and unfiltered is not None:
         bench.say(f"RESULT mm.mrc err_pct={error:.2f} unfiltered_pct={unfiltered:.2f}")
-    return {"mrc_err": error, "regret": regret}
+    return {"mrc_err": error, "regret": regret, **ppg}
 
 
 # ---- The whole ----
@@ -352,7 +356,13 @@ def main():
             bench.say(f"# part {part}: {cpu:.0f} s of the host's CPUs in {time.monotonic() - begun:.0f} s")
 
         def figure(name):
-            return "-" if found.get(name) is None else f"{found[name]:.2f}"
+            value = found.get(name)
+            if value is None:
+                value = found.get("host_" + name)
+            return "-" if value is None else f"{value:.2f}"
+
+        if "ppg_recall" not in found and "host_ppg_recall" in found:
+            bench.say("# ppg of the summary: of bench-prefetch's blocked LU, on the host")
 
         bench.say(f"RESULT mm.summary arch={options.arch} path_overhead_pct={figure('path_overhead')} mrc_err_pct={figure('mrc_err')} "
                   f"lu_speedup={figure('lu_speedup')} regret_pts_max={figure('regret')} pools_gain_pct={figure('pools_gain')} "

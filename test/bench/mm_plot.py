@@ -51,7 +51,8 @@ class Page:
         """curves: name, points (x, y)."""
         parts = []
         for name, points in curves:
-            data, colour = self.block(sorted(points)), COLOURS.get(name, "#1f77b4")
+            first = dict(reversed(points))  # of several lines for the same the first
+            data, colour = self.block(sorted(first.items())), COLOURS.get(name, "#1f77b4")
             dash = " dt 2" if name in ("opt", "global") else ""
             parts.append(f"{data} using 1:2 with linespoints pt 7 ps 0.5 lw 2 lc '{colour}'{dash} title '{name}' noenhanced")
         self.script += [f"set title '{title}' noenhanced", f"set xlabel '{x}'", f"set ylabel '{y}'", *extra, "plot " + ", ".join(parts)]
@@ -76,7 +77,7 @@ def draw_policy(rows, path):
     for app in apps:
         own = [r for r in rows if r["app"] == app]
         curves = [(q, [(int(r["memory_pct"]), float(r["ns"]) / 1e9) for r in own if r["policy"] == q]) for q in unique(r["policy"] for r in own)]
-        page.panel(app, "memory, percent of its pages", "seconds of model time", curves, ["set logscale y"])
+        page.panel(app, "memory, percent of its pages", "seconds of model time", curves, ["set logscale y", "set xrange [35:105]"])
     page.draw()
 
 
