@@ -1,6 +1,7 @@
 /*
  * Commands joined by '&' form a group: they run side by side, and the next group starts when all have ended.  Assignments
- * in front of them take effect as each is started and hold for the whole group; after it the values are what they were.
+ * in front of them take effect as each is started and hold for the whole group; after it the values are what they were.  What a
+ * process takes when it begins, that of memory, is its own alone.
  */
 #include "kernel/run.h"
 #include "kernel/arch/arch.h"
@@ -22,17 +23,30 @@ struct group {
 
 static struct group group; /* too large for a stack; only the init thread runs groups */
 
+static void save(const struct command *c)
+{
+    for (unsigned i = 0; i < c->assign_count; i++) {
+        const struct arg *a = cmdline_find(c->assign[i], arg_tables);
+        group.saved[group.saved_count++] = (struct saved){a, *a->value};
+    }
+}
+
 /* The assignments were checked with the rest of the command line. */
 static void assign(const struct command *c)
 {
     char err[128];
 
-    for (unsigned i = 0; i < c->assign_count; i++) {
-        const struct arg *a = cmdline_find(c->assign[i], arg_tables);
-        group.saved[group.saved_count++] = (struct saved){a, *a->value};
+    for (unsigned i = 0; i < c->assign_count; i++)
         if (cmdline_set(c->assign[i], arg_tables, true, err, sizeof(err)))
             panic("run: %s", err);
-    }
+}
+
+/* A process takes those of memory when it begins: what another of its group was given is not for it. */
+static void restore_memory(void)
+{
+    for (unsigned i = group.saved_count; i-- > 0;)
+        if (!memcmp(group.saved[i].arg->name, "mem.", 4))
+            *group.saved[i].arg->value = group.saved[i].value;
 }
 
 /* In reverse order: an argument that was set twice gets its first value back. */
@@ -60,6 +74,8 @@ static struct process *start(const struct command *c)
 {
     struct process *p = NULL;
 
+    restore_memory();
+    save(c);
     assign(c);
     announce(c);
     return process_start(c->argv, c->argc, &p) ? NULL : p; /* which has said why */
@@ -83,8 +99,11 @@ static unsigned run_group(const struct command *c, unsigned n)
     uint64_t since_ns = arch_clock_ns();
     unsigned first = 0;
 
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n; i++) {
         group.process[i] = start(&c[i]);
+        for (unsigned j = 0; j <= i; j++) /* for what is looked at while they run, and those they start */
+            assign(&c[j]);
+    }
     for (unsigned i = 0; i < n; i++) {
         unsigned status = finish(&c[i], group.process[i], since_ns);
         first = first ? first : status;
