@@ -35,13 +35,19 @@ static struct division {
     struct share room;
 } * division; /* the thread's own */
 
+bool divide_looks_at_mru(const struct pool *p)
+{
+    return memory_goal && (p->ops == &replace_chooser || p->ops == &replace_mru);
+}
+
 static uint64_t misses_with(const struct space *s, uint32_t pages)
 {
-    uint64_t lru = track_curve_misses(s, MRC_LRU, pages), mru = track_curve_misses(s, MRC_MRU, pages);
+    uint64_t lru = track_curve_misses(s, MRC_LRU, pages);
 
-    if (s->pool->ops == &replace_chooser)
-        return MIN(lru, mru);
-    return s->pool->ops == &replace_mru ? mru : lru;
+    if (!divide_looks_at_mru(s->pool))
+        return lru;
+    uint64_t mru = track_curve_misses(s, MRC_MRU, pages);
+    return s->pool->ops == &replace_mru ? mru : MIN(lru, mru);
 }
 
 /* Microseconds since the last look in which its threads, taken for one, did not wait for pages.  [P] held. */

@@ -1,12 +1,15 @@
 /*
  * Reuse distances under LRU.
  * bits: one for each slot, set when a page has it.  tree: tree[i] counts the pages in the words from i less its lowest set bit up to i,
- * excluded; tree[0] is not used.  The word that slots are being given from is in bits only, and enters the tree when it is full.  What has
- * left the near word is taken from the tree when another comes near.
+ * excluded; tree[0] is not used, and those from `entered` on are to come.  The word that slots are being given from is in bits only, and enters the tree when it is full; its slots that are
+ * still to be given are set beforehand.  What has left the near word is taken from the tree when another comes near.
+ *
+ * A distance is the pages less those with slots before.  Pages used in the order of the last time free slots in a row: before
+ * the second one there are as many as before the first.
  */
 #include "mm/lrudist.h"
 
-enum { WORD = 64, SLOTS_PER_NODE = 4 };
+enum { WORD = 64, SLOTS_PER_NODE = 8 };
 
 static uint32_t words_of(uint32_t nodes)
 {
@@ -52,6 +55,7 @@ void lrudist_init(struct lrudist *d, uint32_t nodes)
 {
     memset(d, 0, lrudist_bytes(nodes));
     set_nodes(d, nodes);
+    bits_of(d)[0] = ~0ull;
 }
 
 /* Set bits (Warren, Hacker's Delight, 5-1): without an instruction that some processors lack. */
@@ -65,10 +69,20 @@ static ALWAYS_INLINE unsigned ones(uint64_t x)
 
 static ALWAYS_INLINE void tree_add(struct lrudist *d, uint32_t word, uint32_t n)
 {
-    uint32_t *tree = tree_of(d), end = d->words;
+    uint32_t *tree = tree_of(d), end = d->entered;
 
     for (uint32_t i = word + 1; i <= end; i += i & -i)
         tree[i] += n;
+}
+
+/* The next word is one of it. */
+static void tree_append(struct lrudist *d, uint32_t n)
+{
+    uint32_t *tree = tree_of(d), i = ++d->entered;
+
+    for (uint32_t part = 1; part < (i & -i); part *= 2)
+        n += tree[i - part];
+    tree[i] = n;
 }
 
 static uint32_t tree_sum(const struct lrudist *d, uint32_t word)
@@ -91,33 +105,12 @@ static __attribute__((noinline)) void come_near(struct lrudist *d, uint32_t word
     d->gone = 0;
 }
 
-/* Its last slot has been taken. */
+/* Its last slot has been taken: slots come from the next. */
 static __attribute__((noinline)) void enter_tree(struct lrudist *d, uint32_t word)
 {
-    tree_add(d, word, ones(bits_of(d)[word]));
-}
-
-static ALWAYS_INLINE void take(struct lrudist *d, uint32_t node)
-{
-    uint32_t word = d->next / WORD;
-
-    bits_of(d)[word] |= 1ull << d->next % WORD;
-    d->slot[node] = ++d->next;
-    if (d->next % WORD == 0)
-        enter_tree(d, word);
-}
-
-/* Frees a slot.  How many pages have slots before it. */
-static ALWAYS_INLINE uint32_t give_back(struct lrudist *d, uint32_t slot)
-{
-    uint32_t word = slot / WORD;
-    uint64_t *bits = &bits_of(d)[word], bit = 1ull << slot % WORD, before = *bits & (bit - 1);
-
-    if (word != d->near)
-        come_near(d, word);
-    *bits ^= bit;
-    d->gone += word < d->next / WORD;
-    return d->sum + (before ? ones(before) : 0);
+    tree_append(d, ones(bits_of(d)[word]));
+    if (word + 1 < d->words)
+        bits_of(d)[word + 1] = ~0ull;
 }
 
 /* The first slots are taken, as many as there are pages; everything behind the slots' numbers is cleared. */
@@ -127,13 +120,12 @@ static void fill_first(struct lrudist *d)
 
     memset(bits, 0, d->words * sizeof(uint64_t) + tree_bytes(d->words));
     d->next = d->size;
-    d->near = d->sum = d->gone = 0;
+    d->near = d->sum = d->gone = d->entered = 0;
     for (uint32_t word = 0; word < d->size / WORD; word++) {
         bits[word] = ~0ull;
-        tree_add(d, word, WORD);
+        tree_append(d, WORD);
     }
-    if (d->size % WORD)
-        bits[d->size / WORD] = (1ull << d->size % WORD) - 1;
+    bits[d->size / WORD] = ~0ull;
 }
 
 /* Gives the pages the first slots, in the order they have.  The tree makes way for plain sums, which are quicker to ask. */
@@ -165,23 +157,80 @@ void lrudist_grow(struct lrudist *d, uint32_t nodes)
     fill_first(d);
 }
 
+/* What touching keeps in hand. */
+struct touching {
+    struct lrudist *d;
+    uint32_t *slot;
+    uint64_t *bits;
+    uint32_t nodes, next;
+};
+
+/*
+ * Pages from node[0] on, which has this slot, as far as their slots are in a row and in one word, and so are their new ones: they are
+ * given them.  How many, n at most.
+ */
+static ALWAYS_INLINE uint32_t touch_row(struct touching *t, const uint32_t *node, uint32_t *distance,
+                                        size_t n, uint32_t slot)
+{
+    struct lrudist *d = t->d;
+    uint32_t word = (slot - 1) / WORD, next = t->next, of_all, k = 0;
+    uint64_t bit = 1ull << (slot - 1) % WORD, freed = 0;
+
+    if (word != d->near)
+        come_near(d, word);
+    of_all = d->size - d->sum - ones(t->bits[word] & (bit - 1));
+    do {
+        t->slot[node[k]] = ++next;
+        distance[k++] = of_all;
+        freed |= bit;
+        bit <<= 1;
+        slot++;
+    } while (bit && next % WORD && k < n && node[k] < t->nodes && t->slot[node[k]] == slot);
+    t->bits[word] &= ~freed;
+    if (word < d->entered)
+        d->gone += k;
+    t->next = next;
+    return k;
+}
+
+static __attribute__((noinline)) void begin_row(struct touching *t)
+{
+    renumber(t->d);
+    t->next = t->d->next;
+}
+
+void lrudist_touch_all(struct lrudist *d, const uint32_t *node, uint32_t *distance, size_t n)
+{
+    struct touching t = {d, d->slot, bits_of(d), d->nodes, d->next};
+
+    for (size_t i = 0; i < n;) {
+        ASSERT(node[i] < t.nodes);
+        uint32_t slot = t.slot[node[i]];
+        if (slot && slot == t.next) {
+            distance[i++] = 1; /* used last: it may keep its slot */
+            continue;
+        }
+        if (slot) {
+            i += touch_row(&t, node + i, distance + i, n - i, slot);
+        } else {
+            d->size++;
+            t.slot[node[i]] = ++t.next;
+            distance[i++] = 0;
+        }
+        if (t.next % WORD == 0) {
+            enter_tree(d, t.next / WORD - 1);
+            if (t.next == d->words * WORD)
+                begin_row(&t);
+        }
+    }
+    d->next = t.next;
+}
+
 uint32_t lrudist_touch(struct lrudist *d, uint32_t node)
 {
-    ASSERT(node < d->nodes);
-    uint32_t slot = d->slot[node], distance = 0;
+    uint32_t distance;
 
-    if (slot && slot == d->next)
-        return 1; /* used last: it may keep its slot */
-    if (d->next == d->words * WORD) {
-        renumber(d);
-        slot = d->slot[node];
-    }
-    if (slot) {
-        distance = d->size - give_back(d, slot - 1);
-    } else {
-        d->size++;
-    }
-    take(d, node);
+    lrudist_touch_all(d, &node, &distance, 1);
     return distance;
 }
 
@@ -190,7 +239,11 @@ void lrudist_remove(struct lrudist *d, uint32_t node)
     ASSERT(node < d->nodes);
     if (d->slot[node] == 0)
         return;
-    give_back(d, d->slot[node] - 1);
+    uint32_t slot = d->slot[node] - 1, word = slot / WORD;
+    if (word != d->near)
+        come_near(d, word);
+    bits_of(d)[word] &= ~(1ull << slot % WORD);
+    d->gone += word < d->entered;
     d->slot[node] = 0;
     d->size--;
 }
@@ -200,7 +253,7 @@ const char *lrudist_check(const struct lrudist *d)
     uint32_t taken = 0, pages = 0;
     const uint64_t *bits = bits_of(d);
 
-    if (d->words != words_of(d->nodes) || d->next > d->words * WORD)
+    if (d->words != words_of(d->nodes) || d->next >= d->words * WORD || d->entered != d->next / WORD)
         return "slots were given beyond the row";
     for (uint32_t node = 0; node < d->nodes; node++) {
         uint32_t slot = d->slot[node];
@@ -214,6 +267,12 @@ const char *lrudist_check(const struct lrudist *d)
         if (word <= d->next / WORD && tree_sum(d, word) - (word > d->near ? d->gone : 0) != taken)
             return "the tree does not count the slots taken";
         taken += ones(bits[word]);
+    }
+    if (d->next < d->words * WORD) {
+        uint64_t to_give = ~0ull << d->next % WORD;
+        if ((bits[d->next / WORD] & to_give) != to_give)
+            return "a slot that is still to be given is free";
+        taken -= ones(to_give);
     }
     return taken == pages && pages == d->size ? NULL
                                               : "two pages have one slot, or the number of pages is wrong";

@@ -1,87 +1,209 @@
 /* Miss-rate curves. */
 #include "mm/mrc.h"
 
-enum { POINT = 8 }; /* binary digits behind the point of means */
+enum {
+    POINT = 8,  /* binary digits behind the point of means */
+    BATCH = 64, /* pages that go through each stack in turn */
+};
 
 const char *const mrc_policy_names[] = {"lru", "mru", NULL};
 
+static void *at(const struct mrc *m, uint64_t offset)
+{
+    return (char *)(uintptr_t)m + offset;
+}
+
 static struct lrudist *lru_of(const struct mrc *m)
 {
-    return (struct lrudist *)(uintptr_t)(m + 1);
+    return at(m, m->lru_at);
 }
 
 static struct mrustack *mru_of(const struct mrc *m)
 {
-    return (struct mrustack *)((char *)(uintptr_t)m + m->mru_at);
+    return at(m, m->mru_at);
 }
 
-static void set_nodes(struct mrc *m, uint32_t nodes)
+static unsigned policies(const struct mrc_config *c)
 {
-    m->config.nodes = nodes;
-    m->mru_at = sizeof *m + lrudist_bytes(nodes);
+    return c->lru_only ? 1 : MRC_POLICIES;
+}
+
+/* Where they are with so many groups. */
+static uint64_t *mean_with(const struct mrc *m, unsigned policy, uint32_t groups)
+{
+    return (uint64_t *)at(m, sizeof *m) + (size_t)policy * groups;
+}
+
+static uint32_t *now_with(const struct mrc *m, unsigned policy, uint32_t groups)
+{
+    return (uint32_t *)mean_with(m, policies(&m->config), groups) + (size_t)policy * (groups + 1);
+}
+
+static uint64_t *mean_of(const struct mrc *m, unsigned policy)
+{
+    return mean_with(m, policy, m->groups);
+}
+
+static uint32_t *now_of(const struct mrc *m, unsigned policy)
+{
+    return now_with(m, policy, m->groups);
+}
+
+/* For a configuration.  Bytes of it all. */
+static size_t lay_out(struct mrc *m, const struct mrc_config *c)
+{
+    m->config = *c;
+    m->group_shift = log2_floor(c->group);
+    while (1ull << m->group_shift < c->group || (uint64_t)MRC_GROUPS_MAX << m->group_shift < c->memory)
+        m->group_shift++;
+    m->groups = ((c->memory - 1) >> m->group_shift) + 1;
+    m->lru_at = ALIGN_UP(sizeof *m + (size_t)policies(c) *
+                                         (m->groups * sizeof(uint64_t) + (m->groups + 1) * sizeof(uint32_t)),
+                         sizeof(uint64_t));
+    m->mru_at = m->lru_at + lrudist_bytes(c->nodes);
+    return m->mru_at + (c->lru_only ? 0 : mrustack_bytes(c->nodes));
 }
 
 size_t mrc_bytes(const struct mrc_config *c)
 {
+    struct mrc m;
+
     if (c->nodes < 1 || c->nodes > LRUDIST_NODES_MAX || c->group < 1 || c->group > MRC_GROUP_MAX ||
         c->memory < 1 || c->decay_shift > MRC_DECAY_SHIFT_MAX)
         return 0;
-    return sizeof(struct mrc) + lrudist_bytes(c->nodes) + mrustack_bytes(c->nodes);
+    return lay_out(&m, c);
 }
 
 void mrc_init(struct mrc *m, const struct mrc_config *config)
 {
     ASSERT(mrc_bytes(config));
-    *m = (struct mrc){.config = *config};
-    set_nodes(m, config->nodes);
+    *m = (struct mrc){0};
+    lay_out(m, config);
+    memset(m + 1, 0, m->lru_at - sizeof *m);
     lrudist_init(lru_of(m), config->nodes);
-    mrustack_init(mru_of(m), config->nodes);
-    mrc_regroup(m, config->group, config->memory);
+    if (!config->lru_only)
+        mrustack_init(mru_of(m), config->nodes);
 }
 
-void mrc_grow(struct mrc *m, uint32_t nodes)
+/* Two groups become one: of `used` ones, laid out for `had`.  How many there are then. */
+static uint32_t merge_groups(struct mrc *m, uint32_t had, uint32_t used)
 {
-    const struct mrustack *old = mru_of(m);
+    uint32_t groups = (used + 1) / 2;
 
-    ASSERT(nodes >= m->config.nodes && nodes <= LRUDIST_NODES_MAX);
-    set_nodes(m, nodes);
-    memmove(mru_of(m), old, mrustack_bytes(old->nodes));
-    mrustack_grow(mru_of(m), nodes);
-    lrudist_grow(lru_of(m), nodes);
+    for (unsigned p = 0; p < policies(&m->config); p++) {
+        uint64_t *mean = mean_with(m, p, had);
+        uint32_t *now = now_with(m, p, had);
+        for (uint32_t i = 0; i < groups; i++) {
+            mean[i] = mean[MIN(2 * i + 1, used - 1)];
+            now[i] = now[2 * i] + (2 * i + 1 < used ? now[2 * i + 1] : 0);
+        }
+        now[groups] = now[used];
+    }
+    return groups;
 }
 
-void mrc_regroup(struct mrc *m, uint32_t group, uint32_t memory)
+/* From where `had` groups have them, with what is new at their end. */
+static void move_counts(struct mrc *m, uint32_t had, uint32_t used)
 {
-    ASSERT(group >= 1 && group <= MRC_GROUP_MAX && memory >= 1);
-    m->config.group = group;
-    m->config.memory = memory;
-    m->group_shift = log2_floor(group);
-    while (1ull << m->group_shift < group || (uint64_t)MRC_GROUPS_MAX << m->group_shift < memory)
-        m->group_shift++;
-    m->groups = ((memory - 1) >> m->group_shift) + 1;
-    m->epochs = 0;
-    m->touches = m->cold = m->touches_mean = m->cold_mean = 0;
-    memset(m->now, 0, sizeof m->now);
-    memset(m->mean, 0, sizeof m->mean);
+    for (unsigned p = policies(&m->config); p-- > 0;) {
+        uint32_t *now = now_of(m, p);
+        memmove(now, now_with(m, p, had), (used + 1) * sizeof *now);
+        uint32_t beyond = now[used];
+        memset(now + used, 0, (m->groups - used) * sizeof *now);
+        now[m->groups] = beyond;
+    }
+    for (unsigned p = policies(&m->config); p-- > 0;) {
+        uint64_t *mean = mean_of(m, p);
+        memmove(mean, mean_with(m, p, had), used * sizeof *mean);
+        for (uint32_t i = used; i < m->groups; i++)
+            mean[i] = mean[used - 1];
+    }
+}
+
+void mrc_grow(struct mrc *m, unsigned shift)
+{
+    struct mrc had = *m;
+    struct mrc_config config = had.config;
+    uint32_t used = had.groups;
+
+    config.nodes <<= shift;
+    config.memory <<= shift;
+    ASSERT(config.nodes >> shift == had.config.nodes && config.memory >> shift == had.config.memory);
+    lay_out(m, &config);
+    if (!config.lru_only) {
+        memmove(mru_of(m), at(m, had.mru_at), mrustack_bytes(had.config.nodes));
+        mrustack_grow(mru_of(m), config.nodes);
+    }
+    memmove(lru_of(m), at(m, had.lru_at), lrudist_bytes(had.config.nodes));
+    lrudist_grow(lru_of(m), config.nodes);
+    for (unsigned s = had.group_shift; s < m->group_shift; s++)
+        used = merge_groups(m, had.groups, used);
+    move_counts(m, had.groups, used);
+}
+
+/* What has this distance would have been found with so many groups, and one more; last: those beyond all. */
+static ALWAYS_INLINE void count(uint32_t *now, uint32_t distance, unsigned shift, uint32_t groups)
+{
+    uint32_t group = (distance - 1) >> shift;
+
+    now[MIN(group, groups)]++;
+}
+
+static void count_lru(struct mrc *m, const uint32_t *distance, size_t n)
+{
+    uint32_t *now = now_of(m, MRC_LRU), groups = m->groups, cold = 0;
+    unsigned shift = m->group_shift;
+
+    for (size_t i = 0; i < n; i++) {
+        if (distance[i])
+            count(now, distance[i], shift, groups);
+        else
+            cold++;
+    }
+    m->cold += cold;
+}
+
+static void count_mru(struct mrc *m, const uint32_t *depth, size_t n)
+{
+    uint32_t *now = now_of(m, MRC_MRU), groups = m->groups;
+    unsigned shift = m->group_shift;
+
+    for (size_t i = 0; i < n; i++)
+        if (depth[i])
+            count(now, depth[i], shift, groups);
+}
+
+void mrc_touch_all(struct mrc *m, const uint32_t *node, size_t n)
+{
+    uint32_t depth[BATCH];
+
+    m->touches += n;
+    for (size_t part; n > 0; node += part, n -= part) {
+        part = MIN(n, (size_t)BATCH);
+        lrudist_touch_all(lru_of(m), node, depth, part);
+        count_lru(m, depth, part);
+        if (m->config.lru_only)
+            continue;
+        mrustack_touch_all(mru_of(m), node, depth, part);
+        count_mru(m, depth, part);
+    }
 }
 
 void mrc_touch(struct mrc *m, uint32_t node)
 {
-    uint32_t lru = lrudist_touch(lru_of(m), node), mru = mrustack_touch(mru_of(m), node);
+    mrc_touch_all(m, &node, 1);
+}
 
-    m->touches++;
-    if (lru == 0) {
-        m->cold++;
-        return;
-    }
-    m->now[MRC_LRU][MIN((lru - 1) >> m->group_shift, m->groups)]++;
-    m->now[MRC_MRU][MIN((mru - 1) >> m->group_shift, m->groups)]++;
+uint32_t mrc_pages(const struct mrc *m)
+{
+    return lru_of(m)->size;
 }
 
 void mrc_forget(struct mrc *m, uint32_t node)
 {
     lrudist_remove(lru_of(m), node);
-    mrustack_remove(mru_of(m), node);
+    if (!m->config.lru_only)
+        mrustack_remove(mru_of(m), node);
 }
 
 /* The mean with one epoch more. */
@@ -94,17 +216,18 @@ static uint64_t mixed(const struct mrc *m, uint64_t mean, uint64_t now)
 
 void mrc_epoch(struct mrc *m)
 {
-    for (unsigned p = 0; p < MRC_POLICIES; p++) {
-        uint64_t misses = 0;
-        for (unsigned i = m->groups; i-- > 0;) {
-            misses += m->now[p][i + 1];
-            m->mean[p][i] = mixed(m, m->mean[p][i], misses);
+    for (unsigned p = 0; p < policies(&m->config); p++) {
+        uint32_t *now = now_of(m, p);
+        uint64_t *mean = mean_of(m, p), misses = 0;
+        for (uint32_t i = m->groups; i-- > 0;) {
+            misses += now[i + 1];
+            mean[i] = mixed(m, mean[i], misses);
         }
+        memset(now, 0, (m->groups + 1) * sizeof *now);
     }
     m->touches_mean = mixed(m, m->touches_mean, m->touches);
     m->cold_mean = mixed(m, m->cold_mean, m->cold);
     m->touches = m->cold = 0;
-    memset(m->now, 0, sizeof m->now);
     m->epochs++;
 }
 
@@ -119,11 +242,12 @@ uint64_t mrc_cold(const struct mrc *m)
 }
 
 /* lambda of so many groups; of none, every access to a page used before misses. */
-static uint64_t of_groups(const struct mrc *m, enum mrc_policy policy, unsigned groups)
+static uint64_t of_groups(const struct mrc *m, enum mrc_policy policy, uint32_t groups)
 {
     uint64_t all = mrc_accesses(m) - mrc_cold(m);
 
-    return groups ? MIN(m->mean[policy][groups - 1] >> POINT, all) : all;
+    ASSERT((unsigned)policy < policies(&m->config));
+    return groups ? MIN(mean_of(m, policy)[groups - 1] >> POINT, all) : all;
 }
 
 uint64_t mrc_misses(const struct mrc *m, enum mrc_policy policy, uint32_t memory)
@@ -148,23 +272,35 @@ uint64_t mrc_penalty(const struct mrc *m, enum mrc_policy policy, uint32_t memor
     return mrc_misses(m, policy, memory - MIN(pages, memory)) - mrc_misses(m, policy, memory);
 }
 
-const char *mrc_check(const struct mrc *m)
+/* The same pages are in both stacks. */
+static const char *check_mru(const struct mrc *m)
 {
     const struct lrudist *lru = lru_of(m);
     const struct mrustack *mru = mru_of(m);
-    const char *broken = lrudist_check(lru);
+    const char *broken = mrustack_check(mru);
 
-    if (broken || (broken = mrustack_check(mru)))
+    if (broken)
         return broken;
-    if (lru->nodes != m->config.nodes || mru->nodes != m->config.nodes)
+    if (mru->nodes != m->config.nodes)
         return "the stacks are for other numbers of pages";
     for (uint32_t node = 0; node < m->config.nodes; node++) {
         if ((lru->slot[node] != 0) != (mru->depth[node] != 0))
             return "a page is in one stack only";
     }
-    for (unsigned p = 0; p < MRC_POLICIES; p++) {
-        for (unsigned i = 1; i < m->groups; i++) {
-            if (m->mean[p][i] > m->mean[p][i - 1])
+    return NULL;
+}
+
+const char *mrc_check(const struct mrc *m)
+{
+    const char *broken = lrudist_check(lru_of(m));
+
+    if (broken || (!m->config.lru_only && (broken = check_mru(m))))
+        return broken;
+    if (lru_of(m)->nodes != m->config.nodes)
+        return "the row is for another number of pages";
+    for (unsigned p = 0; p < policies(&m->config); p++) {
+        for (uint32_t i = 1; i < m->groups; i++) {
+            if (mean_of(m, p)[i] > mean_of(m, p)[i - 1])
                 return "a curve rises";
         }
     }

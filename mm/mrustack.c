@@ -87,18 +87,31 @@ static uint32_t make_room(struct mrustack *s, uint32_t depth)
     return depth ? depth : ++s->extent;
 }
 
+void mrustack_touch_all(struct mrustack *s, const uint32_t *node, uint32_t *depth, size_t n)
+{
+    uint32_t top = s->top;
+
+    for (size_t i = 0; i < n; i++) {
+        ASSERT(node[i] < s->nodes);
+        uint32_t from = s->depth[node[i]], room = from;
+        depth[i] = from;
+        if (from == 1)
+            continue;
+        if (s->holes || from == 0)
+            room = make_room(s, from);
+        if (top != MRUSTACK_NONE)
+            s->depth[top] = room;
+        s->depth[node[i]] = 1;
+        top = node[i];
+    }
+    s->top = top;
+}
+
 uint32_t mrustack_touch(struct mrustack *s, uint32_t node)
 {
-    ASSERT(node < s->nodes);
-    uint32_t depth = s->depth[node];
+    uint32_t depth;
 
-    if (depth == 1)
-        return 1;
-    uint32_t room = make_room(s, depth);
-    if (s->top != MRUSTACK_NONE)
-        s->depth[s->top] = room;
-    s->depth[node] = 1;
-    s->top = node;
+    mrustack_touch_all(s, &node, &depth, 1);
     return depth;
 }
 

@@ -3,11 +3,12 @@
 
 #define NUMBER_BITS 25
 #define NUMBER_MASK (((uint64_t)1 << NUMBER_BITS) - 1)
-#define ROW         16 /* slots of a line */
+#define ROW         PAGE_INDEX_ROW
+#define NO_ROW      UINT64_MAX
 
 static uint32_t slots_for(uint32_t numbers)
 {
-    return 4 * numbers;
+    return 4 * (numbers / ROW);
 }
 
 size_t page_index_bytes(uint32_t numbers)
@@ -21,43 +22,59 @@ void page_index_init(struct page_index *x, uint32_t numbers)
     memset(x, 0, page_index_bytes(numbers));
     x->numbers = numbers;
     x->mask = slots_for(numbers) - 1;
+    x->last_row = NO_ROW;
 }
 
-/* Where the search begins: rows by a multiplicative hash (Knuth 3, 6.4). */
-static uint32_t first_slot(const struct page_index *x, uint64_t page)
+/* Its slot, or the empty one where it would be: by a multiplicative hash (Knuth 3, 6.4). */
+static uint32_t search(const struct page_index *x, uint64_t row)
 {
-    uint64_t row = (page / ROW * 0x9e3779b97f4a7c15ull) >> 32;
+    uint32_t at = (uint32_t)(row * 0x9e3779b97f4a7c15ull >> 32) & x->mask;
 
-    return (uint32_t)(row * ROW + page % ROW) & x->mask;
-}
-
-/* Its slot, or the empty one where it would be. */
-static uint32_t search(const struct page_index *x, uint64_t page)
-{
-    uint32_t at = first_slot(x, page);
-
-    while (x->slot[at] && x->slot[at] >> NUMBER_BITS != page + 1)
+    while (x->slot[at] && x->slot[at] >> NUMBER_BITS != row + 1)
         at = (at + 1) & x->mask;
     return at;
 }
 
+/* Makes it the last one; false: there is no room. */
+static bool find_row(struct page_index *x, uint64_t row)
+{
+    uint64_t *slot = &x->slot[search(x, row)];
+
+    if (!*slot) {
+        if (x->used == x->numbers)
+            return false;
+        *slot = (row + 1) << NUMBER_BITS | x->used;
+        x->used += ROW;
+    }
+    x->last_row = row;
+    x->last_number = *slot & NUMBER_MASK;
+    return true;
+}
+
+size_t page_index_of_all(struct page_index *x, const uint64_t *entry, uint64_t mask, uint32_t *number,
+                         size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t page = entry[i] & mask;
+        if (page / ROW != x->last_row && !find_row(x, page / ROW))
+            return i;
+        number[i] = x->last_number + page % ROW;
+    }
+    return n;
+}
+
 uint32_t page_index_of(struct page_index *x, uint64_t page)
 {
-    uint64_t *slot = &x->slot[search(x, page)];
+    uint32_t number;
 
-    if (*slot)
-        return *slot & NUMBER_MASK;
-    if (x->used == x->numbers)
-        return PAGE_INDEX_NONE;
-    *slot = (page + 1) << NUMBER_BITS | x->used;
-    return x->used++;
+    return page_index_of_all(x, &page, ~0ull, &number, 1) ? number : PAGE_INDEX_NONE;
 }
 
 uint32_t page_index_find(const struct page_index *x, uint64_t page)
 {
-    uint64_t slot = x->slot[search(x, page)];
+    uint64_t slot = x->slot[search(x, page / ROW)];
 
-    return slot ? slot & NUMBER_MASK : PAGE_INDEX_NONE;
+    return slot ? (slot & NUMBER_MASK) + page % ROW : PAGE_INDEX_NONE;
 }
 
 void page_index_copy(struct page_index *x, const struct page_index *from)
@@ -77,9 +94,11 @@ void page_index_check(const struct page_index *x)
     for (uint32_t at = 0; at <= x->mask; at++) {
         if (!x->slot[at])
             continue;
-        used++;
-        ASSERT((x->slot[at] & NUMBER_MASK) < x->used);
+        used += ROW;
+        ASSERT((x->slot[at] & NUMBER_MASK) < x->used && (x->slot[at] & NUMBER_MASK) % ROW == 0);
         ASSERT(search(x, (x->slot[at] >> NUMBER_BITS) - 1) == at);
     }
     ASSERT(used == x->used);
+    if (x->last_row != NO_ROW)
+        ASSERT((x->slot[search(x, x->last_row)] & NUMBER_MASK) == x->last_number);
 }

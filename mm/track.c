@@ -44,10 +44,12 @@ enum { AUTO };
 static uint64_t tracker_wanted = AUTO, track_always, record_wanted;
 uint64_t track_pab_entries = 2048, track_epoch_ms = 1000, track_active_pages = 2048, track_scan_ms = 100,
          track_curves_print;
-static uint64_t curves_wanted = 1, permille_max = 10;
+uint64_t track_curves_wanted = TRACK_CURVES_ON;
+static uint64_t permille_max = 10;
 /* In the order of trackers[]. */
 static const char *const tracker_choices[] = {"auto", "path", "soft", "scan", "none", NULL};
 static const char *const always_choices[] = {"auto", "always", NULL};
+static const char *const curves_choices[] = {"off", "lru", "on", NULL};
 
 const struct arg track_args[] = {
     {"mem.tracker", ARG_CHOICE, &tracker_wanted, 0, 0, tracker_choices, false,
@@ -60,8 +62,9 @@ const struct arg track_args[] = {
      "tracker soft: pages of a process's active set"},
     {"mem.scan_ms", ARG_U64, &track_scan_ms, 1, 100000, NULL, false,
      "tracker scan: looks this often, milliseconds"},
-    {"mem.curves", ARG_BOOL, &curves_wanted, 0, 0, NULL, false,
-     "curves of misses by memory are made of what trackers see"},
+    {"mem.curves", ARG_CHOICE, &track_curves_wanted, 0, 0, curves_choices, false,
+     "curves of misses by memory are made of what trackers see; lru: LRU's, and MRU's only where it decides "
+     "anything, zeros elsewhere"},
     {"mem.epoch_ms", ARG_U64, &track_epoch_ms, 1, 1000000, NULL, false,
      "a curve is of so long a time, mixed with those before it, milliseconds"},
     {"mem.curves_print", ARG_BOOL, &track_curves_print, 0, 0, NULL, false,
@@ -94,7 +97,7 @@ void track_init(void)
             kprintf("tracker: %s cannot work here: %s\n", trackers[i]->name,
                     err == -ENODEV ? "no such hardware" : "out of memory");
     }
-    if (track.ops && curves_wanted)
+    if (track.ops && track_curves_wanted)
         track_curves_start();
     if (track.ops && record_wanted)
         track_record_start();

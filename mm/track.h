@@ -68,13 +68,14 @@ void track_end(void);
 void track_user_return(void);
 
 /* How often the space would have missed, in an epoch, with a 16th, two 16ths, ... of the pages it used (mm/mrc.h); scaled up where
- * pages are sampled.  False: nothing is known.  Not while it is delivered. */
+ * pages are sampled.  MRU's misses where that curve is made (mem.curves).  False: nothing is known.  Not while it is delivered. */
 #define TRACK_CURVE_POINTS 16
 struct track_curve {
     uint64_t pages, accesses, cold;
     uint64_t epochs, epoch_ms; /* ended so far; so long is one */
     uint64_t lru[TRACK_CURVE_POINTS], mru[TRACK_CURVE_POINTS];
     unsigned shift; /* one page of 2^this was looked at */
+    bool has_mru;
 };
 bool track_curve(struct space *s, struct track_curve *out);
 /* The same at any time; last: nobody runs in it any more, so that what an unfinished first epoch has seen is taken for one.  Thread

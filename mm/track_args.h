@@ -5,7 +5,9 @@
 
 extern uint64_t track_epoch_ms;     /* of curves */
 extern uint64_t track_curves_print; /* at a space's end */
-extern uint64_t track_pab_entries;  /* of the hardware's page access buffer */
+enum { TRACK_CURVES_OFF, TRACK_CURVES_LRU, TRACK_CURVES_ON };
+extern uint64_t track_curves_wanted; /* one of these: LRU makes MRU's only where it decides anything */
+extern uint64_t track_pab_entries;   /* of the hardware's page access buffer */
 
 extern uint64_t track_active_pages; /* most of an active set               */
 extern uint64_t track_scan_ms;
@@ -26,8 +28,8 @@ void track_curves_start(void);
 void track_curve_end(struct space *s);
 /* Nothing more will be seen: an epoch that is the first, and has not ended, ends. */
 void track_curve_last(struct space *s);
-/* How often s, which has a curve, would have missed in an epoch with so many pages; scaled up where pages are sampled.  Not while it is
- * delivered. */
+/* How often s, which has this curve, would have missed in an epoch with so many pages; scaled up where pages are sampled.  Not while it
+ * is delivered. */
 uint64_t track_curve_misses(const struct space *s, enum mrc_policy policy, uint32_t pages);
 /* track.c: calls f for each space that has a curve, while nothing is delivered.  f must not sleep.  Thread context, no lock held. */
 void track_each_curve(void (*f)(struct space *s, void *arg), void *arg);

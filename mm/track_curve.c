@@ -2,32 +2,40 @@
  * Curves of misses by memory (mm/mrc.h), one for each space that is watched: a sink of what trackers deliver.
  *
  * Pages are numbered as they come, whatever pool they are in or none.  Where the tracker logs a sample of the pages, one of 2^shift, the
- * curve is one of a memory as much smaller (SHARDS, Waldspurger 2015); with another shift it begins anew.
+ * curve is one of a memory as much smaller (SHARDS, Waldspurger 2015); with another shift it begins anew.  MRU's curve is made for whoever
+ * looks at it only.
  * All under the delivery's turn, [D] of track.c.
  */
 #include "hpm/path/path.h"
 #include "kernel/printf.h"
+#include "mm/divide.h"
 #include "mm/mrc.h"
 #include "mm/page_index.h"
 #include "mm/space.h"
 #include "mm/track_args.h"
 
-#define NUMBERS_FIRST 1024
-#define GROUP_FIRST   1 /* larger ones where that would be too many */
+#define NUMBERS_FIRST 2048
+#define BATCH         64 /* entries that are numbered together */
 
 struct curve {
     unsigned shift;
     uint64_t epoch_began; /* ticks */
-    uint64_t touches;     /* since it began */
     bool ended;           /* by track_curve_last */
     bool full;            /* there is no memory for more pages: those that come are left out */
     struct page_index *index;
     struct mrc *mrc;
 };
 
-static struct mrc_config config_for(uint32_t numbers)
+static bool mru_wanted(const struct space *s)
 {
-    return (struct mrc_config){.nodes = numbers, .group = GROUP_FIRST, .memory = numbers, .decay_shift = 1};
+    return track_curves_wanted == TRACK_CURVES_ON || (s->pool && divide_looks_at_mru(s->pool));
+}
+
+/* Groups of a page, larger ones where that would be too many. */
+static struct mrc_config config_for(uint32_t numbers, bool lru_only)
+{
+    return (struct mrc_config){
+        .nodes = numbers, .group = 1, .memory = numbers, .decay_shift = 1, .lru_only = lru_only};
 }
 
 static void drop(struct curve *c)
@@ -39,9 +47,9 @@ static void drop(struct curve *c)
     kfree(c);
 }
 
-static struct curve *make(unsigned shift)
+static struct curve *make(const struct space *s, unsigned shift)
 {
-    struct mrc_config config = config_for(NUMBERS_FIRST);
+    struct mrc_config config = config_for(NUMBERS_FIRST, !mru_wanted(s));
     struct curve *c = kmalloc(sizeof(*c));
 
     if (!c)
@@ -59,27 +67,24 @@ static struct curve *make(unsigned shift)
     return c;
 }
 
-/* Room for twice as many pages; what this epoch has counted goes where the groups become larger. */
+/* Room for twice as many pages. */
 static bool grow(struct curve *c)
 {
-    uint32_t numbers = 2 * c->index->numbers;
-    struct mrc_config config = config_for(numbers);
+    const struct mrc_config now = c->mrc->config, config = config_for(2 * now.nodes, now.lru_only);
 
-    if (numbers > PAGE_INDEX_NUMBERS_MAX || !mrc_bytes(&config))
+    if (config.nodes > PAGE_INDEX_NUMBERS_MAX || !mrc_bytes(&config))
         return false;
-    struct page_index *index = kmalloc(page_index_bytes(numbers));
+    struct page_index *index = kmalloc(page_index_bytes(config.nodes));
     struct mrc *mrc = kmalloc(mrc_bytes(&config));
     if (!index || !mrc) {
         kfree(index);
         kfree(mrc);
         return false;
     }
-    page_index_init(index, numbers);
+    page_index_init(index, config.nodes);
     page_index_copy(index, c->index);
-    struct mrc_config now = config_for(c->index->numbers);
     memcpy(mrc, c->mrc, mrc_bytes(&now));
-    mrc_grow(mrc, numbers);
-    mrc_regroup(mrc, GROUP_FIRST, numbers);
+    mrc_grow(mrc, 1);
     kfree(c->index);
     kfree(c->mrc);
     c->index = index;
@@ -87,17 +92,37 @@ static bool grow(struct curve *c)
     return true;
 }
 
-static void touch(struct curve *c, uint64_t page)
+static void touch(struct curve *c, const uint64_t *entry, size_t n)
 {
-    uint32_t n = page_index_of(c->index, page);
+    uint32_t number[BATCH];
 
-    if (n == PAGE_INDEX_NONE) {
-        c->full |= !grow(c);
-        n = page_index_of(c->index, page);
-        if (n == PAGE_INDEX_NONE)
-            return;
+    while (n) {
+        size_t part = MIN(n, (size_t)BATCH);
+        size_t known = page_index_of_all(c->index, entry, PAGE_ENTRY_PAGE, number, part);
+        mrc_touch_all(c->mrc, number, known);
+        if (known < part && (c->full || !grow(c))) {
+            c->full = true;
+            known++;
+        }
+        entry += known;
+        n -= known;
     }
-    mrc_touch(c->mrc, n);
+}
+
+/* Those of them that are of the sample: what was logged before sampling began, or by software, has others. */
+static void touch_sampled(struct curve *c, const uint64_t *entry, size_t n)
+{
+    uint64_t of_sample[BATCH];
+    unsigned count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (path_sampled(entry[i] & PAGE_ENTRY_PAGE, c->shift))
+            of_sample[count++] = entry[i];
+        if (count == BATCH || i == n - 1) {
+            touch(c, of_sample, count);
+            count = 0;
+        }
+    }
 }
 
 static void take(struct space *s, const struct page_run *run)
@@ -107,17 +132,12 @@ static void take(struct space *s, const struct page_run *run)
 
     if (!c || c->shift != shift) {
         drop(c);
-        c = s->curve = make(shift);
+        c = s->curve = make(s, shift);
         if (!c)
             return;
     }
     for (unsigned part = 0; part < 2; part++)
-        for (size_t i = 0; i < run->count[part]; i++) {
-            uint64_t page = run->entry[part][i] & PAGE_ENTRY_PAGE;
-            if (!shift || path_sampled(page, shift))
-                touch(c, page);
-        }
-    c->touches += run->count[0] + run->count[1];
+        (shift ? touch_sampled : touch)(c, run->entry[part], run->count[part]);
     /* A batch may have ended before the curve began. */
     if (run->time < c->epoch_began + track_epoch_ms * arch_ticks_hz() / 1000)
         return;
@@ -132,17 +152,19 @@ bool track_curve(struct space *s, struct track_curve *out)
     if (!c)
         return false;
     *out = (struct track_curve){
-        .pages = (uint64_t)c->index->used << c->shift,
+        .pages = (uint64_t)mrc_pages(c->mrc) << c->shift,
         .accesses = mrc_accesses(c->mrc) << c->shift,
         .cold = mrc_cold(c->mrc) << c->shift,
         .shift = c->shift,
         .epochs = c->mrc->epochs,
         .epoch_ms = track_epoch_ms,
+        .has_mru = !c->mrc->config.lru_only,
     };
     for (unsigned i = 0; i < TRACK_CURVE_POINTS; i++) {
-        uint32_t memory = (uint32_t)((uint64_t)c->index->used * (i + 1) / TRACK_CURVE_POINTS);
+        uint32_t memory = (uint32_t)((uint64_t)mrc_pages(c->mrc) * (i + 1) / TRACK_CURVE_POINTS);
         out->lru[i] = mrc_misses(c->mrc, MRC_LRU, memory) << c->shift;
-        out->mru[i] = mrc_misses(c->mrc, MRC_MRU, memory) << c->shift;
+        if (out->has_mru)
+            out->mru[i] = mrc_misses(c->mrc, MRC_MRU, memory) << c->shift;
     }
     return true;
 }
@@ -182,7 +204,8 @@ void track_curve_end(struct space *s)
                 s->number, (unsigned long long)out.pages, (unsigned long long)out.accesses,
                 (unsigned long long)out.cold, 1u << out.shift);
         print("lru", out.lru);
-        print("mru", out.mru);
+        if (out.has_mru)
+            print("mru", out.mru);
         kprintf("\n");
     }
     drop(s->curve);

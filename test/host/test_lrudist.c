@@ -109,6 +109,30 @@ static void unmapped_pages_are_not_counted(void **state)
         step(f, &seed);
 }
 
+static void pages_given_together_have_the_distances_they_have_one_by_one(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t page[64], distance[64];
+    uint64_t seed = 5;
+
+    for (unsigned round = 0; round < 3000; round++) {
+        unsigned n = 1 + test_random(&seed) % ARRAY_SIZE(page);
+        uint32_t at = (uint32_t)(test_random(&seed) % NODES), step = test_random(&seed) % 3 ? 1 : 5;
+        for (unsigned i = 0; i < n; i++)
+            page[i] = test_random(&seed) % 16 ? (at += step) % NODES : at % 7;
+        lrudist_touch_all(f->d, page, distance, n);
+        for (unsigned i = 0; i < n; i++) {
+            assert_int_equal(distance[i], take(f, page[i]));
+            memmove(&f->list[1], &f->list[0], f->size * sizeof f->list[0]);
+            f->list[0] = page[i];
+            f->size++;
+        }
+        check(f);
+        if (round % 4 == 0)
+            forget(f, at % NODES);
+    }
+}
+
 static void every_page_in_a_loop_keeps_the_loops_distance_over_many_rows(void **state)
 {
     struct fixture *f = *state;
@@ -156,6 +180,7 @@ int main(void)
         TEST(a_distance_counts_the_pages_used_since),
         TEST(distances_are_exact_for_any_accesses),
         TEST(unmapped_pages_are_not_counted),
+        TEST(pages_given_together_have_the_distances_they_have_one_by_one),
         TEST(every_page_in_a_loop_keeps_the_loops_distance_over_many_rows),
         TEST(a_grown_row_goes_on_where_it_was),
         TEST(nodes_out_of_range_are_a_broken_invariant),

@@ -132,6 +132,51 @@ static void memory_beyond_the_last_group_misses_as_at_it(void **state)
     trace_free(&t);
 }
 
+static void with_groups_of_a_page_curves_are_exact_at_every_size(void **state)
+{
+    struct mrc_config config = {.nodes = PAGES, .group = 1, .memory = PAGES, .lru_only = true};
+
+    (void)state;
+    for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
+        struct trace t = trace_make(kind, PAGES, LENGTH, 3);
+        struct mattson lru = mattson_lru(&t);
+        struct mrc *m = make(&config);
+        run(m, &t);
+        for (uint32_t memory = 0; memory <= PAGES; memory++)
+            assert_int_equal(mrc_misses(m, MRC_LRU, memory), lru.misses[memory]);
+        free(m);
+        mattson_free(&lru);
+        trace_free(&t);
+    }
+}
+
+static void pages_given_together_count_as_one_by_one(void **state)
+{
+    struct mrc_config config = {.nodes = PAGES, .group = 1, .memory = PAGES};
+    uint64_t seed = 17;
+
+    (void)state;
+    for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
+        struct trace t = trace_make(kind, PAGES, LENGTH, 4);
+        struct mrc *together = make(&config), *single = make(&config);
+        for (size_t i = 0, n; i < t.length; i += n) {
+            n = MIN(1 + (size_t)(test_random(&seed) % 200), t.length - i);
+            mrc_touch_all(together, t.page + i, n);
+            for (size_t k = 0; k < n; k++)
+                mrc_touch(single, t.page[i + k]);
+            uint32_t gone = (uint32_t)(test_random(&seed) % PAGES);
+            mrc_forget(together, gone);
+            mrc_forget(single, gone);
+        }
+        assert_memory_equal(together, single, (size_t)single->lru_at);
+        check(together);
+        assert_int_equal(mrc_pages(together), mrc_pages(single));
+        free(together);
+        free(single);
+        trace_free(&t);
+    }
+}
+
 static void groups_are_enlarged_until_they_cover_the_memory(void **state)
 {
     struct mrc_config config = {.nodes = PAGES, .group = 3, .memory = 4 * MRC_GROUPS_MAX};
@@ -139,18 +184,17 @@ static void groups_are_enlarged_until_they_cover_the_memory(void **state)
 
     (void)state;
     assert_int_equal(mrc_group_pages(m), 4);
-    mrc_touch(m, 1);
-    mrc_touch(m, 2);
-    mrc_regroup(m, 1, 4 * MRC_GROUPS_MAX + 1);
+    free(m);
+    config.memory++;
+    m = make(&config);
     assert_int_equal(mrc_group_pages(m), 8);
-    mrc_regroup(m, 1, 1);
+    free(m);
+    config.memory = 1;
+    m = make(&config);
     assert_int_equal(m->groups, 1);
-    /* Which pages were used when is not forgotten. */
-    mrc_touch(m, 1);
-    mrc_epoch(m);
-    assert_int_equal(mrc_accesses(m), 1);
-    assert_int_equal(mrc_misses(m, MRC_LRU, 1), 1);
-    mrc_regroup(m, MRC_GROUP_MAX, UINT32_MAX);
+    free(m);
+    config = (struct mrc_config){.nodes = PAGES, .group = MRC_GROUP_MAX, .memory = UINT32_MAX};
+    m = make(&config);
     assert_int_equal(m->groups, 4);
     check(m);
     free(m);
@@ -172,7 +216,7 @@ static void unmapped_pages_are_used_for_the_first_time_again(void **state)
         } else {
             mrc_forget(m, page);
         }
-        seen[page] = ((struct lrudist *)(m + 1))->slot[page] != 0;
+        seen[page] = ((struct lrudist *)((char *)m + m->lru_at))->slot[page] != 0;
         if (i % 100 == 0)
             check(m);
     }
@@ -181,33 +225,91 @@ static void unmapped_pages_are_used_for_the_first_time_again(void **state)
     free(m);
 }
 
+/* m's bytes in a larger block. */
+static struct mrc *grown(struct mrc *m, unsigned shift)
+{
+    struct mrc_config few = m->config, many = few;
+
+    many.nodes <<= shift;
+    many.memory <<= shift;
+    struct mrc *larger = malloc(mrc_bytes(&many));
+    assert_non_null(larger);
+    memset(larger, 0x5a, mrc_bytes(&many));
+    memcpy(larger, m, mrc_bytes(&few));
+    free(m);
+    mrc_grow(larger, shift);
+    check(larger);
+    return larger;
+}
+
+/* Both of them. */
+static void touch_modulo(struct mrc *a, struct mrc *b, uint32_t times, uint32_t pages)
+{
+    for (uint32_t i = 0; i < times; i++) {
+        mrc_touch(a, i * i % pages);
+        mrc_touch(b, i * i % pages);
+    }
+}
+
 static void grown_curves_go_on_where_they_were(void **state)
 {
-    struct mrc_config few = {.nodes = 200, .group = GROUP, .memory = PAGES}, many = few;
-    struct mrc *m = make(&few);
+    (void)state;
+    for (unsigned lru_only = 0; lru_only < 2; lru_only++) {
+        struct mrc_config few = {
+            .nodes = PAGES / 4, .group = 4, .memory = PAGES / 4, .decay_shift = 1, .lru_only = lru_only};
+        struct mrc_config many = few;
+        many.nodes = many.memory = PAGES;
+        struct mrc *m = make(&few), *from_start = make(&many);
+        for (unsigned epoch = 0; epoch < 3; epoch++) {
+            touch_modulo(m, from_start, 1000, PAGES / 4 - 1);
+            mrc_epoch(m);
+            mrc_epoch(from_start);
+        }
+        touch_modulo(m, from_start, 500, PAGES / 4);
+        m = grown(m, 2);
+        touch_modulo(m, from_start, 3000, PAGES);
+        mrc_epoch(m);
+        mrc_epoch(from_start);
+        assert_int_equal(mrc_cold(m), mrc_cold(from_start));
+        assert_memory_equal(m + 1, from_start + 1,
+                            (lru_only ? 1 : 2) * (m->groups * (size_t)12 + sizeof(uint32_t)));
+        free(m);
+        free(from_start);
+    }
+}
+
+static void where_groups_grow_nothing_counted_is_lost(void **state)
+{
+    struct mrc_config few = {.nodes = PAGES, .group = 1, .memory = MRC_GROUPS_MAX, .decay_shift = 1};
+    struct mrc *m = make(&few), *same = make(&few);
 
     (void)state;
-    many.nodes = PAGES;
-    struct mrc *grown = malloc(mrc_bytes(&many)), *from_start = make(&many);
-    for (uint32_t i = 0; i < 1000; i++) {
-        mrc_touch(m, i * i % 199);
-        mrc_touch(from_start, i * i % 199);
+    touch_modulo(m, same, 5000, PAGES);
+    mrc_epoch(m);
+    mrc_epoch(same);
+    touch_modulo(m, same, 5000, PAGES - 7);
+    m = grown(m, 2);
+    assert_int_equal(mrc_group_pages(m), 4);
+    mrc_epoch(m);
+    mrc_epoch(same);
+    for (uint32_t memory = 0; memory <= PAGES; memory += 4) {
+        assert_int_equal(mrc_misses(m, MRC_LRU, memory), mrc_misses(same, MRC_LRU, memory));
+        assert_int_equal(mrc_misses(m, MRC_MRU, memory), mrc_misses(same, MRC_MRU, memory));
     }
-    memset(grown, 0x5a, mrc_bytes(&many));
-    memcpy(grown, m, mrc_bytes(&few));
     free(m);
-    mrc_grow(grown, PAGES);
-    check(grown);
-    for (uint32_t i = 0; i < 3000; i++) {
-        mrc_touch(grown, i * i % PAGES);
-        mrc_touch(from_start, i * i % PAGES);
-    }
-    mrc_epoch(grown);
-    mrc_epoch(from_start);
-    assert_int_equal(mrc_cold(grown), mrc_cold(from_start));
-    assert_memory_equal(grown->mean, from_start->mean, sizeof grown->mean);
-    free(grown);
-    free(from_start);
+    free(same);
+}
+
+static void a_curve_that_is_not_made_is_not_asked_for(void **state)
+{
+    struct mrc_config config = {.nodes = PAGES, .group = 1, .memory = PAGES, .lru_only = true};
+    struct mrc *m = make(&config);
+
+    (void)state;
+    mrc_touch(m, 1);
+    mrc_epoch(m);
+    EXPECT_PANIC((void)mrc_misses(m, MRC_MRU, 3));
+    free(m);
 }
 
 static void bad_configurations_need_no_memory(void **state)
@@ -235,9 +337,13 @@ int main(void)
         cmocka_unit_test(between_groups_a_curve_is_straight),
         cmocka_unit_test(the_last_epoch_weighs_as_much_as_was_asked_for),
         cmocka_unit_test(memory_beyond_the_last_group_misses_as_at_it),
+        cmocka_unit_test(with_groups_of_a_page_curves_are_exact_at_every_size),
+        cmocka_unit_test(pages_given_together_count_as_one_by_one),
         cmocka_unit_test(groups_are_enlarged_until_they_cover_the_memory),
         cmocka_unit_test(unmapped_pages_are_used_for_the_first_time_again),
         cmocka_unit_test(grown_curves_go_on_where_they_were),
+        cmocka_unit_test(where_groups_grow_nothing_counted_is_lost),
+        cmocka_unit_test(a_curve_that_is_not_made_is_not_asked_for),
         cmocka_unit_test(bad_configurations_need_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Numbers for pages: each has one, dense, in the order they came, also after a move into a larger index. */
+/* Numbers for pages: rows of them, in the order they came, also after a move into a larger index. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -20,45 +20,72 @@ static struct page_index *index_for(uint32_t numbers)
     return x;
 }
 
-static void numbers_are_dense_and_stay(void **state)
+enum { ROW = PAGE_INDEX_ROW };
+
+static void rows_are_numbered_as_they_come_and_stay(void **state)
 {
     (void)state;
     struct page_index *x = index_for(1024);
     for (unsigned round = 0; round < 3; round++)
-        for (unsigned i = 0; i < 1024; i++)
-            assert_int_equal(page_index_of(x, 0x200000000 + (i ^ 5) * 3), i);
+        for (unsigned row = 0; row < 1024 / ROW; row++)
+            for (unsigned i = 0; i < ROW; i += 3)
+                assert_int_equal(page_index_of(x, (0x10000000ull + (row ^ 5) * 3) * ROW + i), row * ROW + i);
     page_index_check(x);
+    assert_int_equal(x->used, 1024);
     assert_int_equal(page_index_of(x, 1), PAGE_INDEX_NONE); /* full */
-    assert_int_equal(page_index_find(x, 0x200000000 + 5 * 3), 0);
+    assert_int_equal(page_index_find(x, (0x10000000ull + 5 * 3) * ROW), 0);
     assert_int_equal(page_index_find(x, 2), PAGE_INDEX_NONE);
     free(x);
+}
+
+static void entries_are_numbered_as_far_as_there_is_room(void **state)
+{
+    (void)state;
+    struct page_index *x = index_for(2 * ROW);
+    uint64_t entry[] = {0x7000000000000003, 0x7000000000000004, 0x5000000000000003 + ROW, 3, 9 * ROW};
+    uint32_t number[5];
+    assert_int_equal(page_index_of_all(x, entry, 0xfffffffff, number, 5), 4);
+    assert_int_equal(number[0], 3);
+    assert_int_equal(number[1], 4);
+    assert_int_equal(number[2], ROW + 3);
+    assert_int_equal(number[3], 3);
+    page_index_check(x);
+    free(x);
+}
+
+static struct page_index *twice(struct page_index *x)
+{
+    struct page_index *y = index_for(2 * x->numbers);
+
+    page_index_copy(y, x);
+    page_index_check(y);
+    free(x);
+    return y;
 }
 
 static void a_larger_index_has_the_same_numbers(void **state)
 {
     (void)state;
-    enum { PAGES = 5000 };
-    static uint32_t number[PAGES];
-    struct page_index *x = index_for(16);
+    enum { ROWS = 500 };
+    static uint32_t number[ROWS];
+    struct page_index *x = index_for(ROW);
     uint64_t seed = 7;
     uint32_t next = 0;
     memset(number, 0xff, sizeof(number));
     for (unsigned step = 0; step < 100000; step++) {
         seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-        unsigned which = (unsigned)((seed >> 33) % PAGES);
-        uint64_t page = (uint64_t)which << (which & 3) * 4 | (uint64_t)(which & 3) << 30;
-        uint32_t n = page_index_of(x, page);
+        unsigned which = (unsigned)((seed >> 33) % ROWS), in = (unsigned)(seed >> 50) % ROW;
+        uint64_t row = (uint64_t)which << (which & 3) * 4 | (uint64_t)(which & 3) << 25;
+        uint32_t n = page_index_of(x, row * ROW + in);
         if (n == PAGE_INDEX_NONE) {
-            struct page_index *y = index_for(2 * x->numbers);
-            page_index_copy(y, x);
-            page_index_check(y);
-            free(x);
-            x = y;
-            n = page_index_of(x, page);
+            x = twice(x);
+            n = page_index_of(x, row * ROW + in);
         }
-        if (number[which] == UINT32_MAX)
-            number[which] = next++;
-        assert_int_equal(n, number[which]);
+        if (number[which] == UINT32_MAX) {
+            number[which] = next;
+            next += ROW;
+        }
+        assert_int_equal(n, number[which] + in);
     }
     assert_int_equal(x->used, next);
     page_index_check(x);
@@ -68,7 +95,8 @@ static void a_larger_index_has_the_same_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_dense_and_stay),
+        cmocka_unit_test(rows_are_numbered_as_they_come_and_stay),
+        cmocka_unit_test(entries_are_numbered_as_far_as_there_is_room),
         cmocka_unit_test(a_larger_index_has_the_same_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
