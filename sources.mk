@@ -5,7 +5,7 @@
 POLICY_SRC := \
 	$(addprefix hpm/,context.c criteria.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c path/log.c) \
 	kernel/dev/block_faults.c \
-	$(addprefix mm/,lrudist.c lrustack.c mrc.c mrustack.c page_index.c prefetch.c prefetch_ppg.c prefetch_spatial.c share.c share_divide.c slots.c) \
+	$(addprefix mm/,lrudist.c lrustack.c mrc.c mrustack.c page_index.c prefetch.c prefetch_ppg.c prefetch_spatial.c share.c share_divide.c slots.c track_govern.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
 	$(addprefix mm/, \
 		region_policy.c replace.c replace_arc.c replace_aside.c replace_chooser.c replace_clock.c replace_follow.c replace_gap.c replace_lirs.c \
@@ -220,6 +220,7 @@ test_mux_SRC := $(MUX) test/host/mux_config.c test/host/mux_work.c
 test_mux_plans_SRC := $(test_mux_SRC)
 test_mux_turns_SRC := hpm/mux_turns.c test/host/mux_config.c
 test_page_index_SRC := mm/page_index.c
+test_track_govern_SRC := mm/track_govern.c
 test_page_log_SRC := hpm/path/log.c
 test_period_SRC := hpm/period.c hpm/period_draw.c
 

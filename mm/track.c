@@ -12,14 +12,13 @@
 #include "kernel/telemetry/telemetry.h"
 #include "mm/space.h"
 #include "mm/track_args.h"
+#include "mm/track_govern.h"
 #include "sched/sched.h"
 
 #define SINKS_MAX  4
 #define DELIVER_AT 256 /* entries of a CPU */
 
 #define WINDOW_NS       (10 * NS_PER_MS)
-#define FIRST_SHIFT     3    /* nothing is known yet of what it costs */
-#define WINDOWS_UNTIL   20   /* sampling ends slowly, and begins at once */
 #define INTERRUPT_TICKS 1000 /* entry, return, and what is not in the caches then */
 
 static struct {
@@ -32,11 +31,11 @@ static struct {
     bool delivering;                  /* [D], atomic */
     track_sink *sink[SINKS_MAX];
     unsigned sinks;
-    uint64_t ticks;    /* [D] spent on delivery */
-    uint32_t is_short; /* atomic: spaces whose memory is */
+    uint64_t ticks;       /* [D] spent on delivery */
+    uint32_t is_short;    /* atomic: spaces whose memory is */
+    struct govern govern; /* [D] */
     struct {
         uint64_t began, cost, ran; /* [D] when the window began, and what there was then */
-        unsigned cheap; /* [D] windows in a row in which twice as many pages would have been cheap enough */
     } window;
 } track = {.lock = SPINLOCK(LOCK_NUMBERS, "numbers of spaces")};
 
@@ -97,6 +96,7 @@ void track_init(void)
             kprintf("tracker: %s cannot work here: %s\n", trackers[i]->name,
                     err == -ENODEV ? "no such hardware" : "out of memory");
     }
+    govern_init(&track.govern, (unsigned)permille_max, 0, path_sample_max());
     if (track.ops && track_curves_wanted)
         track_curves_start();
     if (track.ops && record_wanted)
@@ -169,8 +169,6 @@ static void watch(struct space *s, bool is_short, bool on)
     s->is_short = is_short;
     if (is_short)
         sample(0);
-    else if (on && !track.watched)
-        sample(permille_max < 1000 && !record_wanted ? FIRST_SHIFT : 0);
     watch_locked(s, on);
     end_change();
 }
@@ -255,20 +253,6 @@ static uint64_t cost_of(const struct path_account *a)
     return a->ticks + a->interrupts * INTERRUPT_TICKS + track.ticks;
 }
 
-/* While memory is short, and in a record, every page counts. */
-static unsigned next_shift(unsigned shift, uint64_t permille)
-{
-    if (record_wanted || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED))
-        return 0;
-    track.window.cheap = shift && permille * 5 / 2 < permille_max ? track.window.cheap + 1 : 0;
-    for (; permille > permille_max; permille /= 2)
-        shift++;
-    if (track.window.cheap < WINDOWS_UNTIL)
-        return shift;
-    track.window.cheap = 0;
-    return shift - 1;
-}
-
 /* The window ends: pages are sampled so that tracking costs what it may. */
 static void watch_cost(uint64_t now)
 {
@@ -278,8 +262,12 @@ static void watch_cost(uint64_t now)
         return;
     path_account(&a);
     uint64_t cost = cost_of(&a) - track.window.cost, ran = a.ran - track.window.ran;
-    if (track.window.began && ran > cost)
-        sample(next_shift(path_sample_shift(), cost * 1000 / ran));
+    /* While memory is short, and in a record, every page counts. */
+    bool all = record_wanted || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED);
+    if (track.window.began && !all)
+        sample(govern_window(&track.govern, cost, ran));
+    else if (all)
+        sample(0);
     track.window.began = now;
     track.window.cost = cost_of(&a);
     track.window.ran = a.ran;

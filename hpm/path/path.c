@@ -200,6 +200,11 @@ unsigned path_sample_shift(void)
     return __atomic_load_n(&path.shift, __ATOMIC_RELAXED);
 }
 
+unsigned path_sample_max(void)
+{
+    return path.caps.sample_shift_max;
+}
+
 bool path_sampled(uint64_t page, unsigned shift)
 {
     return !((page * 2654435769u & UINT32_MAX) << shift >> 32);

@@ -62,6 +62,8 @@ void path_hardware_stop(void);
 /* The hardware of each CPU logs one page of 2^shift, as far as it can, from its next interrupt or switch on.  Any context. */
 void path_sample(unsigned shift);
 unsigned path_sample_shift(void);
+/* The most it can be: 0 where there is no hardware, or it was not looked for. */
+unsigned path_sample_max(void);
 /* Is the page, by its number, one of those? */
 bool path_sampled(uint64_t page, unsigned shift);
 /* Does the hardware watch what this space accesses?  Takes effect on every CPU before it returns.  Thread context, no lock held. */

@@ -187,7 +187,7 @@ static void count_renumbering(const struct trace *t)
     struct mrc *m = mrc_make(t, t->pages / GROUPS);
     uint32_t i = 0;
 
-    for (i = 0; i < t->length && (i < t->pages || slots_left(m)); i++)
+    for (i = 0; i < t->length && (i < t->pages || slots_left(m) > 1); i++)
         mrc_touch(m, t->page[i]);
     struct piece piece = {&forms[0], m, t->page + i, 1};
     uint64_t instructions = instructions_of(work, &piece);
