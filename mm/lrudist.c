@@ -157,73 +157,75 @@ void lrudist_grow(struct lrudist *d, uint32_t nodes)
     fill_first(d);
 }
 
-/* What touching keeps in hand. */
-struct touching {
-    struct lrudist *d;
-    uint32_t *slot;
-    uint64_t *bits;
-    uint32_t nodes, next;
-};
-
-/*
- * Pages from node[0] on, which has this slot, as far as their slots are in a row and in one word, and so are their new ones: they are
- * given them.  How many, n at most.
- */
-static ALWAYS_INLINE uint32_t touch_row(struct touching *t, const uint32_t *node, uint32_t *distance,
-                                        size_t n, uint32_t slot)
+static ALWAYS_INLINE uint32_t distance_of(struct lrudist *d, uint64_t in_word, uint32_t word, uint64_t bit)
 {
-    struct lrudist *d = t->d;
-    uint32_t word = (slot - 1) / WORD, next = t->next, of_all, k = 0;
-    uint64_t bit = 1ull << (slot - 1) % WORD, freed = 0;
-
     if (word != d->near)
         come_near(d, word);
-    of_all = d->size - d->sum - ones(t->bits[word] & (bit - 1));
-    do {
-        t->slot[node[k]] = ++next;
-        distance[k++] = of_all;
-        freed |= bit;
-        bit <<= 1;
-        slot++;
-    } while (bit && next % WORD && k < n && node[k] < t->nodes && t->slot[node[k]] == slot);
-    t->bits[word] &= ~freed;
-    if (word < d->entered)
-        d->gone += k;
-    t->next = next;
-    return k;
+    return d->size - d->sum - ones(in_word & (bit - 1));
 }
 
-static __attribute__((noinline)) void begin_row(struct touching *t)
+/*
+ * Pages from *node on, the first of which has this slot, as far as their slots are in a row and in one word, and so are their new ones: they
+ * are given them.  How many.
+ */
+static ALWAYS_INLINE size_t touch_row(struct lrudist *d, const uint32_t *node, const uint32_t *end,
+                                      uint32_t *distance, uint32_t slot, uint32_t next)
 {
-    renumber(t->d);
-    t->next = t->d->next;
+    uint32_t word = (slot - 1) / WORD, at = *node, nodes = d->nodes;
+    uint64_t bit = 1ull << (slot - 1) % WORD, *bits = &bits_of(d)[word], freed = 0;
+    uint32_t of_all = distance_of(d, *bits, word, bit);
+    const uint32_t *from = node;
+
+    do {
+        d->slot[at] = ++next;
+        *distance++ = of_all;
+        freed |= bit;
+        bit += bit;
+        slot++;
+        node++;
+    } while (bit && next % WORD && node < end && (at = *node) < nodes && d->slot[at] == slot);
+    *bits &= ~freed;
+    if (word < d->entered)
+        d->gone += (uint32_t)(node - from);
+    return (size_t)(node - from);
+}
+
+/* A word of slots has been given. */
+static __attribute__((noinline)) void end_word(struct lrudist *d, uint32_t next)
+{
+    d->next = next;
+    enter_tree(d, next / WORD - 1);
+    if (next == d->words * WORD)
+        renumber(d);
 }
 
 void lrudist_touch_all(struct lrudist *d, const uint32_t *node, uint32_t *distance, size_t n)
 {
-    struct touching t = {d, d->slot, bits_of(d), d->nodes, d->next};
+    const uint32_t *end = node + n;
+    uint32_t next = d->next;
 
-    for (size_t i = 0; i < n;) {
-        ASSERT(node[i] < t.nodes);
-        uint32_t slot = t.slot[node[i]];
-        if (slot && slot == t.next) {
-            distance[i++] = 1; /* used last: it may keep its slot */
-            continue;
-        }
-        if (slot) {
-            i += touch_row(&t, node + i, distance + i, n - i, slot);
-        } else {
+    while (node < end) {
+        ASSERT(*node < d->nodes);
+        uint32_t slot = d->slot[*node];
+        size_t touched = 1;
+        if (!slot) {
             d->size++;
-            t.slot[node[i]] = ++t.next;
-            distance[i++] = 0;
+            d->slot[*node] = ++next;
+            *distance = 0;
+        } else if (slot == next) {
+            *distance = 1; /* used last: it may keep its slot */
+        } else {
+            touched = touch_row(d, node, end, distance, slot, next);
+            next += touched;
         }
-        if (t.next % WORD == 0) {
-            enter_tree(d, t.next / WORD - 1);
-            if (t.next == d->words * WORD)
-                begin_row(&t);
+        node += touched;
+        distance += touched;
+        if (next % WORD == 0 && next != d->next) {
+            end_word(d, next);
+            next = d->next;
         }
     }
-    d->next = t.next;
+    d->next = next;
 }
 
 uint32_t lrudist_touch(struct lrudist *d, uint32_t node)
