@@ -278,56 +278,32 @@ void hpm_tick(void)
     hpm->own_ticks += arch_ticks_near() - hpm->profiler.time;
 }
 
-HOT_CODE /* More than counters of samples, or counted apart. */
-    static __attribute__((noinline)) void
-    end_more(struct hpm_cpu *hpm, unsigned why)
+HOT_CODE void interrupted(struct hpm_cpu *hpm, unsigned why)
 {
+    struct profiler *p = &hpm->profiler;
     enum row before = hpm->row;
     bool turned = hpm_accounts && why == PMU_SLICE; /* then one reading does for both */
 
     if (hpm_accounts)
         change_row(hpm, turned ? SLICE : STRETCH, ROW_MONITORING);
-    if (why >= PMU_COUNTER)
-        profile_overflowed(hpm, why / PMU_COUNTER);
+    profile_overflowed(hpm, why / PMU_COUNTER);
     if (why & (PMU_RECORDS | PMU_SLICE))
         sampler_poll(hpm);
     if ((why & PMU_SLICE) && !turned)
         account(hpm, SLICE, SAME_TAG);
     if (hpm_accounts)
         change_row(hpm, STRETCH, before);
-}
-
-static void charge_interrupt(struct hpm_cpu *hpm, unsigned why)
-{
-    struct profiler *p = &hpm->profiler;
+    /* One with samples is sampling's as a whole. */
     uint64_t ticks = arch_ticks_near() - p->time;
-
-    hpm->own_ticks += ticks;
     if (why >= PMU_COUNTER) {
         p->ticks += ticks;
         p->interrupts++;
+    } else {
+        hpm->own_ticks += ticks;
+        hpm->interrupts++;
     }
     if (why & PMU_RECORDS)
         hpm->sampler.cycles += hpm_state.pmu.interrupt_cycles;
-}
-
-void hpm_interrupt(struct arch_frame *frame)
-{
-    struct hpm_cpu *hpm = hpm_counted(this_cpu());
-
-    if (!hpm)
-        return;
-    struct profiler *p = &hpm->profiler;
-    p->time = arch_ticks_near();
-    unsigned why = hpm_state.ops->interrupted();
-    hpm->interrupts++;
-    p->pc = arch_frame_pc(frame);
-    p->user = arch_frame_user(frame);
-    if (__builtin_expect(hpm_accounts | (why & (PMU_RECORDS | PMU_SLICE)), 0))
-        end_more(hpm, why);
-    else
-        profile_overflowed(hpm, why / PMU_COUNTER);
-    charge_interrupt(hpm, why);
 }
 
 /* ---- Reading ---- */
@@ -532,8 +508,9 @@ uint64_t hpm_own_cycles(void)
 
     cpu_for_each (cpu)
         if (cpu->hpm)
-            sum += hpm_cycles_of(__atomic_load_n(&cpu->hpm->own_ticks, __ATOMIC_RELAXED)) +
-                   cpu->hpm->interrupts * hpm_state.pmu.interrupt_cycles +
+            sum += hpm_cycles_of(__atomic_load_n(&cpu->hpm->own_ticks, __ATOMIC_RELAXED) +
+                                 __atomic_load_n(&cpu->hpm->profiler.ticks, __ATOMIC_RELAXED)) +
+                   (cpu->hpm->interrupts + cpu->hpm->profiler.interrupts) * hpm_state.pmu.interrupt_cycles +
                    cpu->hpm->records * hpm_state.pmu.record_cycles;
     return sum;
 }

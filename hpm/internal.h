@@ -32,8 +32,8 @@ struct hpm_cpu {
     const struct hpm_plan *plan; /* whose groups are counting; NULL: this CPU has no counters */
     uint64_t turn_began;         /* cycles or instructions counted when the present group's turn began */
     uint64_t since_check;        /* the same since units were looked at                   */
-    uint64_t own_ticks;          /* of monitoring, and ...                                */
-    uint64_t interrupts;         /* ... by the PMU, and ...                               */
+    uint64_t own_ticks;          /* of monitoring, beside the profiler's, and ...         */
+    uint64_t interrupts;         /* ... by the PMU, beside the profiler's                 */
     unsigned row;                /* enum row: for whom the present stretch is             */
     bool user_open;              /* user mode can read the counters                       */
     uint64_t pieces[ROWS];       /* bit g: there is something in piece[row][g]            */
@@ -102,6 +102,8 @@ uint64_t hpm_spread(unsigned count);
 void counting_start(struct hpm_cpu *hpm, unsigned seed);
 /* hpm.c: what was counted until the latest reading, to those whose it is. */
 void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan);
+/* hpm.c: what an interrupt of the PMU has to say besides that counters of samples have overflowed; time and place are the profiler's. */
+void interrupted(struct hpm_cpu *hpm, unsigned why);
 /* user.c: after a reading, or when somebody else is current: what current may read by itself. */
 void user_follow(struct hpm_cpu *hpm);
 /* session.c: the session's events as counts of the page.  How many. */

@@ -21,10 +21,17 @@ static uint32_t draw(struct profiler *p)
     return p->random;
 }
 
-static uint32_t next_distance(struct profiler *p, struct profiler_slot *s)
+/*
+ * Some samples in a row are as far apart as each other.  Multiples of a prime fall on the sites of a short loop in turn, so that each
+ * has as many of them; with another distance for each sample, chance alone gives one of eight sites some more than another.
+ */
+static ALWAYS_INLINE uint32_t next_distance(struct profiler *p, struct profiler_slot *s)
 {
-    uint32_t next = __atomic_load_n(&s->of->distance[draw(p) % PROFILE_DISTANCES], __ATOMIC_RELAXED);
-
+    if (!s->alike--) {
+        s->alike = PROFILE_ALIKE - 1;
+        s->next = &s->of->distance[draw(p) % PROFILE_DISTANCES];
+    }
+    uint32_t next = __atomic_load_n(s->next, __ATOMIC_RELAXED);
     s->distance = next;
     return next;
 }
@@ -39,36 +46,49 @@ static void add(uint64_t *total, uint64_t n)
     __atomic_store_n(total, *total + n, __ATOMIC_RELAXED);
 }
 
+static void tell(const struct profiler_slot *s, const struct hpm_sample *at)
+{
+    TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, at->time, at->pc, 0, 0, at->tid, at->pid, 0, at->source,
+                  at->user, 0, ctf_text(s->of->name), at->period);
+}
+
 /* One of so many, at the profiler's place.  Those that are kept are counted by who takes them out. */
-static ALWAYS_INLINE void take(const struct hpm_cpu *hpm, struct profiler_slot *s, uint32_t stands_for)
+static ALWAYS_INLINE void take_one(const struct hpm_cpu *hpm, struct profiler_slot *s, uint32_t stands_for,
+                                   bool telling)
 {
     const struct hpm_thread *t = hpm->current;
     uint32_t pid = t ? t->pid : 0;
 
-    if (s->of->pid && s->of->pid != pid)
+    if (s->pid && s->pid != pid)
         return;
-    struct hpm_sample *at = ring_room(s->ring);
-    if (!at) {
+    struct sample_ring *ring = s->ring;
+    if (__builtin_expect(ring_full(ring), 0)) {
         add(&s->lost_for, stands_for);
         add(&s->lost, 1);
         return;
     }
     /* Field by field: a structure of this size is copied by a call. */
+    struct hpm_sample *at = ring_next(ring);
     at->time = hpm->profiler.time;
     at->pc = hpm->profiler.pc;
     at->data = at->data_phys = 0;
     at->tid = t ? t->tid : 0;
     at->pid = pid;
     at->period = stands_for;
-    at->cpu = s->cpu;
-    at->latency = 0;
-    at->source = SOURCE_COUNT;
-    at->criterion = s->criterion;
+    at->cpu = s->like.cpu;
+    at->latency = s->like.latency;
+    at->source = s->like.source;
+    at->criterion = s->like.criterion;
     at->user = hpm->profiler.user;
     at->store = false;
-    TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, at->time, at->pc, 0, 0, at->tid, at->pid, 0, at->source,
-                  at->user, 0, ctf_text(s->of->name), stands_for);
-    ring_commit(s->ring);
+    if (telling)
+        tell(s, at);
+    ring_commit(ring, 1);
+}
+
+static void take(const struct hpm_cpu *hpm, struct profiler_slot *s, uint32_t stands_for)
+{
+    take_one(hpm, s, stands_for, true);
 }
 
 /* ---- Events ---- */
@@ -81,8 +101,10 @@ void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, bool 
 
     *s = (struct profiler_slot){.of = &profile_slots[slot],
                                 .ring = ring,
-                                .cpu = (uint16_t)cpu,
-                                .criterion = profile_slots[slot].criterion};
+                                .pid = profile_slots[slot].pid,
+                                .like = {.cpu = (uint16_t)cpu,
+                                         .source = SOURCE_COUNT,
+                                         .criterion = profile_slots[slot].criterion}};
     if (!p->random)
         p->random = (uint32_t)arch_ticks() | 1;
     s->left = timed ? 0 : next_distance(p, s);
@@ -175,7 +197,7 @@ void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms,
     }
 }
 
-/* Is this one interrupt too many? */
+/* Is this one interrupt too many, after so many others? */
 static bool is_storm(struct profiler *p)
 {
     bool storm = p->time - p->storm_since < arch_ticks_hz() / 1000;
@@ -196,21 +218,69 @@ static void throttle(struct profiler *p, unsigned c)
     hold(p, c, s, p->counter[c].due);
 }
 
-void profile_overflowed(struct hpm_cpu *hpm, unsigned counters)
+static ALWAYS_INLINE void arm_next(struct profiler *p, unsigned c)
+{
+    struct profiler_counter *counter = &p->counter[c];
+    uint64_t due = counter->due + next_distance(p, counter->slot);
+
+    counter->due = due;
+    hpm_state.ops->arm(c, due);
+}
+
+/* The rare: samples are recorded as they are taken, or there may be a storm. */
+static __attribute__((noinline, cold)) void overflowed_more(struct hpm_cpu *hpm, unsigned c)
 {
     struct profiler *p = &hpm->profiler;
 
-    for (unsigned left = counters & p->armed; left; left &= left - 1) {
-        unsigned c = (unsigned)__builtin_ctz(left);
-        struct profiler_counter *counter = &p->counter[c];
-        take(hpm, counter->slot, counter->slot->distance);
-        if (__builtin_expect(++p->storm > STORM_MAX, 0) && is_storm(p)) {
-            throttle(p, c);
-            continue;
-        }
-        counter->due += next_distance(p, counter->slot);
-        hpm_state.ops->arm(c, counter->due);
+    take(hpm, p->counter[c].slot, p->counter[c].slot->distance);
+    if (p->storm > STORM_MAX && is_storm(p))
+        throttle(p, c);
+    else
+        arm_next(p, c);
+}
+
+static ALWAYS_INLINE void overflowed(struct hpm_cpu *hpm, unsigned c)
+{
+    struct profiler *p = &hpm->profiler;
+
+    if (!(p->armed >> c & 1))
+        return;
+    if (__builtin_expect(++p->storm > STORM_MAX, 0) || telemetry_wants(TELEMETRY_SAMPLES)) {
+        overflowed_more(hpm, c);
+        return;
     }
+    take_one(hpm, p->counter[c].slot, p->counter[c].slot->distance, false);
+    arm_next(p, c);
+}
+
+void profile_overflowed(struct hpm_cpu *hpm, unsigned counters)
+{
+    for (unsigned left = counters; left; left &= left - 1)
+        overflowed(hpm, (unsigned)__builtin_ctz(left));
+}
+
+/* Where counters of samples are all there is, which is frequent, there is no more to it than this. */
+HOT_CODE void hpm_interrupt(struct arch_frame *frame)
+{
+    struct hpm_cpu *hpm = hpm_counted(this_cpu());
+
+    if (!hpm)
+        return;
+    struct profiler *p = &hpm->profiler;
+    p->time = arch_ticks_near();
+    unsigned why = hpm_state.ops->interrupted();
+    unsigned left = why / PMU_COUNTER;
+    p->pc = arch_frame_pc(frame);
+    p->user = arch_frame_user(frame);
+    if (__builtin_expect(hpm_accounts | why % PMU_COUNTER, 0) || !left) {
+        interrupted(hpm, why);
+        return;
+    }
+    do {
+        overflowed(hpm, (unsigned)__builtin_ctz(left));
+    } while (left &= left - 1);
+    p->ticks += arch_ticks_near() - p->time;
+    p->interrupts++;
 }
 
 /* ---- Time and entries ---- */
@@ -283,7 +353,6 @@ static void charge(struct hpm_cpu *hpm)
     uint64_t ticks = arch_ticks() - hpm->profiler.time;
 
     add(&hpm->profiler.ticks, ticks);
-    add(&hpm->own_ticks, ticks);
 }
 
 void hpm_timer(const struct arch_frame *frame)

@@ -12,6 +12,7 @@
 
 #define PROFILE_SLOTS     16
 #define PROFILE_DISTANCES 16 /* power of two */
+#define PROFILE_ALIKE     16 /* samples in a row of one distance      */
 #define PROFILE_NONE      0xff
 
 struct hpm_cpu;
@@ -52,13 +53,18 @@ struct profiler {
         uint64_t
             left; /* to the next sample; of time the clock's ns then, while the CPU is busy; 0: not begun */
         uint32_t distance;       /* that it ends                                   */
+        uint32_t pid;            /* of->pid                                        */
+        uint8_t alike;           /* so many more are ...                           */
+        const uint32_t *next;    /* ... this one of of->distance                   */
         uint32_t throttled;      /* in this window, not before the next; 0: not    */
         uint64_t lost, lost_for; /* samples, and what they stood for               */
         /* What happened while it was throttled, and its counter counted: published with the counts, and not yet. */
         uint64_t held_back, holding;
         uint64_t throttles;
-        uint16_t cpu;
-        uint8_t criterion;
+        struct {
+            uint16_t cpu, latency;
+            uint8_t source, criterion;
+        } like; /* all its samples, as in struct hpm_sample */
     } of[PROFILE_SLOTS];
     uint64_t ticks, interrupts; /* spent on it */
 };

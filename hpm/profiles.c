@@ -314,24 +314,42 @@ static size_t take_access(struct hpm_profile *p, unsigned i, struct hpm_sample *
     for (size_t k = 0; k < n; k++) {
         if (p->pid && out[k].pid != p->pid)
             continue;
-        out[kept] = out[k];
-        out[kept].time = arch_ticks_ns(out[k].time);
+        if (kept < k)
+            sample_copy(&out[kept], &out[k]);
+        out[kept].time = arch_ticks_ns(out[kept].time);
+        c->stood_for += out[kept].period;
         out[kept++].criterion = (uint8_t)i;
-        c->stood_for += out[k].period;
     }
     c->delivered += kept;
     return kept;
 }
 
+/* Those of one criterion in a row are counted together. */
+static size_t take_row(struct hpm_profile *p, const struct hpm_sample *from, size_t n, struct hpm_sample *out)
+{
+    struct profile_criterion *c = &p->of[from->criterion];
+    uint8_t criterion = from->criterion;
+    const struct hpm_sample *at = from, *end = from + n;
+    uint64_t stood_for = 0;
+
+    do {
+        sample_copy(out, at);
+        out->time = arch_ticks_ns(out->time);
+        stood_for += out->period;
+        out++;
+    } while (++at < end && at->criterion == criterion);
+    c->delivered += (size_t)(at - from);
+    c->stood_for += stood_for;
+    return (size_t)(at - from);
+}
+
 static size_t take_from(struct hpm_profile *p, struct sample_ring *ring, struct hpm_sample *out, size_t max)
 {
-    size_t n = ring_pop_many(ring, out, max);
+    size_t n = MIN(ring_waiting(ring), max), done = 0;
 
-    for (size_t k = 0; k < n; k++) {
-        out[k].time = arch_ticks_ns(out[k].time);
-        p->of[out[k].criterion].delivered++;
-        p->of[out[k].criterion].stood_for += out[k].period;
-    }
+    while (done < n)
+        done += take_row(p, ring_at(ring, done), MIN(n - done, ring_in_row(ring, done)), out + done);
+    ring_taken(ring, n);
     return n;
 }
 

@@ -12,50 +12,84 @@ struct sample_ring {
     uint64_t tail; /* samples ever taken; the consumer's    */
 } ALIGNED(CACHE_LINE);
 
-/* Where the next sample goes, to be followed by ring_commit; NULL: it is full. */
-static inline struct hpm_sample *ring_room(struct sample_ring *r)
+static inline bool ring_full(const struct sample_ring *r)
 {
-    return r->head - __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE) == r->size
-               ? NULL
-               : &r->slots[r->head & (r->size - 1)];
+    return r->head - __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE) == r->size;
 }
 
-static inline void ring_commit(struct sample_ring *r)
+/* Where the next sample goes, if it is not full, to be followed by ring_commit. */
+static inline struct hpm_sample *ring_next(const struct sample_ring *r)
 {
-    __atomic_store_n(&r->head, r->head + 1, __ATOMIC_RELEASE);
+    return &r->slots[r->head & (r->size - 1)];
+}
+
+/* Those behind it, as far as they lie in a row; 0: it is full. */
+static inline size_t ring_room(const struct sample_ring *r)
+{
+    uint64_t free = r->size - (r->head - __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE));
+
+    return MIN(free, r->size - (r->head & (r->size - 1)));
+}
+
+static inline void ring_commit(struct sample_ring *r, size_t n)
+{
+    __atomic_store_n(&r->head, r->head + n, __ATOMIC_RELEASE);
+}
+
+/* By words: a structure of this size is copied by a call. */
+static inline void sample_copy(struct hpm_sample *to, const struct hpm_sample *from)
+{
+    to->time = from->time;
+    to->pc = from->pc;
+    to->data = from->data;
+    to->data_phys = from->data_phys;
+    to->tid = from->tid;
+    to->pid = from->pid;
+    to->period = from->period;
+    to->cpu = from->cpu;
+    to->latency = from->latency;
+    to->source = from->source;
+    to->criterion = from->criterion;
+    to->user = from->user;
+    to->store = from->store;
 }
 
 static inline bool ring_push(struct sample_ring *r, const struct hpm_sample *s)
 {
-    struct hpm_sample *at = ring_room(r);
-
-    if (!at)
+    if (ring_full(r))
         return false;
-    *at = *s;
-    ring_commit(r);
+    sample_copy(ring_next(r), s);
+    ring_commit(r, 1);
     return true;
+}
+
+/* The consumer's: how many there are, number i of them, and that the first n have been taken. */
+static inline size_t ring_waiting(const struct sample_ring *r)
+{
+    return __atomic_load_n(&r->head, __ATOMIC_ACQUIRE) - r->tail;
+}
+
+static inline const struct hpm_sample *ring_at(const struct sample_ring *r, size_t i)
+{
+    return &r->slots[(r->tail + i) & (r->size - 1)];
+}
+
+/* How many there can be from number i on before the ring's end. */
+static inline size_t ring_in_row(const struct sample_ring *r, size_t i)
+{
+    return r->size - ((r->tail + i) & (r->size - 1));
+}
+
+static inline void ring_taken(struct sample_ring *r, size_t n)
+{
+    __atomic_store_n(&r->tail, r->tail + n, __ATOMIC_RELEASE);
 }
 
 static inline bool ring_pop(struct sample_ring *r, struct hpm_sample *s)
 {
-    if (r->tail == __atomic_load_n(&r->head, __ATOMIC_ACQUIRE))
+    if (!ring_waiting(r))
         return false;
-    *s = r->slots[r->tail & (r->size - 1)];
-    __atomic_store_n(&r->tail, r->tail + 1, __ATOMIC_RELEASE);
+    sample_copy(s, ring_at(r, 0));
+    ring_taken(r, 1);
     return true;
-}
-
-/* Up to max of them; one publication for all. */
-static inline size_t ring_pop_many(struct sample_ring *r, struct hpm_sample *out, size_t max)
-{
-    uint64_t waiting = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE) - r->tail;
-    size_t n = MIN(waiting, (uint64_t)max);
-
-    for (size_t done = 0, part; done < n; done += part) {
-        uint64_t at = (r->tail + done) & (r->size - 1);
-        part = MIN(n - done, (size_t)(r->size - at));
-        memcpy(out + done, r->slots + at, part * sizeof *out);
-    }
-    __atomic_store_n(&r->tail, r->tail + n, __ATOMIC_RELEASE);
-    return n;
 }

@@ -83,38 +83,53 @@ static void record(const struct hpm_sample *s)
                   s->latency, s->source, s->user, s->store, ctf_text("access"), s->period);
 }
 
-static void store(struct hpm_cpu *hpm, struct hpm_sample *sample)
+/* The thread that runs made them. */
+static void attribute(struct hpm_cpu *hpm, struct hpm_sample *sample, size_t n)
 {
-    struct sampler *s = &hpm->sampler;
+    uint32_t period = hpm->sampler.period, tid = hpm->current ? hpm->current->tid : 0,
+             pid = hpm->current ? hpm->current->pid : 0;
+    uint16_t cpu = (uint16_t)this_cpu()->index;
 
-    sample->cpu = (uint16_t)this_cpu()->index;
-    sample->period = s->period;
-    if (hpm->current) {
-        sample->tid = hpm->current->tid;
-        sample->pid = hpm->current->pid;
-        hpm->current->samples++;
+    for (const struct hpm_sample *end = sample + n; sample < end; sample++) {
+        sample->cpu = cpu;
+        sample->period = period;
+        sample->tid = tid;
+        sample->pid = pid;
+        record(sample);
     }
-    record(sample);
-    __atomic_store_n(&s->taken, s->taken + 1, __ATOMIC_RELAXED);
-    if (!ring_push(&s->ring, sample))
-        __atomic_store_n(&s->lost_buffer, s->lost_buffer + 1, __ATOMIC_RELAXED);
+    if (hpm->current)
+        hpm->current->samples += n;
 }
 
+static void add(uint64_t *total, uint64_t n)
+{
+    __atomic_store_n(total, *total + n, __ATOMIC_RELAXED);
+}
+
+/* Straight into the buffer; where that is full, out of the hardware's way. */
 static void drain(struct hpm_cpu *hpm)
 {
-    struct hpm_sample batch[8];
+    struct sampler *s = &hpm->sampler;
+    struct hpm_sample dropped[8];
     uint64_t lost = 0;
-    size_t n;
+    size_t n, room, max;
 
     do {
-        n = hpm_state.ops->drain(batch, ARRAY_SIZE(batch), &lost);
-        for (size_t i = 0; i < n; i++)
-            store(hpm, &batch[i]);
-        hpm->sampler.cycles += n * hpm_state.pmu.record_cycles;
+        room = ring_room(&s->ring);
+        max = room ? room : ARRAY_SIZE(dropped);
+        struct hpm_sample *to = room ? ring_next(&s->ring) : dropped;
+        n = hpm_state.ops->drain(to, max, &lost);
+        attribute(hpm, to, n);
+        add(&s->taken, n);
+        if (room)
+            ring_commit(&s->ring, n);
+        else
+            add(&s->lost_buffer, n);
+        s->cycles += n * hpm_state.pmu.record_cycles;
         hpm->records += n;
-    } while (n == ARRAY_SIZE(batch));
-    __atomic_store_n(&hpm->sampler.taken, hpm->sampler.taken + lost, __ATOMIC_RELAXED);
-    __atomic_store_n(&hpm->sampler.lost_hardware, hpm->sampler.lost_hardware + lost, __ATOMIC_RELAXED);
+    } while (n == max);
+    add(&s->taken, lost);
+    add(&s->lost_hardware, lost);
 }
 
 static void follow_request(struct sampler *s)
@@ -186,25 +201,25 @@ static void poll_here(void)
 
 static size_t take_from(struct sampler *s, struct hpm_sample *out, size_t max)
 {
-    size_t n = 0;
+    size_t n = MIN(ring_waiting(&s->ring), max);
 
-    while (n < max && ring_pop(&s->ring, &out[n]))
-        n++;
+    for (size_t i = 0; i < n; i++)
+        sample_copy(&out[i], ring_at(&s->ring, i));
+    ring_taken(&s->ring, n);
     return n;
 }
 
 /* What an earlier sampling left behind must not be mistaken for this one's; it counts as lost. */
 static void forget_leftovers(void)
 {
-    struct hpm_sample sample;
-
     spin_lock_irqoff(&request.take_lock);
     cpu_for_each (cpu) {
         if (!cpu->hpm)
             continue;
         struct sampler *s = &cpu->hpm->sampler;
-        while (take_from(s, &sample, 1))
-            __atomic_store_n(&s->forgotten, s->forgotten + 1, __ATOMIC_RELAXED);
+        size_t n = ring_waiting(&s->ring);
+        ring_taken(&s->ring, n);
+        add(&s->forgotten, n);
     }
     spin_unlock_irqoff(&request.take_lock);
 }

@@ -17,6 +17,8 @@ _Static_assert((int)SOURCE_COUNT == (int)MACHINE_SOURCES && (int)SOURCE_L1 == (i
 _Static_assert(STALL_ICACHE == 0 && STALL_OTHER == MACHINE_EVENT_STALL_OTHER - MACHINE_EVENT_STALL_ICACHE,
                "causes are numbered alike");
 
+enum { RECORDS = 1, ARMED = 2 }; /* the latter until the next turn */
+
 /* What this driver knows of each CPU's page.  Owned by that CPU. */
 static struct model_cpu {
     volatile struct machine_cpu *regs;
@@ -25,7 +27,7 @@ static struct model_cpu {
     uint64_t tail, lost;
     uint64_t value[MACHINE_COUNTERS]; /* at the latest reading */
     unsigned timer;                   /* the counter whose overflow ends a slice */
-    bool sampling, armed; /* may interrupt for another reason than a slice: armed until the next turn */
+    unsigned others;      /* why it may interrupt besides: the end of a slice is told by that alone */
 } ALIGNED(CACHE_LINE) model_cpus[CPU_MAX] HOT_CPUS;
 
 static struct model_cpu *model_here(void)
@@ -132,7 +134,7 @@ HOT_CODE static void model_latch(struct pmu_latch *out, const struct hpm_program
     uint64_t pair;
 
     if (next)
-        m->armed = false;
+        m->others &= ~(unsigned)ARMED;
     arch_io_write64(&regs->turn, next ? next->image : 0);
     for (unsigned c = 0; c < PROGRAMMABLE; c += 2) {
         pair = arch_io_read64(&regs->pair[c / 2]);
@@ -147,10 +149,11 @@ HOT_CODE static void model_latch(struct pmu_latch *out, const struct hpm_program
 static void model_arm(unsigned c, uint64_t due)
 {
     struct model_cpu *m = model_here();
+    volatile struct machine_cpu *regs = m->regs;
 
-    m->armed = true;
-    arch_io_write64(&m->regs->due, due);
-    arch_io_write32(&m->regs->command, MACHINE_COMMAND_ARM(c));
+    m->others |= ARMED;
+    arch_io_write64(&regs->due, due);
+    arch_io_write32(&regs->command, MACHINE_COMMAND_ARM(c));
 }
 
 static void model_tag(uint32_t tid)
@@ -172,7 +175,7 @@ static void model_sample(const struct hpm_sampling *c)
     volatile struct machine_cpu *regs = m->regs;
 
     m->tail = m->lost = 0;
-    m->sampling = c != NULL;
+    m->others = (m->others & ~(unsigned)RECORDS) | (c ? RECORDS : 0);
     arch_io_write32(&regs->sample_sources, c ? c->sources : 0);
     if (c) {
         arch_io_write32(&regs->sample_flags,
@@ -227,11 +230,12 @@ HOT_CODE static unsigned model_interrupted(void)
 {
     struct model_cpu *m = model_here();
 
-    if (!m->sampling && !m->armed)
+    if (!m->others)
         return PMU_SLICE;
-    uint32_t overflow = arch_io_read32(&m->regs->overflow);
-    arch_io_write32(&m->regs->ack, overflow);
-    arch_io_write32(&m->regs->command, MACHINE_CMD_ACK);
+    volatile struct machine_cpu *regs = m->regs;
+    uint32_t overflow = arch_io_read32(&regs->overflow);
+    arch_io_write32(&regs->ack, overflow);
+    arch_io_write32(&regs->command, MACHINE_CMD_ACK);
     return (overflow >> m->timer & 1 ? PMU_SLICE : 0) | (overflow & MACHINE_STATUS_RING ? PMU_RECORDS : 0) |
            (overflow & ((1u << PROGRAMMABLE) - 1)) * PMU_COUNTER;
 }

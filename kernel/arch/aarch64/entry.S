@@ -9,6 +9,7 @@
 #include "sysreg.h"
 
 /* struct arch_frame */
+#define F_FP     232
 #define F_LR     240
 #define F_SP     248
 #define F_PC     256
@@ -20,6 +21,13 @@
 
 	/* The rest of the frame, x0 and x1 being in it and \sp the interrupted stack pointer. */
 	.macro save_registers
+	save_scratch
+	save_preserved
+	str	x29, [sp, #F_FP]
+	.endm
+
+	/* Those that functions may change, but for x30. */
+	.macro save_scratch
 	stp	x2, x3, [sp, #16]
 	stp	x4, x5, [sp, #32]
 	stp	x6, x7, [sp, #48]
@@ -29,11 +37,15 @@
 	stp	x14, x15, [sp, #112]
 	stp	x16, x17, [sp, #128]
 	stp	x18, x19, [sp, #144]
+	.endm
+
+	/* Those that they preserve, but for x19 and x29. */
+	.macro save_preserved
 	stp	x20, x21, [sp, #160]
 	stp	x22, x23, [sp, #176]
 	stp	x24, x25, [sp, #192]
 	stp	x26, x27, [sp, #208]
-	stp	x28, x29, [sp, #224]
+	str	x28, [sp, #224]
 	.endm
 
 	/* Calls a C function with the frame.  \link and the interrupted address look like a call from there, which keeps
@@ -53,6 +65,50 @@
 	.endif
 	mov	x0, sp
 	bl	\function
+	.endm
+
+	/*
+	 * An interrupt, x0 and x1 being saved and x9 the interrupted stack pointer.  The counters' are frequent, wake nobody and need no
+	 * more of the frame than is saved at first; nothing has to be seen to before what was interrupted goes on.  FIQs and system
+	 * errors wait for as long.
+	 */
+	.macro interrupt link
+	stp	x30, x9, [sp, #F_LR]
+	str	x29, [sp, #F_FP]
+	mrs	x10, elr_el1
+	mrs	x11, spsr_el1
+	stp	x10, x11, [sp, #F_PC]
+	stp	\link, x10, [sp, #F_RECORD]
+	add	x29, sp, #F_RECORD
+	mov	x0, sp
+	bl	gic_quick_interrupt
+	cbnz	x0, 1f
+	ldp	x10, x11, [sp, #F_PC]
+	msr	elr_el1, x10
+	msr	spsr_el1, x11
+	ldr	x29, [sp, #F_FP]
+	ldr	x30, [sp, #F_LR]
+	ldp	x0, x1, [sp]
+	ldp	x2, x3, [sp, #16]
+	ldp	x4, x5, [sp, #32]
+	ldp	x6, x7, [sp, #48]
+	ldp	x8, x9, [sp, #64]
+	ldp	x10, x11, [sp, #80]
+	ldp	x12, x13, [sp, #96]
+	ldp	x14, x15, [sp, #112]
+	ldp	x16, x17, [sp, #128]
+	ldr	x18, [sp, #144]
+	add	sp, sp, #F_SIZE
+	eret
+1:	save_preserved
+	mrs	x12, esr_el1
+	mrs	x13, far_el1
+	stp	x12, x13, [sp, #F_ESR]
+	msr	daifclr, #5
+	mov	x1, x0
+	mov	x0, sp
+	bl	trap_irq
+	b	trap_return
 	.endm
 
 	/* masked: 1: FIQs and system errors stay masked, as interrupts do. */
@@ -115,7 +171,10 @@ vectors:
 kernel_sync:
 	from_kernel trap_kernel
 kernel_irq:
-	from_kernel trap_irq
+	stp	x0, x1, [sp]
+	save_scratch
+	add	x9, sp, #F_SIZE
+	interrupt x29
 kernel_fiq:
 	from_kernel trap_fiq, masked=1
 kernel_error:
@@ -123,7 +182,11 @@ kernel_error:
 user_sync:
 	from_user trap_user
 user_irq:
-	from_user trap_irq
+	sub	sp, sp, #F_SIZE
+	stp	x0, x1, [sp]
+	save_scratch
+	mrs	x9, sp_el0
+	interrupt xzr
 user_fiq:
 	from_user trap_fiq, masked=1
 user_error:

@@ -19,6 +19,7 @@ enum { GIC_IPRIORITYR = 0x400, GIC_ICFGR = 0xc00 };
 static const struct gic_ops *const gic_versions[] = {&gic_v3, &gic_v2, NULL};
 static struct {
     const struct gic_ops *ops;
+    uint32_t quick_first, quick_count; /* served by gic_quick_interrupt */
     unsigned ranges;
     struct range {
         uint32_t first, count;
@@ -89,9 +90,16 @@ void gic_attach(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, st
     attach(&(struct range){.first = first, .count = count, .handler = handler});
 }
 
-void gic_attach_quiet(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, struct arch_frame *frame))
+HOT_CODE static void handle_counters(UNUSED uint32_t irq, struct arch_frame *frame)
 {
-    attach(&(struct range){.first = first, .count = count, .quiet = true, .handler = handler});
+    arch_handlers.pmu(frame);
+}
+
+void gic_attach_counters(uint32_t first, uint32_t count)
+{
+    attach(&(struct range){.first = first, .count = count, .quiet = true, .handler = handle_counters});
+    gic.quick_first = first;
+    gic.quick_count = count;
 }
 
 HOT_CODE static bool serve(uint32_t irq, struct arch_frame *frame)
@@ -112,10 +120,23 @@ HOT_CODE static bool serve(uint32_t irq, struct arch_frame *frame)
     return true;
 }
 
+#define ACKNOWLEDGED (UINT64_C(1) << 32) /* so that no token is 0 */
+
 /* To ask whether there is another one costs more than most exceptions have use for. */
-HOT_CODE bool gic_interrupt(struct arch_frame *frame)
+HOT_CODE uint64_t gic_quick_interrupt(struct arch_frame *frame)
 {
-    uint32_t token = gic.ops->acknowledge(), irq = INTID(token);
+    uint32_t token = gic.ops->acknowledge();
+
+    if (INTID(token) - gic.quick_first >= gic.quick_count)
+        return ACKNOWLEDGED | token;
+    arch_handlers.pmu(frame);
+    gic.ops->end(token);
+    return 0;
+}
+
+HOT_CODE bool gic_interrupt(struct arch_frame *frame, uint64_t acknowledged)
+{
+    uint32_t token = (uint32_t)acknowledged, irq = INTID(token);
 
     if (irq >= SPECIAL_FIRST && irq <= SPECIAL_LAST)
         return true;

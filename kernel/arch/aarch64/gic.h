@@ -7,9 +7,12 @@
 struct arch_frame;
 struct cpu;
 
-/* The entry code's: an IRQ was taken.  Interrupts off, on the interrupted thread's stack.  Serves one.  false: it was one after which
- * nothing has to be seen to before what was interrupted goes on. */
-bool gic_interrupt(struct arch_frame *frame);
+/* The entry code's: an IRQ was taken.  Interrupts off, FIQs as well, on the interrupted thread's stack; of the frame only what it takes to
+ * go on and who was interrupted is there.  0: it was one of the counters', which is served.  Else what gic_interrupt wants, when the
+ * frame is whole. */
+uint64_t gic_quick_interrupt(struct arch_frame *frame);
+/* Serves it.  false: it was one after which nothing has to be seen to before what was interrupted goes on. */
+bool gic_interrupt(struct arch_frame *frame, uint64_t acknowledged);
 /* The same for an FIQ, all masked; panics if it is not IPI_STOP. */
 void gic_fast_interrupt(const struct arch_frame *frame);
 
@@ -24,9 +27,9 @@ enum { GIC_SGIS = 16, GIC_PRIVATE = 32, GIC_SHARED_MAX = 1020 };
 
 /* Before the interrupt is enabled, boot CPU: count interrupts from first on call the handler, interrupts off. */
 void gic_attach(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, struct arch_frame *frame));
-/* The same for those that are frequent, wake nobody and end nothing. */
-void gic_attach_quiet(uint32_t first, uint32_t count,
-                      void (*handler)(uint32_t irq, struct arch_frame *frame));
+/* The same for the counters', which go to arch_handlers.pmu: frequent ones that wake nobody and end nothing.  The last that are attached
+ * have the shortest way. */
+void gic_attach_counters(uint32_t first, uint32_t count);
 /* Lets an interrupt through, a private one to this CPU, a shared one, which is a message, to the CPU given. */
 void gic_enable_private(uint32_t irq);
 void gic_enable_message(uint32_t irq, const struct cpu *target);

@@ -22,11 +22,6 @@
 
 static uint32_t pmu_irq, spe_irq; /* spe_irq 0: this machine has none */
 
-HOT_CODE static void handle_pmu(UNUSED uint32_t irq, struct arch_frame *f)
-{
-    arch_handlers.pmu(f);
-}
-
 static void handle_path(UNUSED uint32_t irq, UNUSED struct arch_frame *f)
 {
     arch_handlers.path();
@@ -43,7 +38,7 @@ static void init_pmu(uint32_t described)
     pmu_irq = is_private(described) ? described : PMU_IRQ;
     if (described && !is_private(described))
         kprintf("irq: the counters interrupt by shared interrupt %u, which is not driven\n", described);
-    gic_attach_quiet(pmu_irq, 1, handle_pmu);
+    gic_attach_counters(pmu_irq, 1);
 }
 
 /* Firmware that says nothing is believed only as far as that the processor has it: the number may be another device's. */
@@ -54,7 +49,7 @@ static void init_spe(uint32_t described)
     if (!cpu_has_spe())
         return;
     spe_irq = is_private(described) ? described : SPE_IRQ;
-    gic_attach_quiet(spe_irq, 1, handle_pmu);
+    gic_attach_counters(spe_irq, 1);
 }
 
 /* How devices' messages get here, in the order of preference. */
@@ -85,12 +80,12 @@ int arch_init_irq(const struct boot_info *info, arch_alloc_fn *alloc)
                 (unsigned long long)this_cpu()->hwid);
         return -ENODEV;
     }
-    init_pmu(p->pmu_irq);
     init_spe(p->spe_irq);
+    init_pmu(p->pmu_irq);
     gic_attach(PATH_IRQ, 1, handle_path);
     init_messages(p, alloc);
     if (v2m_pmu_count())
-        gic_attach_quiet(v2m_pmu_first(), v2m_pmu_count(), handle_pmu);
+        gic_attach_counters(v2m_pmu_first(), v2m_pmu_count());
     err = clock_init();
     if (err)
         return err;

@@ -155,10 +155,10 @@ void trap_user(struct arch_frame *frame)
     leave(frame);
 }
 
-void trap_irq(struct arch_frame *frame);
-HOT_CODE void trap_irq(struct arch_frame *frame)
+void trap_irq(struct arch_frame *frame, uint64_t token);
+void trap_irq(struct arch_frame *frame, uint64_t token)
 {
-    if (gic_interrupt(frame))
+    if (gic_interrupt(frame, token))
         leave(frame);
 }
 

@@ -8,16 +8,17 @@ user_copy:
 	orr	x3, x0, x1
 	tst	x3, #7
 	b.ne	2f
-0:	subs	x4, x2, #32
-	b.lo	1f
+	subs	x2, x2, #32
+	b.lo	0f
 7:	ldp	x5, x6, [x1]
 8:	ldp	x7, x8, [x1, #16]
 	add	x1, x1, #32
 9:	stp	x5, x6, [x0]
 14:	stp	x7, x8, [x0, #16]
-	mov	x2, x4
 	add	x0, x0, #32
-	b	0b
+	subs	x2, x2, #32
+	b.hs	7b
+0:	add	x2, x2, #32
 1:	subs	x4, x2, #8
 	b.lo	2f
 10:	ldr	x5, [x1]

@@ -12,8 +12,16 @@
 #define VEC_PMU       0xf4
 
 /* struct arch_frame */
-#define F_RDI    72
+#define F_R11    32
+#define F_R10    40
+#define F_R9     48
+#define F_R8     56
 #define F_RBP    64
+#define F_RDI    72
+#define F_RSI    80
+#define F_RDX    88
+#define F_RCX    96
+#define F_RAX    112
 #define F_RIP    136
 #define F_CS     144
 #define F_RFLAGS 152
@@ -96,9 +104,10 @@ vector = 0
 	.balign 16
 trap_common:
 	testb	$3, F_CS - 120(%rsp)
-	jz	1f
+	jz	trap_in_kernel
 	swapgs
-1:	push_registers
+trap_in_kernel:
+	push_registers
 	call_with_frame trap_enter
 	.globl trap_return
 trap_return:
@@ -108,18 +117,37 @@ trap_return:
 2:	pop_registers
 	iretq
 
-/* The counters', which is frequent and wakes nobody: nothing has to be seen to before user mode goes on. */
+/* The counters', which is frequent and wakes nobody: nothing has to be seen to before user mode goes on, and the frame is without the
+ * registers that functions preserve. */
 	.section .text.HOT, "ax", @progbits
 trap_pmu:
 	testb	$3, F_CS - 120(%rsp)
 	jz	1f
 	swapgs
-1:	push_registers
+1:	subq	$120, %rsp
+	movq	%rax, F_RAX(%rsp)
+	movq	%rcx, F_RCX(%rsp)
+	movq	%rdx, F_RDX(%rsp)
+	movq	%rsi, F_RSI(%rsp)
+	movq	%rdi, F_RDI(%rsp)
+	movq	%r8, F_R8(%rsp)
+	movq	%r9, F_R9(%rsp)
+	movq	%r10, F_R10(%rsp)
+	movq	%r11, F_R11(%rsp)
 	call_with_frame trap_pmu_enter
 	testb	$3, F_CS(%rsp)
 	jz	2f
 	swapgs
-2:	pop_registers
+2:	movq	F_RAX(%rsp), %rax
+	movq	F_RCX(%rsp), %rcx
+	movq	F_RDX(%rsp), %rdx
+	movq	F_RSI(%rsp), %rsi
+	movq	F_RDI(%rsp), %rdi
+	movq	F_R8(%rsp), %r8
+	movq	F_R9(%rsp), %r9
+	movq	F_R10(%rsp), %r10
+	movq	F_R11(%rsp), %r11
+	addq	$136, %rsp
 	iretq
 	.text
 
@@ -139,7 +167,7 @@ trap_debug:
 	pushq	16(%rdi)
 	pushq	8(%rdi)
 	movq	(%rdi), %rdi
-	jmp	1b
+	jmp	trap_in_kernel
 
 trap_paranoid:
 	push_registers
