@@ -158,9 +158,9 @@ static void follow(struct hpm_sums *sum, const struct mux_plan *plan)
 {
     if (sum->generation == plan->generation)
         return;
-    for (unsigned i = 0; i < GROUP_EVENTS_MAX; i++)
-        if (plan->born[i] > sum->generation)
-            sum->count[i] = (struct mux_sum){0};
+    for (uint64_t left = sum->held; left; left &= left - 1)
+        if (plan->born[__builtin_ctzll(left)] > sum->generation)
+            sum->held &= ~(left & -left);
     sum->generation = plan->generation;
 }
 
@@ -183,8 +183,12 @@ void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint6
     sum->cycles += cycles;
     for (uint64_t left = counts; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
-        mux_sum_add(&sum->count[i], &part[i]);
+        if (sum->held >> i & 1)
+            mux_sum_add(&sum->count[i], &part[i]);
+        else
+            sum->count[i] = part[i];
     }
+    sum->held |= counts;
 }
 
 void sums_read(const struct hpm_sums *sums, const struct mux_plan *plan,
@@ -194,9 +198,11 @@ void sums_read(const struct hpm_sums *sums, const struct mux_plan *plan,
 
     *out = (struct hpm_breakdown){.cycles = sums->cycles, .seen_cycles = sums->cycles};
     if (figures->instructions != GROUP_NIL)
-        out->instructions = sums->count[figures->instructions].count;
-    for (unsigned i = 0; i < HPM_EVENTS; i++)
-        if (figures->event[i] != GROUP_NIL && plan->born[figures->event[i]] <= sums->generation)
-            take(&event[i], &sums->count[figures->event[i]], out);
+        out->instructions = hpm_sums_count(sums, figures->instructions).count;
+    for (unsigned i = 0; i < HPM_EVENTS; i++) {
+        unsigned e = figures->event[i];
+        if (e != GROUP_NIL && plan->born[e] <= sums->generation && (sums->held >> e & 1))
+            take(&event[i], &sums->count[e], out);
+    }
     set_figures(out, figures, event);
 }

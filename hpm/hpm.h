@@ -91,12 +91,24 @@ struct hpm_context {
  * of the counters to its last, are counted to whom they interrupt unless the boot says hpm.accounts=on. */
 enum hpm_account { HPM_THREADS, HPM_IDLE, HPM_INTERRUPTS, HPM_MONITORING, HPM_ACCOUNTS };
 
-/* What several of them come to, threads that are no more included; zeroed at first. */
+/* What several of them come to, threads that are no more included; zeroed at first, as far as held. */
 struct hpm_sums {
     uint32_t generation; /* of the plan it was last added to under */
     uint64_t cycles;
+    uint64_t held;                          /* bit i: there is a count[i]; what the others have is nothing */
     struct mux_sum count[GROUP_EVENTS_MAX]; /* logical counts, see hpm/plan.h */
 };
+
+static inline void hpm_sums_clear(struct hpm_sums *s)
+{
+    s->generation = 0;
+    s->cycles = s->held = 0;
+}
+
+static inline struct mux_sum hpm_sums_count(const struct hpm_sums *s, unsigned i)
+{
+    return s->held >> i & 1 ? s->count[i] : (struct mux_sum){0};
+}
 
 /* Estimated: accesses x latency, an upper bound, for accesses that overlap are counted as if they did not. */
 enum hpm_known { HPM_UNKNOWN, HPM_ESTIMATED, HPM_MEASURED };
@@ -225,6 +237,7 @@ unsigned hpm_session_values(const struct hpm_session *s);
 /* Number i of them in those sums, which may be a difference. */
 void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm_sums *sums,
                        struct hpm_value *out);
+void hpm_sums_copy(struct hpm_sums *to, const struct hpm_sums *from);
 /* Both under the same plan, unless one is empty. */
 void hpm_sums_add(struct hpm_sums *sum, const struct hpm_sums *part);
 /* earlier: a reading of the same threads and counts. */

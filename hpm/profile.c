@@ -99,12 +99,11 @@ void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, bool 
     struct profiler *p = &hpm->profiler;
     struct profiler_slot *s = &p->of[slot];
 
-    *s = (struct profiler_slot){.of = &profile_slots[slot],
-                                .ring = ring,
-                                .pid = profile_slots[slot].pid,
-                                .like = {.cpu = (uint16_t)cpu,
-                                         .source = SOURCE_COUNT,
-                                         .criterion = profile_slots[slot].criterion}};
+    *s = (struct profiler_slot){
+        .of = &profile_slots[slot],
+        .ring = ring,
+        .pid = profile_slots[slot].pid,
+        .like = {.cpu = (uint16_t)cpu, .source = SOURCE_COUNT, .criterion = profile_slots[slot].criterion}};
     if (!p->random)
         p->random = (uint32_t)arch_ticks() | 1;
     s->left = timed ? 0 : next_distance(p, s);

@@ -72,13 +72,13 @@ static uint64_t sampling_cycles(void)
 }
 
 /* What is counted of the whole machine while the event has a counter, which is all that can be sampled. */
-static const struct mux_sum *sum_event(struct hpm_profile *p, unsigned i)
+static struct mux_sum sum_event(struct hpm_profile *p, unsigned i)
 {
     uint64_t count = session_count(p->events, p->of[i].event);
 
-    p->sums = (struct hpm_sums){0};
+    hpm_sums_clear(&p->sums);
     hpm_sum_machine(count, &p->sums);
-    return &p->sums.count[__builtin_ctzll(count)];
+    return hpm_sums_count(&p->sums, (unsigned)__builtin_ctzll(count));
 }
 
 /*
@@ -92,13 +92,13 @@ static void account_seen(struct hpm_profile *p, unsigned i, struct hpm_profile_a
     if (p->criteria.criterion[i].kind != CRITERION_EVENT)
         return;
     uint64_t held = held_back(p->of[i].slot);
-    const struct mux_sum *sum = sum_event(p, i);
-    uint64_t seen = MIN(sum->seen, sum->length);
-    if (sum->counted)
-        seen = fixed_muldiv(seen, sum->counted - MIN(held, sum->counted), sum->counted);
-    out->seen_permille = sum->length ? (uint32_t)fixed_muldiv(seen, 1000, sum->length) : 0;
+    struct mux_sum sum = sum_event(p, i);
+    uint64_t seen = MIN(sum.seen, sum.length);
+    if (sum.counted)
+        seen = fixed_muldiv(seen, sum.counted - MIN(held, sum.counted), sum.counted);
+    out->seen_permille = sum.length ? (uint32_t)fixed_muldiv(seen, 1000, sum.length) : 0;
     if (seen)
-        out->estimate = fixed_muldiv(out->stood_for, sum->length, seen);
+        out->estimate = fixed_muldiv(out->stood_for, sum.length, seen);
 }
 
 void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_account *out)
@@ -188,7 +188,7 @@ void profile_set_mean(struct hpm_profile *p, unsigned i)
 static void count_events(struct hpm_profile *p, unsigned i, struct period_window *w)
 {
     struct profile_criterion *c = &p->of[i];
-    uint64_t counted = sum_event(p, i)->counted, events = counted - c->window_counted;
+    uint64_t counted = sum_event(p, i).counted, events = counted - c->window_counted;
 
     c->window_counted = counted;
     if (events < PERIOD_KNOWN || (p->pid && w->samples >= PERIOD_KNOWN))

@@ -418,6 +418,17 @@ unsigned hpm_session_values(const struct hpm_session *s)
     return s->request.wishes;
 }
 
+void hpm_sums_copy(struct hpm_sums *to, const struct hpm_sums *from)
+{
+    to->generation = from->generation;
+    to->cycles = from->cycles;
+    to->held = from->held;
+    for (uint64_t left = from->held; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        to->count[i] = from->count[i];
+    }
+}
+
 void hpm_sums_add(struct hpm_sums *sum, const struct hpm_sums *part)
 {
     if (!part->generation)
@@ -425,17 +436,23 @@ void hpm_sums_add(struct hpm_sums *sum, const struct hpm_sums *part)
     ASSERT(!sum->generation || sum->generation == part->generation);
     sum->generation = part->generation;
     sum->cycles += part->cycles;
-    for (unsigned i = 0; i < GROUP_EVENTS_MAX; i++)
-        if (part->count[i].length)
+    for (uint64_t left = part->held; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        if (sum->held >> i & 1)
             mux_sum_add(&sum->count[i], &part->count[i]);
+        else
+            sum->count[i] = part->count[i];
+    }
+    sum->held |= part->held;
 }
 
 void hpm_sums_sub(struct hpm_sums *from, const struct hpm_sums *earlier)
 {
     from->cycles -= earlier->cycles;
-    for (unsigned i = 0; i < GROUP_EVENTS_MAX; i++)
-        if (earlier->count[i].length)
-            mux_sum_sub(&from->count[i], &earlier->count[i]);
+    for (uint64_t left = from->held & earlier->held; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        mux_sum_sub(&from->count[i], &earlier->count[i]);
+    }
 }
 
 /* The session's own counts are as old as it is; what is older in the sums is of others. */
@@ -443,7 +460,7 @@ static struct mux_sum sum_of(const struct hpm_session *s, unsigned event, const 
 {
     unsigned i = s->count[event];
 
-    return sums->generation < wanted.request.born[i] ? (struct mux_sum){0} : sums->count[i];
+    return sums->generation < wanted.request.born[i] ? (struct mux_sum){0} : hpm_sums_count(sums, i);
 }
 
 static uint32_t permille(const struct mux_sum *sum)

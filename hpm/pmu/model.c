@@ -27,7 +27,7 @@ static struct model_cpu {
     uint64_t tail, lost;
     uint64_t value[MACHINE_COUNTERS]; /* at the latest reading */
     unsigned timer;                   /* the counter whose overflow ends a slice */
-    unsigned others;      /* why it may interrupt besides: the end of a slice is told by that alone */
+    unsigned others; /* why it may interrupt besides: the end of a slice is told by that alone */
 } ALIGNED(CACHE_LINE) model_cpus[CPU_MAX] HOT_CPUS;
 
 static struct model_cpu *model_here(void)

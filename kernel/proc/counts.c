@@ -2,6 +2,7 @@
 #include "kernel/proc/counts.h"
 #include "kernel/proc/internal.h"
 #include "kernel/printf.h"
+#include "kernel/text.h"
 
 #define SESSIONS 16
 #define LAST_MAX 64 /* things read since last by one session */
@@ -135,11 +136,11 @@ static struct thing thing_of(const struct process *owner, const struct sys_hpm_r
     return t;
 }
 
-/* What a reading takes place in. */
-struct work {
+/* What a reading takes place in; whose who has entered. */
+static struct work {
     struct hpm_sums sums, spare;
     struct hpm_sums part[HPM_ACCOUNTS]; /* of the machine's */
-};
+} work;
 
 /* -ESRCH: it is no more.  Other CPUs' counts are as old as hpm_update has left them. */
 static int sum_up(struct process *owner, const struct thing *t, uint64_t counts, struct hpm_sums *sums)
@@ -159,18 +160,17 @@ static int sum_up(struct process *owner, const struct thing *t, uint64_t counts,
 }
 
 /* Nobody can read them any more. */
-static void forget_ended(struct process *owner, struct session *s, struct hpm_sums *work)
+static void forget_ended(struct process *owner, struct session *s)
 {
     for (struct last **at = &s->last; *at;) {
-        if (sum_up(owner, &(*at)->thing, 0, work))
+        if (sum_up(owner, &(*at)->thing, 0, &work.spare))
             forget_last(s, at);
         else
             at = &(*at)->next;
     }
 }
 
-static struct last *find_last(struct process *owner, struct session *s, const struct thing *t,
-                              struct hpm_sums *work)
+static struct last *find_last(struct process *owner, struct session *s, const struct thing *t)
 {
     struct last *l = s->last;
 
@@ -179,7 +179,7 @@ static struct last *find_last(struct process *owner, struct session *s, const st
     if (l)
         return l;
     if (s->lasts == LAST_MAX)
-        forget_ended(owner, s, work);
+        forget_ended(owner, s);
     if (s->lasts == LAST_MAX)
         return NULL;
     l = kmalloc(sizeof *l);
@@ -194,72 +194,79 @@ static struct last *find_last(struct process *owner, struct session *s, const st
 
 /* sums become what is new in them. */
 static int subtract_last(struct process *owner, struct session *s, const struct thing *t,
-                         struct hpm_sums *sums, struct hpm_sums *work)
+                         struct hpm_sums *sums)
 {
-    struct last *l = find_last(owner, s, t, work);
+    struct last *l = find_last(owner, s, t);
 
     if (!l)
         return s->lasts == LAST_MAX ? -ENOSPC : -ENOMEM;
-    *work = *sums;
+    hpm_sums_copy(&work.spare, sums);
     hpm_sums_sub(sums, &l->sums);
-    l->sums = *work;
+    hpm_sums_copy(&l->sums, &work.spare);
     return 0;
 }
 
 /* The machine is what its accounts come to. */
-static int sum_up_machine(struct process *owner, struct session *s, bool since_last, struct work *w)
+static int sum_up_machine(struct process *owner, struct session *s, bool since_last)
 {
-    hpm_sum_accounts(hpm_session_counts(s->hpm), w->part);
+    hpm_sum_accounts(hpm_session_counts(s->hpm), work.part);
     for (unsigned a = 0; a < HPM_ACCOUNTS; a++) {
         const struct thing account = {.scope = SCOPE_ACCOUNT(a)};
-        int err = since_last ? subtract_last(owner, s, &account, &w->part[a], &w->spare) : 0;
+        int err = since_last ? subtract_last(owner, s, &account, &work.part[a]) : 0;
         if (err)
             return err;
-        hpm_sums_add(&w->sums, &w->part[a]);
+        hpm_sums_add(&work.sums, &work.part[a]);
     }
     return 0;
 }
 
+static void put_text(char *to, size_t size, const char *from)
+{
+    size_t n = MIN(text_length(from), size - 1);
+
+    memcpy(to, from, n);
+}
+
+/* What is not written is 0 already. */
 static void put_value(const struct hpm_value *from, struct sys_hpm_value *to)
 {
-    *to = (struct sys_hpm_value){.kind = from->unit ? SYS_VALUE_METRIC : SYS_VALUE_COUNT,
-                                 .sure = from->estimate.sure,
-                                 .count = from->estimate.count,
-                                 .low = from->estimate.low,
-                                 .high = from->estimate.high,
-                                 .millionths = from->metric.millionths,
-                                 .trouble = from->metric.trouble,
-                                 .seen_permille = from->seen_permille};
-    ksnprintf(to->name, sizeof to->name, "%s", from->name);
-    ksnprintf(to->unit, sizeof to->unit, "%s", from->unit ? from->unit : "");
+    to->kind = from->unit ? SYS_VALUE_METRIC : SYS_VALUE_COUNT;
+    to->sure = from->estimate.sure;
+    to->count = from->estimate.count;
+    to->low = from->estimate.low;
+    to->high = from->estimate.high;
+    to->millionths = from->metric.millionths;
+    to->trouble = from->metric.trouble;
+    to->seen_permille = from->seen_permille;
+    put_text(to->name, sizeof to->name, from->name);
+    if (from->unit)
+        put_text(to->unit, sizeof to->unit, from->unit);
 }
 
 static int read_held(struct process *owner, struct session *s, const struct sys_hpm_read *read,
                      struct sys_hpm_value *out, size_t room)
 {
     bool machine = read->scope == SYS_SCOPE_MACHINE;
-    struct work *w =
-        kmalloc(machine ? sizeof *w : offsetof(struct work, part)); /* it is cleared: no more than it takes */
     struct thing thing = thing_of(owner, read);
     unsigned n = hpm_session_values(s->hpm);
     struct hpm_value value;
 
-    if (!w)
-        return -ENOMEM;
+    hpm_sums_clear(&work.sums);
+    for (unsigned a = 0; machine && a < HPM_ACCOUNTS; a++)
+        hpm_sums_clear(&work.part[a]);
     hpm_update(thing.pid);
-    int err = machine ? sum_up_machine(owner, s, read->since_last, w)
-                      : sum_up(owner, &thing, hpm_session_counts(s->hpm), &w->sums);
+    int err = machine ? sum_up_machine(owner, s, read->since_last)
+                      : sum_up(owner, &thing, hpm_session_counts(s->hpm), &work.sums);
     if (!err && !machine && read->since_last)
-        err = subtract_last(owner, s, &thing, &w->sums, &w->spare);
+        err = subtract_last(owner, s, &thing, &work.sums);
     for (unsigned i = 0; !err && i < n && i < room; i++) {
-        hpm_session_value(s->hpm, i, &w->sums, &value);
+        hpm_session_value(s->hpm, i, &work.sums, &value);
         put_value(&value, &out[i]);
         for (unsigned a = 0; machine && a < HPM_ACCOUNTS; a++) {
-            hpm_session_value(s->hpm, i, &w->part[a], &value);
+            hpm_session_value(s->hpm, i, &work.part[a], &value);
             out[i].part[a] = value.estimate.count;
         }
     }
-    kfree(w);
     return err ? err : (int)n;
 }
 

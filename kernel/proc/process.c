@@ -301,16 +301,20 @@ void process_look_end(struct process *p)
 
 struct process *process_to_read(struct process *reader, uint32_t pid)
 {
-    struct process *p = pid ? children_find(reader, pid) : NULL;
+    if (!pid || pid == reader->pid) {
+        process_get(reader);
+        return reader;
+    }
+    struct process *p = children_find(reader, pid);
 
-    return p ? p : process_find(pid ? pid : reader->pid);
+    return p ? p : process_find(pid);
 }
 
 void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums)
 {
     bool irq = spin_lock(&p->lock);
 
-    *sums = p->past;
+    hpm_sums_copy(sums, &p->past);
     list_for_each (it, &p->threads)
         hpm_sum_thread(&container_of(it, struct thread, siblings)->hpm, counts, sums);
     list_for_each (it, &p->leaving)
