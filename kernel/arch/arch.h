@@ -94,10 +94,8 @@ struct arch_handlers {
     /* Interrupts off, on the interrupted thread's kernel stack, in every one but syscall and page_fault. */
     void (*timer)(const struct arch_frame *); /* the deadline of arch_timer_arm has passed */
     void (*ipi)(enum arch_ipi kind);
-    void (*pmu)(
-        struct arch_frame
-            *); /* counter overflow or record buffer; of the frame only the PC and the mode are there */
-    void (*path)(void); /* a page-access tracker's log is full      */
+    void (*pmu)(struct arch_frame *); /* counter overflow or record buffer; only PC and mode are there */
+    void (*path)(void);               /* a page-access tracker's log is full      */
     /* Around timer, ipi and the handlers of devices' interrupts; end gets what begin returned. */
     unsigned (*interrupt_begin)(void);
     void (*interrupt_end)(unsigned begin);

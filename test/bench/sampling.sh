@@ -5,8 +5,10 @@
 #   test/bench/sampling.sh kernel=FILE [machine=NAME] [quick=1] [out=DIR] [results=FILE]
 #
 # criterion: l1d.miss, a counter interrupts; access.any, records of the hardware, another prime up to ten times a second.  Means from 1,996 to 2,004
-# events, 6,550 samples each.  ratio: samples of the most sampled store to those of the least, half a sample added to both; missed: of
-# the eight stores, how many have no sample.
+# events, 9,000 samples each, with primes 13,100.  ratio: samples of the most sampled store to those of the least, half a sample added to both;
+# missed: of the eight stores, how many have no sample.  .all: ratio_worst of one mean's, ratio of all samples together.  chance: what the
+# ratio would be in the median if each sample took one of the stores at random: below 1.03 for all together, so that a bias above
+# would be seen.
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
@@ -25,8 +27,10 @@ one() { # CRITERION PERIOD on|off
 	dir=$out/$1-$2-$3
 	mkdir -p "$dir"
 	rm -f "$dir/done"
+	passes=2200
+	[ "$3" = off ] || passes=3200
 	${QEMU:-tools/qemu.sh} kernel="$kernel" machine="$machine" smp=1 out="$dir" timeout=300 \
-		append="hpm.breakdown=off hpm.primes=$3 -- stores criteria=$1:u@$2" </dev/null 2>"$dir/stderr" | tr -d '\r' >"$dir/console.txt" || :
+		append="hpm.breakdown=off hpm.primes=$3 -- stores criteria=$1:u@$2 passes=$passes" </dev/null 2>"$dir/stderr" | tr -d '\r' >"$dir/console.txt" || :
 	grep -q '^RESULT app=stores .* lost=0 throttled=0 .* check=ok$' "$dir/console.txt" && : >"$dir/done" && return
 	echo "bench: $1 $2 $3 FAILED, see $dir" >&2
 	return 1
@@ -55,14 +59,17 @@ xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$ma
 		[ ! -e "$dir/done" ] || sed -n "s/^RESULT app=stores /$criterion $period $primes /p" "$dir/console.txt"
 	done <"$out/list" | awk -v arch="$arch" -v machine="$machine" '
 		function field(name) { match($0, " " name "=[^ ]*"); return substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2) }
+		# Two stores with n samples each differ as independent counts do, by sqrt(n) each; the median range of eight normal values is 2.81 of that.
+		function chance(n) { return 1 + 2.81 / sqrt(n / 8) }
 		function ratio() { return (field("most") + 0.5) / (field("least") + 0.5) }
 		{
 			n = split(field("by_store"), store, ",")
 			for (missed = i = 0; ++i <= n;) missed += store[i] == 0
+			all = $1 " " ($3 == "on" ? "primes" : "fixed")
+			for (i = 1; i <= n; i++) total[all, i] += store[i]
 			kind = $3 == "on" ? "primes" : "fixed"
-			printf "RESULT hpm.bias arch=%s machine=%s criterion=%s periods=%s mean=%d samples=%d by_store=%s ratio=%.2f missed=%d\n",
-				arch, machine, $1, kind, $2, field("samples"), field("by_store"), ratio(), missed
-			all = $1 " " kind
+			printf "RESULT hpm.bias arch=%s machine=%s criterion=%s periods=%s mean=%d samples=%d by_store=%s ratio=%.2f chance=%.2f missed=%d\n",
+				arch, machine, $1, kind, $2, field("samples"), field("by_store"), ratio(), chance(field("samples")), missed
 			if (!(all in worst)) order[++alls] = all
 			if (ratio() > worst[all]) worst[all] = ratio()
 			sum[all] += missed; runs[all]++
@@ -70,8 +77,14 @@ xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$ma
 		END {
 			for (i = 1; i <= alls; i++) {
 				split(order[i], name, " ")
-				printf "RESULT hpm.bias.all arch=%s machine=%s criterion=%s periods=%s means=%d ratio_worst=%.2f missed_percent=%.1f\n",
-					arch, machine, name[1], name[2], runs[order[i]], worst[order[i]], 100 * sum[order[i]] / (8 * runs[order[i]])
+				most = all = 0; least = total[order[i], 1]
+				for (j = 1; j <= 8; j++) {
+					n = total[order[i], j]; all += n
+					if (n > most) most = n
+					if (n < least) least = n
+				}
+				printf "RESULT hpm.bias.all arch=%s machine=%s criterion=%s periods=%s means=%d ratio_worst=%.3f missed_percent=%.1f samples_per_site=%d ratio=%.4f chance=%.4f\n",
+					arch, machine, name[1], name[2], runs[order[i]], worst[order[i]], 100 * sum[order[i]] / (8 * runs[order[i]]), all / 8, (most + 0.5) / (least + 0.5), chance(all)
 			}
 		}'
 } | tee "$results"
