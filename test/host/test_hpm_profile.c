@@ -26,6 +26,31 @@ static void a_sample_comes_after_a_prime_of_events_near_the_period(void **state)
 }
 
 /* With interrupts off nothing comes; the switch finds what was due, in the name of who leaves. */
+/* Each event is of another site than the one before, in turn. */
+static void sites_of_a_short_loop_have_as_many_samples(void **state)
+{
+    unsigned of[8] = {0}, most = 0, least = 1000;
+    uint64_t at = 0;
+
+    (void)state;
+    open_profile("L1D_MISSES@1000", 0);
+    switch_to(0, 0);
+    for (unsigned part = 0; part < 8; part++) {
+        misses(100000);
+        size_t n = take_all();
+        for (size_t i = 0; i < n; i++) {
+            at += taken[i].period;
+            of[at % 8]++;
+        }
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        most = MAX(most, of[i]);
+        least = MIN(least, of[i]);
+    }
+    assert_in_range(least, 90, 100);
+    assert_true(most * 10 <= least * 11);
+}
+
 static void a_sample_that_is_due_with_interrupts_off_is_the_leaving_threads(void **state)
 {
     (void)state;
@@ -298,7 +323,8 @@ static void time_and_entries_are_sampled_without_counters(void **state)
                     later.passed - a.passed - 20 * NS_PER_MS);
     assert_in_range(later.taken, 18, 22);
     hpm_profile_account(profile, 1, &later);
-    assert_in_range(later.taken, 18, 22);
+    assert_in_range(later.taken, 18, 28); /* the primes around 10 are 7 and 11 */
+    assert_in_range(later.stood_for, 190, 200);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(taken[i].tid, 101);
 }
@@ -477,6 +503,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_sample_comes_after_a_prime_of_events_near_the_period),
         TEST(a_sample_that_is_due_with_interrupts_off_is_the_leaving_threads),
+        TEST(sites_of_a_short_loop_have_as_many_samples),
         TEST(what_is_left_of_a_distance_outlives_the_turns),
         TEST(a_full_ring_keeps_what_it_has_and_says_how_many_it_lost),
         TEST(samples_of_one_process_are_of_that_process),
