@@ -7,7 +7,7 @@
 # criterion: l1d.miss, a counter interrupts; access.any, records of the hardware, another prime up to ten times a second.  Means from 997 to 1,003
 # events, 11,300 samples each, which is what the buffers hold.  ratio: samples of the most sampled store to those of the least, half a sample added to both;
 # missed: of the eight stores, how many have no sample.  .all: ratio_worst of one mean's, ratio of all samples together.  chance: what the
-# ratio would be in the median if each sample took one of the stores at random: below 1.03 for all together, so that a bias above
+# ratio would be in the median if each sample took one of the stores at random: some 1.03 for all together, so that a bias above
 # would be seen.
 set -eu
 cd "$(dirname "$0")/../.."
