@@ -42,11 +42,11 @@ static struct {
 enum { AUTO };
 static uint64_t tracker_wanted = AUTO, track_always, record_wanted;
 uint64_t track_pab_entries = 2048, track_epoch_ms = 1000, track_active_pages = 2048, track_scan_ms = 100,
-         track_curves_print;
+         track_sample_period = 100, track_curves_print;
 uint64_t track_curves_wanted = TRACK_CURVES_ON;
 static uint64_t permille_max = 10;
 /* In the order of trackers[]. */
-static const char *const tracker_choices[] = {"auto", "path", "soft", "scan", "none", NULL};
+static const char *const tracker_choices[] = {"auto", "path", "soft", "scan", "sampled", "none", NULL};
 static const char *const always_choices[] = {"auto", "always", NULL};
 static const char *const curves_choices[] = {"off", "lru", "on", NULL};
 
@@ -61,6 +61,8 @@ const struct arg track_args[] = {
      "tracker soft: pages of a process's active set"},
     {"mem.scan_ms", ARG_U64, &track_scan_ms, 1, 100000, NULL, false,
      "tracker scan: looks this often, milliseconds"},
+    {"mem.sample_period", ARG_U64, &track_sample_period, 1, HPM_SAMPLING_PERIOD_MAX, NULL, false,
+     "tracker sampled: one access in so many, of those beyond the first-level cache"},
     {"mem.curves", ARG_CHOICE, &track_curves_wanted, 0, 0, curves_choices, false,
      "curves of misses by memory are made of what trackers see; lru: LRU's, and MRU's only where it decides "
      "anything, zeros elsewhere"},
@@ -76,7 +78,7 @@ const struct arg track_args[] = {
     {0},
 };
 
-const struct tracker_ops *const trackers[] = {&track_path, &track_soft, &track_scan, NULL};
+const struct tracker_ops *const trackers[] = {&track_path, &track_soft, &track_scan, &track_sampled, NULL};
 
 void track_init(void)
 {
@@ -94,7 +96,7 @@ void track_init(void)
         }
         if (tracker_wanted != AUTO)
             kprintf("tracker: %s cannot work here: %s\n", trackers[i]->name,
-                    err == -ENODEV ? "no such hardware" : "out of memory");
+                    err == -ENODEV ? trackers[i]->lacks : "out of memory");
     }
     govern_init(&track.govern, (unsigned)permille_max, 0, path_sample_max());
     if (track.ops && track_curves_wanted)

@@ -4,6 +4,7 @@
  *   path      the hardware unit behind the TLB (hpm/path): what is not hot is logged
  *   soft      a bounded active set: pages outside it fault
  *   scan      accessed marks, looked at every so often
+ *   sampled   data addresses that the PMU records, one access in so many
  *   none      nobody does
  *
  * A tracker watches address spaces while memory is short, or always (boot argument mem.track).  Whatever it sees is in the CPUs' page
@@ -18,7 +19,7 @@
 struct space;
 
 struct tracker_ops {
-    const char *name;
+    const char *name, *lacks; /* lacks: what is not there where probe says -ENODEV */
     /* Boot, thread context, all CPUs started: 0; -ENODEV, -ENOMEM: it cannot work here. */
     int (*probe)(void);
     /* The first space is to be watched, or the last one is not any more.  0 or an error, with a line that says why.  Thread context, no lock held. */

@@ -10,9 +10,9 @@ extern uint64_t track_curves_wanted; /* one of these: LRU makes MRU's only where
 extern uint64_t track_pab_entries;   /* of the hardware's page access buffer */
 
 extern uint64_t track_active_pages; /* most of an active set               */
-extern uint64_t track_scan_ms;
+extern uint64_t track_scan_ms, track_sample_period;
 
-extern const struct tracker_ops track_path, track_soft, track_scan;
+extern const struct tracker_ops track_path, track_soft, track_scan, track_sampled;
 
 /* track.c: calls f for each space that is watched, which stays meanwhile.  Thread context, no lock held. */
 void track_each_watched(void (*f)(struct space *s, void *arg), void *arg);

@@ -135,6 +135,7 @@ static void forget(UNUSED struct space *s, UNUSED vaddr_t va)
 
 const struct tracker_ops track_scan = {
     .name = "scan",
+    .lacks = "nothing",
     .probe = probe,
     .start = start,
     .stop = stop,

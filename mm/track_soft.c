@@ -178,6 +178,7 @@ static void forget(UNUSED struct space *s, UNUSED vaddr_t va)
 
 const struct tracker_ops track_soft = {
     .name = "soft",
+    .lacks = "nothing",
     .probe = probe,
     .start = start,
     .stop = stop,

@@ -32,6 +32,19 @@ for tracker in soft scan; do
 	status_is 0 "and while pages come and go"
 done
 
+boot machine=openpower720 smp=4 mem=128M timeout=300 -- mem.tracker=sampled mem.track=always mem.sample_period=20 mem.curves_print=on -- memstat regions=0 -- fft log2n=15 threads=6
+status_is 0 "a program is tracked by the PMU's records"
+says "^tracker: sampled, always" "the tracker is named"
+says "^curve: space 2: pages=[0-9]{2,3} accesses=[0-9]{2,} " "a curve is made of what was recorded"
+boot machine=openpower720 smp=2 mem=128M timeout=300 -- disk.ram=32M swap=ram mem.process=1M mem.tracker=sampled -- fft log2n=15 threads=3
+status_is 0 "and while pages come and go"
+boot machine=openpower720 smp=2 mem=128M timeout=300 -- disk.ram=32M swap=ram mem.tracker=sampled mem.process=1M -- hpmrec criteria=access.any@500 limit=10 -- fft log2n=15
+says "^tracker: sampled: another sampling session has the PMU's records: nothing is tracked" "while somebody else samples, that is said"
+says "^RESULT app=fft .*check=ok" "... and the program runs all the same"
+boot smp=1 mem=128M -- mem.tracker=sampled mem.track=always -- hello
+status_is 0 "without such a PMU a program runs"
+says "^tracker: sampled cannot work here: there is no PMU that records data addresses" "and that is said"
+
 boot smp=1 mem=128M -- mem.tracker=path mem.track=always -- hello
 status_is 0 "without the hardware a program runs"
 says "^tracker: path cannot work here: no such hardware" "and that is said"
