@@ -76,6 +76,10 @@ r=0
 ! tools/plot_mrc.sh "$work/said" "$work/none" 2>"$work/refused" && grep -q "no curves" "$work/refused" || r=1
 result $r "... and what has none is refused"
 
+record "ample memory" machine=openpower720 smp=1 mem=128M timeout=300 plugin=tlb=16 -- telemetry=sched,memory mem.track=always mem.pab=128 mem.track_permille=1 -- fft log2n=15 rounds=3
+checked "ample memory"
+recorded tracker_sample "ample memory: how many pages are logged, when that changes"
+
 # Two ways out for the same samples: the stream, and the lines that hpmrec prints.
 record "samples by criteria" machine=openpower720 timeout=200 -- telemetry=samples -- \
 	hpmrec criteria=time@100us,L1D_MISSES@500,access.any@500 limit=1000 format=samples -- scoreboard ms=10
