@@ -35,7 +35,7 @@ boot smp=4 timeout=240 -- disk.ram=64M swap=ram mem.process=256K -- "$(line_of '
 computed "4 CPUs, 256 KB a process"
 boot smp=2 timeout=240 -- disk.ram=64M swap=ram mem.process=256K -- memstat interval=20 -- mg n=24 seed=7 rounds=3
 for array in u r v; do
-	says "^  mg\.$array +[0-9a-f]+ +1[0-9][0-9] +[0-9]+ +[0-9]+ +[0-9]+ +[1-9][0-9]* rw-$" "... the array mg.$array is a region of that name, and pages of it have been away"
+	says "^  mg\.$array +[0-9a-f]+ +1[0-9][0-9] +[0-9]+ +[0-9]+ +[0-9]+ +[1-9][0-9]* rw- lru$" "... the array mg.$array is a region of that name, and pages of it have been away"
 done
 
 boot smp=2 timeout=240 -- -- "$(line_of 'seed=7 spoil=1 threads=2')"
