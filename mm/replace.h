@@ -20,7 +20,8 @@
  *   forget           it is no more; its node may come back as another page
  *
  * Eviction: the mechanism asks victim(), looks whether that page is in the page access buffer, and if so answers with
- * touch() and asks again (as often as it likes to); otherwise it evicts the page and says leave().  Asked twice without
+ * touch() and asks again (as often as it likes to); otherwise it evicts the page and says leave().  A touch that comes right
+ * behind victim() tells of the use that brought the page and goes on: not of a second one, which would raise it.  Asked twice without
  * anything in between, a policy names the same node.  More pages may be resident than `frames` (memory was taken away,
  * reads are under way), and fewer (memory is reclaimed ahead).
  *

@@ -19,7 +19,7 @@ struct arc {
     struct replace_list list[B2 + 1]; /* by number, the first unused; latest first */
     struct replace_unused unused;
     uint32_t adapted; /* p is adapted to this incoming page, or LINK_END */
-    uint32_t spare;
+    uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
     struct replace_link link[];
 };
 
@@ -37,7 +37,8 @@ static int arc_init(void *state, const struct replace_config *config)
 
     if (rc)
         return rc;
-    *s = (struct arc){.nodes = config->nodes, .frames = config->frames, .adapted = LINK_END};
+    *s = (struct arc){
+        .nodes = config->nodes, .frames = config->frames, .adapted = LINK_END, .offered = LINK_END};
     for (uint32_t i = 0; i <= B2; i++)
         list_init(&s->list[i], i);
     unused_init(&s->unused, UNUSED_LIST);
@@ -119,20 +120,26 @@ static void first_use(struct arc *s, uint32_t node)
 static void arc_touch(void *state, uint32_t node)
 {
     struct arc *s = state;
+    bool goes_on =
+        node == s->offered && s->link[node].list == T1; /* the use that brought it: no second one */
 
     ASSERT(arc_resident(s, node));
+    s->offered = LINK_END;
     if (s->link[node].list == UNUSED_LIST) {
         first_use(s, node);
         return;
     }
     list_remove(s->link, &s->list[s->link[node].list], node);
-    list_push_head(s->link, &s->list[T2], node);
+    list_push_head(s->link, &s->list[goes_on ? T1 : T2], node);
 }
 
 static void arc_enter(void *state, uint32_t node, uint32_t region)
 {
-    ASSERT(!arc_resident(state, node) && region < REPLACE_REGIONS_MAX);
-    first_use(state, node);
+    struct arc *s = state;
+
+    ASSERT(!arc_resident(s, node) && region < REPLACE_REGIONS_MAX);
+    s->offered = LINK_END;
+    first_use(s, node);
 }
 
 static void arc_enter_unused(void *state, uint32_t node, uint32_t region)
@@ -140,6 +147,7 @@ static void arc_enter_unused(void *state, uint32_t node, uint32_t region)
     struct arc *s = state;
 
     ASSERT(!arc_resident(s, node) && region < REPLACE_REGIONS_MAX);
+    s->offered = LINK_END;
     uint32_t was = from_list(s, node);
     if (was != WAS_NEW)
         list_remove(s->link, &s->list[s->link[node].list], node);
@@ -163,7 +171,7 @@ static uint32_t arc_victim(void *state, uint32_t incoming)
         return due;
     bool first = t1->size && (t1->size * ONE > s->p || (was == WAS_B2 && t1->size * ONE == s->p));
     if (first || (t1->size && !t2->size))
-        return t1->tail;
+        return s->offered = t1->tail;
     return list_named(t2->size ? t2->tail : s->unused.list.tail);
 }
 
@@ -172,6 +180,7 @@ static void arc_leave(void *state, uint32_t node)
     struct arc *s = state;
 
     ASSERT(arc_resident(s, node));
+    s->offered = LINK_END;
     uint32_t list = s->link[node].list;
     if (list == UNUSED_LIST) {
         uint32_t was = s->link[node].mark;

@@ -57,7 +57,7 @@ struct chooser {
     uint32_t set_size, last; /* MRU's set; the page used last, or LINK_END */
     uint32_t patience;       /* decisions to let pass */
     uint32_t stays;          /* made while careful    */
-    uint32_t spare;
+    uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
     struct shadows shadows;
     struct replace_list resident; /* latest use first */
     struct replace_link link[];   /* mark: in MRU's set, resident or not */
@@ -132,8 +132,11 @@ static int chooser_init(void *state, const struct replace_config *config)
 
     if (rc)
         return rc;
-    *s = (struct chooser){
-        .nodes = config->nodes, .frames = config->frames, .seed = config->seed, .last = LINK_END};
+    *s = (struct chooser){.nodes = config->nodes,
+                          .frames = config->frames,
+                          .seed = config->seed,
+                          .last = LINK_END,
+                          .offered = LINK_END};
     if (first == &replace_mru)
         first = &replace_follow;
     while (s->current < EXPERTS && expert[s->current] != first)
@@ -345,10 +348,14 @@ static void chooser_touch(void *state, uint32_t node)
 
     ASSERT(node < s->nodes);
     list_to_head(s->link, &s->resident, node);
-    replace_gap.touch(gaps(s), node);
+    bool goes_on = node == s->offered; /* the use that brought it: only who named it is told */
+    s->offered = LINK_END;
+    if (!goes_on || s->current == GAP)
+        replace_gap.touch(gaps(s), node);
     if (s->current != GAP)
         expert[s->current]->touch(changing(s), node);
-    used(s, node, false);
+    if (!goes_on)
+        used(s, node, false);
 }
 
 static void chooser_enter(void *state, uint32_t node, uint32_t region)
@@ -356,6 +363,7 @@ static void chooser_enter(void *state, uint32_t node, uint32_t region)
     struct chooser *s = state;
 
     ASSERT(node < s->nodes);
+    s->offered = LINK_END;
     list_push_head(s->link, &s->resident, node);
     replace_gap.enter(gaps(s), node, region);
     if (s->current != GAP)
@@ -368,6 +376,7 @@ static void chooser_enter_unused(void *state, uint32_t node, uint32_t region)
     struct chooser *s = state;
 
     ASSERT(node < s->nodes);
+    s->offered = LINK_END;
     list_push_head(s->link, &s->resident, node);
     replace_gap.enter_unused(gaps(s), node, region);
     if (s->current != GAP)
@@ -378,7 +387,7 @@ static uint32_t chooser_victim(void *state, uint32_t incoming)
 {
     struct chooser *s = state;
 
-    return expert[s->current]->victim(in_force(s), incoming);
+    return s->offered = expert[s->current]->victim(in_force(s), incoming);
 }
 
 static void chooser_leave(void *state, uint32_t node)
@@ -386,6 +395,7 @@ static void chooser_leave(void *state, uint32_t node)
     struct chooser *s = state;
 
     ASSERT(node < s->nodes);
+    s->offered = LINK_END;
     list_remove(s->link, &s->resident, node);
     replace_gap.leave(gaps(s), node);
     if (s->current != GAP)

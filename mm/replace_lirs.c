@@ -16,8 +16,9 @@ enum { HIR_PERCENT = 1, HIR_MIN = 2 }; /* resident HIR pages        */
 
 struct lirs {
     uint32_t nodes, frames;
-    uint32_t lir;              /* pages, all resident */
-    uint32_t history;          /* pages of S that are out */
+    uint32_t lir;     /* pages, all resident */
+    uint32_t history; /* pages of S that are out */
+    uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
     struct replace_list stack; /* S: latest use at the head      */
     struct replace_list queue; /* Q: the next victim at the tail */
     struct replace_unused unused;
@@ -43,7 +44,7 @@ static int lirs_init(void *state, const struct replace_config *config)
 
     if (rc)
         return rc;
-    *s = (struct lirs){.nodes = config->nodes, .frames = config->frames};
+    *s = (struct lirs){.nodes = config->nodes, .frames = config->frames, .offered = LINK_END};
     list_init(&s->stack, STACK);
     list_init(&s->queue, QUEUE);
     unused_init(&s->unused, UNUSED_LIST);
@@ -143,11 +144,26 @@ static void use(struct lirs *s, uint32_t node)
     prune(s);
 }
 
+/* The use that brought it goes on.  That is no second one, or what is used for a while would all be LIR. */
+static void spare(struct lirs *s, uint32_t node)
+{
+    to_top(s, node);
+    list_remove(queued(s), &s->queue, node);
+    list_push_head(queued(s), &s->queue, node);
+    prune(s);
+}
+
 static void lirs_touch(void *state, uint32_t node)
 {
     struct lirs *s = state;
+    bool offered = node == s->offered;
 
     ASSERT(lirs_resident(s, node));
+    s->offered = LINK_END;
+    if (offered && queued(s)[node].list == QUEUE) {
+        spare(s, node);
+        return;
+    }
     if (is_lir(s, node)) {
         to_top(s, node);
         prune(s);
@@ -165,6 +181,7 @@ static void lirs_enter(void *state, uint32_t node, uint32_t region)
     struct lirs *s = state;
 
     ASSERT(!lirs_resident(s, node) && region < REPLACE_REGIONS_MAX);
+    s->offered = LINK_END;
     s->history -= in_stack(s, node);
     use(s, node);
 }
@@ -175,6 +192,7 @@ static void lirs_enter_unused(void *state, uint32_t node, uint32_t region)
     struct lirs *s = state;
 
     ASSERT(!lirs_resident(s, node) && region < REPLACE_REGIONS_MAX);
+    s->offered = LINK_END;
     s->history -= in_stack(s, node);
     list_push_head(queued(s), &s->unused.list, node);
 }
@@ -189,7 +207,8 @@ static uint32_t lirs_victim(void *state, uint32_t incoming)
         return due;
     while (s->lir > lir_frames(s) || (s->lir && !s->queue.size))
         demote(s);
-    return list_named(s->queue.size ? s->queue.tail : s->unused.list.tail);
+    s->offered = s->queue.size ? s->queue.tail : s->unused.list.tail;
+    return list_named(s->offered);
 }
 
 static void lirs_leave(void *state, uint32_t node)
@@ -197,6 +216,7 @@ static void lirs_leave(void *state, uint32_t node)
     struct lirs *s = state;
 
     ASSERT(lirs_resident(s, node));
+    s->offered = LINK_END;
     s->history += in_stack(s, node);
     if (queued(s)[node].list == UNUSED_LIST) {
         unused_remove(queued(s), &s->unused, node);

@@ -362,6 +362,57 @@ static void mru_asks_about_once_for_an_eviction(void **state)
         assert_true(replace_mru.resident(memory, n));
 }
 
+/* A loop of 300 pages in 200 frames, each page used for a while: the policy's choice is found in use once, and asked for anew. */
+static void a_page_still_in_use_is_not_used_twice(void **state)
+{
+    static const struct replace_ops *const all[] = {&replace_lirs, &replace_gap, &replace_chooser};
+    static uint64_t memory[1 << 15];
+
+    (void)state;
+    for (const struct replace_ops *const *p = all; p < all + ARRAY_SIZE(all); p++) {
+        static bool left_alone[300];
+        uint32_t missed = 0;
+        start(*p, memory, 300, 200);
+        for (uint32_t i = 0; i < 20 * 300; i++) {
+            uint32_t n = i % 300, node;
+            if ((*p)->resident(memory, n)) {
+                (*p)->touch(memory, n);
+                continue;
+            }
+            missed++;
+            while (i >= 200 && !left_alone[node = (*p)->victim(memory, n)]) {
+                left_alone[node] = true;
+                (*p)->touch(memory, node);
+                assert_null((*p)->check(memory));
+            }
+            if (i >= 200)
+                (*p)->leave(memory, node);
+            (*p)->enter(memory, n, 0);
+            left_alone[n] = false;
+        }
+        if (missed > 300 + 19 * 150) /* the least is 100 a lap; LRU misses all */
+            fail_msg("%s: %u misses", (*p)->name, missed);
+    }
+}
+
+/* T2 would be the worse place for it: as p is 0, what is in T1 goes first. */
+static void arc_has_a_page_still_in_use_among_the_recent(void **state)
+{
+    static uint64_t memory[1000];
+
+    (void)state;
+    start(&replace_arc, memory, 40, 10);
+    for (uint32_t n = 0; n < 10; n++)
+        replace_arc.enter(memory, n, 0);
+    assert_int_equal(replace_arc.victim(memory, 10), 0);
+    replace_arc.touch(memory, 0);
+    for (uint32_t n = 10; n < 19; n++) {
+        evict(&replace_arc, memory, n);
+        replace_arc.enter(memory, n, 0);
+    }
+    assert_int_equal(replace_arc.victim(memory, 19), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +425,8 @@ int main(void)
         cmocka_unit_test(a_prefetched_page_has_a_turnover_to_be_used),
         cmocka_unit_test(a_prefetched_page_is_judged_by_its_first_use),
         cmocka_unit_test(mru_asks_about_once_for_an_eviction),
+        cmocka_unit_test(a_page_still_in_use_is_not_used_twice),
+        cmocka_unit_test(arc_has_a_page_still_in_use_among_the_recent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
