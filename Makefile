@@ -410,7 +410,7 @@ bench-period: $(H)/sim_period
 	@QUICK=$(QUICK) $(H)/sim_period $(if $(filter 1,$(QUICK)),,| tee docs/results/period.txt)
 
 # What curves of misses by memory cost, and how near they are (SEED from the environment).
-$(H)/sim_mrc: test/host/sim_mrc.c test/host/instructions.c test/host/instructions.h $(MRC_COMPARED) $(wildcard mm/lru*.h mm/mru*.h mm/mrc.h)
+$(H)/sim_mrc: test/host/sim_mrc.c test/host/instructions.c test/host/instructions.h $(MRC_COMPARED) $(wildcard mm/lru*.h mm/mru*.h mm/mrc.h mm/tally.h)
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
@@ -418,7 +418,7 @@ bench-mrc: $(H)/sim_mrc
 	@QUICK=$(QUICK) $(H)/sim_mrc $(if $(filter 1,$(QUICK)),,| tee docs/results/mrc.txt)
 
 # What two programs gain by pools of their own (SEED from the environment).
-$(H)/sim_pools: test/host/sim_pools.c $(POOLS) test/host/traces.h $(wildcard mm/share.h mm/lru*.h mm/mru*.h mm/mrc.h)
+$(H)/sim_pools: test/host/sim_pools.c $(POOLS) test/host/traces.h $(wildcard mm/share.h mm/lru*.h mm/mru*.h mm/mrc.h mm/tally.h)
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@

@@ -157,83 +157,83 @@ void lrudist_grow(struct lrudist *d, uint32_t nodes)
     fill_first(d);
 }
 
-static ALWAYS_INLINE uint32_t distance_of(struct lrudist *d, uint64_t in_word, uint32_t word, uint64_t bit)
+static ALWAYS_INLINE uint32_t distance_of(struct lrudist *d, uint64_t in_word, uint32_t word, uint32_t bit)
 {
     if (word != d->near)
         come_near(d, word);
-    return d->size - d->sum - ones(in_word & (bit - 1));
-}
-
-/*
- * Pages from *node on, the first of which has this slot, as far as their slots are in a row and in one word, and so are their new ones: they
- * are given them.  How many.
- */
-static ALWAYS_INLINE size_t touch_row(struct lrudist *d, const uint32_t *node, const uint32_t *end,
-                                      uint32_t *distance, uint32_t slot, uint32_t next)
-{
-    uint32_t word = (slot - 1) / WORD, at = *node, nodes = d->nodes;
-    uint64_t bit = 1ull << (slot - 1) % WORD, *bits = &bits_of(d)[word], freed = 0;
-    uint32_t of_all = distance_of(d, *bits, word, bit);
-    const uint32_t *from = node;
-
-    do {
-        d->slot[at] = ++next;
-        *distance++ = of_all;
-        freed |= bit;
-        bit += bit;
-        slot++;
-        node++;
-    } while (bit && next % WORD && node < end && (at = *node) < nodes && d->slot[at] == slot);
-    *bits &= ~freed;
-    if (word < d->entered)
-        d->gone += (uint32_t)(node - from);
-    return (size_t)(node - from);
+    return d->size - d->sum - ones(in_word & ((1ull << bit) - 1));
 }
 
 /* A word of slots has been given. */
-static __attribute__((noinline)) void end_word(struct lrudist *d, uint32_t next)
+static __attribute__((noinline)) void end_word(struct lrudist *d)
 {
-    d->next = next;
-    enter_tree(d, next / WORD - 1);
-    if (next == d->words * WORD)
+    enter_tree(d, d->next / WORD - 1);
+    if (d->next == d->words * WORD)
         renumber(d);
 }
 
-void lrudist_touch_all(struct lrudist *d, const uint32_t *node, uint32_t *distance, size_t n)
-{
-    const uint32_t *end = node + n;
-    uint32_t next = d->next;
+/* So many pages, one after the other, had this distance; 0: none. */
+struct run {
+    uint32_t distance, pages;
+};
 
-    while (node < end) {
-        ASSERT(*node < d->nodes);
-        uint32_t slot = d->slot[*node];
-        size_t touched = 1;
-        if (!slot) {
-            d->size++;
-            d->slot[*node] = ++next;
-            *distance = 0;
-        } else if (slot == next) {
-            *distance = 1; /* used last: it may keep its slot */
-        } else {
-            touched = touch_row(d, node, end, distance, slot, next);
-            next += touched;
-        }
-        node += touched;
-        distance += touched;
-        if (next % WORD == 0 && next != d->next) {
-            end_word(d, next);
-            next = d->next;
-        }
-    }
+/* Pages from *node on, most at most, the first of which has this slot, as far as their slots are in a row and in one word, and so are their
+ * new ones: they are given them. */
+static ALWAYS_INLINE struct run touch_row(struct lrudist *d, const uint32_t *node, size_t most, uint32_t slot)
+{
+    uint32_t word = (slot - 1) / WORD, bit = (slot - 1) % WORD, at = *node, nodes = d->nodes, next = d->next;
+    const uint32_t *end = node + MIN(most, (size_t)(WORD - MAX(bit, next % WORD)));
+    uint64_t *bits = &bits_of(d)[word];
+    uint32_t distance = distance_of(d, *bits, word, bit);
+
+    do {
+        d->slot[at] = ++next;
+        slot++;
+    } while (++node < end && (at = *node) < nodes && d->slot[at] == slot);
+    uint32_t n = next - d->next;
+    *bits &= ~(~0ull >> (WORD - n) << bit);
+    if (word < d->entered)
+        d->gone += n;
     d->next = next;
+    return (struct run){distance, n};
+}
+
+/* Of pages from *node on, most at most, at least one. */
+static ALWAYS_INLINE struct run touch_some(struct lrudist *d, const uint32_t *node, size_t most)
+{
+    ASSERT(*node < d->nodes);
+    uint32_t slot = d->slot[*node];
+    struct run run = {0, 1};
+
+    if (slot && slot == d->next)
+        return (struct run){1, 1}; /* used last: it may keep its slot */
+    if (slot) {
+        run = touch_row(d, node, most, slot);
+    } else {
+        d->size++;
+        d->slot[*node] = ++d->next;
+    }
+    if (d->next % WORD == 0)
+        end_word(d);
+    return run;
+}
+
+uint32_t lrudist_touch_all(struct lrudist *d, const uint32_t *node, size_t n, struct tally distances)
+{
+    uint32_t size = d->size;
+
+    for (size_t i = 0; i < n;) {
+        struct run run = touch_some(d, node + i, n - i);
+        if (run.distance)
+            tally_add(&distances, run.distance, run.pages);
+        i += run.pages;
+    }
+    return d->size - size;
 }
 
 uint32_t lrudist_touch(struct lrudist *d, uint32_t node)
 {
-    uint32_t distance;
-
-    lrudist_touch_all(d, &node, &distance, 1);
-    return distance;
+    return touch_some(d, &node, 1).distance;
 }
 
 void lrudist_remove(struct lrudist *d, uint32_t node)

@@ -12,7 +12,7 @@
  * The structure holds node numbers, no pointers.  Pure: memory comes from the caller; one caller at a time for each struct.
  */
 #pragma once
-#include "kernel/base.h"
+#include "mm/tally.h"
 
 enum { LRUDIST_NODES_MAX = 1 << 29 };
 
@@ -37,8 +37,8 @@ void lrudist_init(struct lrudist *d, uint32_t nodes);
 void lrudist_grow(struct lrudist *d, uint32_t nodes);
 /* The page was used.  Returns its distance from 1, 0 for a page not used before. */
 uint32_t lrudist_touch(struct lrudist *d, uint32_t node);
-/* The same of n pages, one after the other, quicker. */
-void lrudist_touch_all(struct lrudist *d, const uint32_t *node, uint32_t *distance, size_t n);
+/* The same of n pages, one after the other, quicker: their distances are counted.  How many were not used before, which are not. */
+uint32_t lrudist_touch_all(struct lrudist *d, const uint32_t *node, size_t n, struct tally distances);
 /* The page is unmapped.  Nothing happens when it was not used. */
 void lrudist_remove(struct lrudist *d, uint32_t node);
 /* NULL, or the invariant that does not hold. */

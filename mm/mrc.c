@@ -1,10 +1,7 @@
 /* Miss-rate curves. */
 #include "mm/mrc.h"
 
-enum {
-    POINT = 8,  /* binary digits behind the point of means */
-    BATCH = 64, /* pages that go through each stack in turn */
-};
+enum { POINT = 8 /* binary digits behind the point of means */ };
 
 const char *const mrc_policy_names[] = {"lru", "mru", NULL};
 
@@ -141,52 +138,17 @@ void mrc_grow(struct mrc *m, unsigned shift)
     move_counts(m, had.groups, used);
 }
 
-/* What has this distance would have been found with so many groups, and one more; last: those beyond all. */
-static ALWAYS_INLINE void count(uint32_t *now, uint32_t distance, unsigned shift, uint32_t groups)
+static struct tally tally_of(const struct mrc *m, enum mrc_policy policy)
 {
-    uint32_t group = (distance - 1) >> shift;
-
-    now[MIN(group, groups)]++;
-}
-
-static void count_lru(struct mrc *m, const uint32_t *distance, size_t n)
-{
-    uint32_t *now = now_of(m, MRC_LRU), groups = m->groups, cold = 0;
-    unsigned shift = m->group_shift;
-
-    for (size_t i = 0; i < n; i++) {
-        if (distance[i])
-            count(now, distance[i], shift, groups);
-        else
-            cold++;
-    }
-    m->cold += cold;
-}
-
-static void count_mru(struct mrc *m, const uint32_t *depth, size_t n)
-{
-    uint32_t *now = now_of(m, MRC_MRU), groups = m->groups;
-    unsigned shift = m->group_shift;
-
-    for (size_t i = 0; i < n; i++)
-        if (depth[i])
-            count(now, depth[i], shift, groups);
+    return (struct tally){now_of(m, policy), m->groups, m->group_shift};
 }
 
 void mrc_touch_all(struct mrc *m, const uint32_t *node, size_t n)
 {
-    uint32_t depth[BATCH];
-
     m->touches += n;
-    for (size_t part; n > 0; node += part, n -= part) {
-        part = MIN(n, (size_t)BATCH);
-        lrudist_touch_all(lru_of(m), node, depth, part);
-        count_lru(m, depth, part);
-        if (m->config.lru_only)
-            continue;
-        mrustack_touch_all(mru_of(m), node, depth, part);
-        count_mru(m, depth, part);
-    }
+    m->cold += lrudist_touch_all(lru_of(m), node, n, tally_of(m, MRC_LRU));
+    if (!m->config.lru_only)
+        mrustack_touch_all(mru_of(m), node, n, tally_of(m, MRC_MRU));
 }
 
 void mrc_touch(struct mrc *m, uint32_t node)

@@ -87,32 +87,47 @@ static uint32_t make_room(struct mrustack *s, uint32_t depth)
     return depth ? depth : ++s->extent;
 }
 
-void mrustack_touch_all(struct mrustack *s, const uint32_t *node, uint32_t *depth, size_t n)
-{
-    uint32_t top = s->top;
-
-    for (size_t i = 0; i < n; i++) {
-        ASSERT(node[i] < s->nodes);
-        uint32_t from = s->depth[node[i]], room = from;
-        depth[i] = from;
-        if (from == 1)
-            continue;
-        if (s->holes || from == 0)
-            room = make_room(s, from);
-        if (top != MRUSTACK_NONE)
-            s->depth[top] = room;
-        s->depth[node[i]] = 1;
-        top = node[i];
-    }
-    s->top = top;
-}
-
 uint32_t mrustack_touch(struct mrustack *s, uint32_t node)
 {
-    uint32_t depth;
+    ASSERT(node < s->nodes);
+    uint32_t from = s->depth[node], room = from;
 
-    mrustack_touch_all(s, &node, &depth, 1);
-    return depth;
+    if (from == 1)
+        return 1;
+    if (s->holes || from == 0)
+        room = make_room(s, from);
+    if (s->top != MRUSTACK_NONE)
+        s->depth[s->top] = room;
+    s->depth[node] = 1;
+    s->top = node;
+    return from;
+}
+
+/* Pages of a stack with a top and without holes, as far as they are in it: each takes the top's place, and the top its.  How many. */
+static size_t swap_all(struct mrustack *s, const uint32_t *node, size_t n, const struct tally *depths)
+{
+    uint32_t top = s->top, from;
+    size_t i;
+
+    for (i = 0; i < n && (from = s->depth[node[i]]); i++) {
+        tally_add(depths, from, 1);
+        s->depth[top] = from;
+        top = node[i];
+        s->depth[top] = 1;
+    }
+    s->top = top;
+    return i;
+}
+
+void mrustack_touch_all(struct mrustack *s, const uint32_t *node, size_t n, struct tally depths)
+{
+    for (size_t i = 0; i < n;) {
+        uint32_t depth = mrustack_touch(s, node[i++]);
+        if (depth)
+            tally_add(&depths, depth, 1);
+        if (!s->holes)
+            i += swap_all(s, node + i, n - i, &depths);
+    }
 }
 
 void mrustack_remove(struct mrustack *s, uint32_t node)

@@ -9,7 +9,7 @@
  * it.  The structure holds node numbers, no pointers.  Pure: memory comes from the caller; one caller at a time for each stack.
  */
 #pragma once
-#include "kernel/base.h"
+#include "mm/tally.h"
 
 #define MRUSTACK_NONE UINT32_MAX
 
@@ -31,8 +31,8 @@ void mrustack_init(struct mrustack *s, uint32_t nodes);
 void mrustack_grow(struct mrustack *s, uint32_t nodes);
 /* The page was used.  Returns the least memory, in pages, in which it would have been found, 0 for a page not in the stack. */
 uint32_t mrustack_touch(struct mrustack *s, uint32_t node);
-/* The same of n pages, one after the other, quicker. */
-void mrustack_touch_all(struct mrustack *s, const uint32_t *node, uint32_t *depth, size_t n);
+/* The same of n pages, one after the other, quicker: what it returns for each is counted, but for those not in the stack. */
+void mrustack_touch_all(struct mrustack *s, const uint32_t *node, size_t n, struct tally depths);
 /* The page is unmapped.  Nothing happens when it is not in the stack. */
 void mrustack_remove(struct mrustack *s, uint32_t node);
 /* NULL, or the invariant that does not hold.  Takes time in the square of extent. */

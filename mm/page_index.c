@@ -4,7 +4,8 @@
 #define NUMBER_BITS 25
 #define NUMBER_MASK (((uint64_t)1 << NUMBER_BITS) - 1)
 #define ROW         PAGE_INDEX_ROW
-#define NO_ROW      UINT64_MAX
+#define NO_PAGE     (1ull << 63)
+#define LINE        16 /* slots; a power of two */
 
 static uint32_t slots_for(uint32_t numbers)
 {
@@ -22,16 +23,20 @@ void page_index_init(struct page_index *x, uint32_t numbers)
     memset(x, 0, page_index_bytes(numbers));
     x->numbers = numbers;
     x->mask = slots_for(numbers) - 1;
-    x->last_row = NO_ROW;
+    x->last_page = NO_PAGE;
 }
 
-/* Its slot, or the empty one where it would be: by a multiplicative hash (Knuth 3, 6.4). */
+/*
+ * Its slot, or the empty one where it would be: by a multiplicative hash (Knuth 3, 6.4) of LINE rows, which are next to each other.  Where one
+ * is taken the next line is tried, a place further on, so that all slots are in the end.
+ */
 static uint32_t search(const struct page_index *x, uint64_t row)
 {
-    uint32_t at = (uint32_t)(row * 0x9e3779b97f4a7c15ull >> 32) & x->mask;
+    uint64_t line = row / LINE * 0x9e3779b97f4a7c15ull >> 32;
+    uint32_t at = (uint32_t)(line * LINE + row % LINE) & x->mask;
 
-    while (x->slot[at] && x->slot[at] >> NUMBER_BITS != row + 1)
-        at = (at + 1) & x->mask;
+    for (uint64_t slot; (slot = x->slot[at]) && slot >> NUMBER_BITS != row + 1;)
+        at = (at + LINE + 1) & x->mask;
     return at;
 }
 
@@ -46,7 +51,7 @@ static bool find_row(struct page_index *x, uint64_t row)
         *slot = (row + 1) << NUMBER_BITS | x->used;
         x->used += ROW;
     }
-    x->last_row = row;
+    x->last_page = row * ROW;
     x->last_number = *slot & NUMBER_MASK;
     return true;
 }
@@ -54,11 +59,18 @@ static bool find_row(struct page_index *x, uint64_t row)
 size_t page_index_of_all(struct page_index *x, const uint64_t *entry, uint64_t mask, uint32_t *number,
                          size_t n)
 {
+    uint64_t first = x->last_page;
+    uint32_t its_number = x->last_number;
+
     for (size_t i = 0; i < n; i++) {
         uint64_t page = entry[i] & mask;
-        if (page / ROW != x->last_row && !find_row(x, page / ROW))
-            return i;
-        number[i] = x->last_number + page % ROW;
+        if (page - first >= ROW) {
+            if (!find_row(x, page / ROW))
+                return i;
+            first = x->last_page;
+            its_number = x->last_number;
+        }
+        number[i] = its_number + (uint32_t)(page - first);
     }
     return n;
 }
@@ -99,6 +111,6 @@ void page_index_check(const struct page_index *x)
         ASSERT(search(x, (x->slot[at] >> NUMBER_BITS) - 1) == at);
     }
     ASSERT(used == x->used);
-    if (x->last_row != NO_ROW)
-        ASSERT((x->slot[search(x, x->last_row)] & NUMBER_MASK) == x->last_number);
+    if (x->last_page != NO_PAGE)
+        ASSERT((x->slot[search(x, x->last_page / ROW)] & NUMBER_MASK) == x->last_number);
 }

@@ -15,7 +15,7 @@
 #include "mm/track_args.h"
 
 #define NUMBERS_FIRST 2048
-#define BATCH         64 /* entries that are numbered together */
+#define BATCH         256 /* entries that are numbered together */
 
 struct curve {
     unsigned shift;
