@@ -35,8 +35,8 @@ static struct {
     uint32_t is_short;    /* atomic: spaces whose memory is */
     struct govern govern; /* [D] */
     struct {
-        uint64_t began, cost, ran; /* [D] when the window began, and what there was then */
-    } window;
+        uint64_t cost, ran;
+    } told; /* [D] what the governor knows of */
 } track = {.lock = SPINLOCK(LOCK_NUMBERS, "numbers of spaces")};
 
 enum { AUTO };
@@ -98,7 +98,8 @@ void track_init(void)
             kprintf("tracker: %s cannot work here: %s\n", trackers[i]->name,
                     err == -ENODEV ? trackers[i]->lacks : "out of memory");
     }
-    govern_init(&track.govern, (unsigned)permille_max, 0, path_sample_max());
+    govern_init(&track.govern, (unsigned)permille_max, 0, path_sample_max(),
+                WINDOW_NS * (arch_ticks_hz() / 1000) / (NS_PER_S / 1000));
     if (track.ops && track_curves_wanted)
         track_curves_start();
     if (track.ops && record_wanted)
@@ -255,24 +256,18 @@ static uint64_t cost_of(const struct path_account *a)
     return a->ticks + a->interrupts * INTERRUPT_TICKS + track.ticks;
 }
 
-/* The window ends: pages are sampled so that tracking costs what it may. */
-static void watch_cost(uint64_t now)
+/* Pages are sampled so that tracking costs what it may. */
+static void watch_cost(void)
 {
     struct path_account a;
 
-    if (now - track.window.began < WINDOW_NS * (arch_ticks_hz() / 1000) / (NS_PER_S / 1000))
-        return;
     path_account(&a);
-    uint64_t cost = cost_of(&a) - track.window.cost, ran = a.ran - track.window.ran;
+    uint64_t cost = cost_of(&a);
     /* While memory is short, and in a record, every page counts. */
     bool all = record_wanted || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED);
-    if (track.window.began && !all)
-        sample(govern_window(&track.govern, cost, ran));
-    else if (all)
-        sample(0);
-    track.window.began = now;
-    track.window.cost = cost_of(&a);
-    track.window.ran = a.ran;
+    sample(all ? 0 : govern_tell(&track.govern, cost - track.told.cost, a.ran - track.told.ran));
+    track.told.cost = cost;
+    track.told.ran = a.ran;
 }
 
 /* ---- Delivery ---- */
@@ -306,9 +301,8 @@ void track_deliver(void)
         deliver_run(&run);
         page_log_taken(l);
     }
-    uint64_t now = arch_ticks_near();
-    track.ticks += now - begun;
-    watch_cost(now);
+    track.ticks += arch_ticks_near() - begun;
+    watch_cost();
     __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
 }
 

@@ -2,16 +2,21 @@
 #include "mm/track_govern.h"
 
 #define FADE       8            /* the part of a sum that a window takes away is one in so many */
-#define WINDOW_MAX (1ull << 44) /* so that sums can be multiplied by thousands                   */
+#define WINDOW_MAX (1ull << 36) /* so that sums can be multiplied by thousands                   */
+#define WHOLE      256          /* parts of a window                                              */
 #define LONG       8 /* a trial has succeeded when it lasts as many times as long as was waited for it */
 #define WELL_NUM   4 /* well within: less than 4/5 of what is allowed                 */
 #define WELL_DEN   5
 
-void govern_init(struct govern *g, unsigned permille, unsigned shift, unsigned shift_max)
+void govern_init(struct govern *g, unsigned permille, unsigned shift, unsigned shift_max, uint64_t window)
 {
     ASSERT(permille >= 1 && permille <= 1000 && shift <= shift_max && shift_max <= GOVERN_SHIFT_MAX);
-    *g = (struct govern){
-        .permille = permille, .shift = shift, .shift_max = shift_max, .calm_wanted = GOVERN_CALM_FIRST};
+    ASSERT(window >= 1 && window <= WINDOW_MAX);
+    *g = (struct govern){.permille = permille,
+                         .shift = shift,
+                         .shift_max = shift_max,
+                         .calm_wanted = GOVERN_CALM_FIRST,
+                         .window = window};
 }
 
 /* Is it more than num / den of what is allowed? */
@@ -45,22 +50,35 @@ static void forgive(struct govern *g)
     g->lasted = 0;
 }
 
-unsigned govern_window(struct govern *g, uint64_t cost, uint64_t ran)
+/* The window's end: it is in the sums, which fade as long as it was.  Was it a whole one? */
+static bool end_window(struct govern *g)
+{
+    bool whole = g->now.ran >= g->window;
+    unsigned length = whole ? WHOLE : MAX((unsigned)(g->now.ran * WHOLE / g->window), 1u);
+
+    g->cost += g->now.cost - g->cost / FADE * length / WHOLE;
+    g->ran += g->now.ran - g->ran / FADE * length / WHOLE;
+    g->now.cost = g->now.ran = 0;
+    return whole;
+}
+
+unsigned govern_tell(struct govern *g, uint64_t cost, uint64_t ran)
 {
     if (g->permille == 1000)
         return g->shift = 0;
-    if (ran == 0)
+    g->now.cost = MIN(g->now.cost + MIN(cost, WINDOW_MAX), WINDOW_MAX);
+    g->now.ran = MIN(g->now.ran + MIN(ran, WINDOW_MAX), WINDOW_MAX);
+    if (g->now.ran < g->window && (!g->now.ran || g->now.cost * 1000 < g->window * g->permille))
         return g->shift;
-    g->cost += MIN(cost, WINDOW_MAX) - g->cost / FADE;
-    g->ran += MIN(ran, WINDOW_MAX) - g->ran / FADE;
+    bool whole = end_window(g);
     if (exceeds(g, g->cost, 1, 1)) {
         raise(g);
         return g->shift;
     }
-    g->calm = g->shift && !exceeds(g, 2 * g->cost, WELL_NUM, WELL_DEN) ? g->calm + 1 : 0;
+    g->calm = g->shift && !exceeds(g, 2 * g->cost, WELL_NUM, WELL_DEN) ? g->calm + whole : 0;
     if (g->calm >= g->calm_wanted)
         lower(g);
-    else if (g->on_trial && ++g->lasted >= LONG * g->calm_wanted)
+    else if (g->on_trial && (g->lasted += whole) >= LONG * g->calm_wanted)
         forgive(g);
     return g->shift;
 }
@@ -75,7 +93,7 @@ const char *govern_check(const struct govern *g)
         return "trials are too seldom, or too often";
     if (g->calm >= g->calm_wanted || g->lasted >= LONG * g->calm_wanted)
         return "a trial is overdue";
-    if (g->cost > (uint64_t)4 * FADE * WINDOW_MAX || g->ran > (uint64_t)FADE * WINDOW_MAX)
+    if (g->cost > (uint64_t)4 * FADE * WHOLE * WINDOW_MAX || g->ran > (uint64_t)2 * FADE * WINDOW_MAX)
         return "a sum does not fade";
     return NULL;
 }

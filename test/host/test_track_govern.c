@@ -8,7 +8,7 @@ enum { RAN = 10000000, SHIFT_MAX = 16 };
 /* A window of a load that would cost so many thousandths if every page was tracked. */
 static unsigned window(struct govern *g, unsigned permille)
 {
-    govern_window(g, (uint64_t)RAN / 1000 * permille >> g->shift, RAN);
+    govern_tell(g, (uint64_t)RAN / 1000 * permille >> g->shift, RAN);
     const char *broken = govern_check(g);
     if (broken)
         fail_msg("%s", broken);
@@ -19,7 +19,7 @@ static struct govern begin(unsigned allowed, unsigned shift)
 {
     struct govern g;
 
-    govern_init(&g, allowed, shift, SHIFT_MAX);
+    govern_init(&g, allowed, shift, SHIFT_MAX, RAN);
     return g;
 }
 
@@ -97,8 +97,42 @@ static void windows_in_which_nobody_ran_say_nothing(void **state)
     struct govern g = begin(10, 2), before = g;
 
     (void)state;
-    assert_int_equal(govern_window(&g, 1000, 0), 2);
-    assert_memory_equal(&g, &before, sizeof g);
+    assert_int_equal(govern_tell(&g, RAN, 0), 2);
+    assert_int_equal(g.cost, before.cost);
+}
+
+/* What a program costs that runs for so many windows, told of every 64th of one, in thousandths of a window. */
+static uint64_t cost_of_short(unsigned windows, unsigned permille)
+{
+    enum { PARTS = 64 };
+    struct govern g = begin(10, 0);
+    uint64_t cost = 0;
+
+    for (unsigned i = 0; i < windows * PARTS; i++) {
+        uint64_t part = (uint64_t)RAN / 1000 * permille / PARTS >> g.shift;
+        cost += part;
+        govern_tell(&g, part, RAN / PARTS);
+        assert_null(govern_check(&g));
+    }
+    return cost / (RAN / 1000);
+}
+
+static void a_short_program_costs_little_more_than_it_may(void **state)
+{
+    (void)state;
+    for (unsigned permille = 5; permille <= 640; permille *= 2)
+        for (unsigned windows = 1; windows <= 100; windows *= 10)
+            assert_in_range(cost_of_short(windows, permille), 0, 10 * windows + 10 + permille / 64);
+}
+
+static void less_than_a_window_may_cost_says_nothing(void **state)
+{
+    struct govern g = begin(10, 0);
+
+    (void)state;
+    assert_int_equal(govern_tell(&g, RAN / 200, RAN / 100), 0); /* a half of its time */
+    assert_int_equal(g.ran, 0);
+    assert_int_equal(govern_tell(&g, RAN / 200, RAN / 100), 6); /* but now it is */
 }
 
 static void where_all_is_allowed_nothing_is_sampled(void **state)
@@ -106,7 +140,7 @@ static void where_all_is_allowed_nothing_is_sampled(void **state)
     struct govern g = begin(1000, 3);
 
     (void)state;
-    assert_int_equal(govern_window(&g, 5 * RAN, RAN), 0);
+    assert_int_equal(govern_tell(&g, 5 * RAN, RAN), 0);
 }
 
 static void the_largest_numbers_do_not_overflow(void **state)
@@ -115,11 +149,11 @@ static void the_largest_numbers_do_not_overflow(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 100; i++) {
-        govern_window(&g, UINT64_MAX, i % 2 ? UINT64_MAX : 1);
+        govern_tell(&g, UINT64_MAX, i % 2 ? UINT64_MAX : 1);
         assert_null(govern_check(&g));
     }
-    EXPECT_PANIC(govern_init(&g, 0, 0, 1));
-    EXPECT_PANIC(govern_init(&g, 1, 2, 1));
+    EXPECT_PANIC(govern_init(&g, 0, 0, 1, 1));
+    EXPECT_PANIC(govern_init(&g, 1, 2, 1, 1));
 }
 
 int main(void)
@@ -131,6 +165,8 @@ int main(void)
         cmocka_unit_test(where_the_need_is_between_two_shifts_the_lower_one_is_seldom_tried),
         cmocka_unit_test(any_load_costs_no_more_than_it_may_on_the_whole),
         cmocka_unit_test(windows_in_which_nobody_ran_say_nothing),
+        cmocka_unit_test(a_short_program_costs_little_more_than_it_may),
+        cmocka_unit_test(less_than_a_window_may_cost_says_nothing),
         cmocka_unit_test(where_all_is_allowed_nothing_is_sampled),
         cmocka_unit_test(the_largest_numbers_do_not_overflow),
     };
