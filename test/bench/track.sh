@@ -7,6 +7,7 @@
 # the buffer and the TLB.  Each tracker watches from the program's start, and curves of misses by memory are made of what it sees:
 #   path      the hardware, as it comes: pages are sampled where it would cost more than mem.track_permille
 #   whole     the hardware, all pages
+#   lru       the hardware, all pages, and of the curves LRU's only (mem.curves=lru)
 #   log       the hardware, all pages, and nothing is made of it
 #   soft      an active set as large as the buffer
 #   scan      accessed marks, every 100 ms
@@ -15,7 +16,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
-kernel= quick=0 trackers='path whole log soft scan' programs='fft cg mg sort warehouse' out=build/bench/track-$arch results=docs/results/track-$arch.txt
+kernel= quick=0 trackers='path whole lru log soft scan' programs='fft cg mg ocean sort warehouse' out=build/bench/track-$arch results=docs/results/track-$arch.txt
 for argument; do
 	case $argument in
 	kernel=* | quick=* | trackers=* | programs=* | out=* | results=*) value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
@@ -37,6 +38,8 @@ program() { # NAME: the application
 	cg-0) echo cg rows=450000 threads=1 ;;
 	sort-1) echo phases kind=sort size=600000 rounds=1 ;;
 	sort-0) echo phases kind=sort size=4800000 rounds=1 ;;
+	ocean-1) echo ocean n=328 threads=1 ;;
+	ocean-0) echo ocean n=992 threads=1 ;;
 	mg-1) echo mg n=64 threads=1 ;;
 	mg-0) echo mg n=160 threads=1 ;;
 	warehouse-1) echo warehouse warehouses=1 threads=1 scale=48 ms=100 ;;
@@ -50,6 +53,7 @@ settings() { # TRACKER
 	none) echo mem.tracker=none ;;
 	path) echo mem.tracker=path mem.track=always mem.pab=$pab ;;
 	whole) echo mem.tracker=path mem.track=always mem.pab=$pab mem.track_permille=1000 ;;
+	lru) echo mem.tracker=path mem.track=always mem.pab=$pab mem.track_permille=1000 mem.curves=lru ;;
 	log) echo mem.tracker=path mem.track=always mem.pab=$pab mem.track_permille=1000 mem.curves=off ;;
 	soft) echo mem.tracker=soft mem.track=always mem.active_pages=$pab ;;
 	scan) echo mem.tracker=scan mem.track=always ;;
@@ -78,7 +82,12 @@ logged() { # PROGRAM TRACKER
 		"$out/$1-$2/truth.txt"
 }
 
+echo "# test/bench/track.sh: machine=openpower720 smp=1 (warehouse: 4) mem=$mem tlb=$tlb mem.pab=$pab, $("qemu-system-$arch" --version | sed -n 's/^QEMU emulator version //p')" >"$results"
+for t in $trackers; do
+	echo "# $t: $(settings "$t")"
+done | tee -a "$results"
 for p in $programs; do
+	echo "# $p: $(program "$p")"
 	base=$(measure "$p" none)
 	for t in $trackers; do
 		time=$(measure "$p" "$t")
@@ -86,4 +95,4 @@ for p in $programs; do
 		awk -v arch="$arch" -v p="$p" -v t="$t" -v base="$base" -v time="$time" -v logged="$(logged "$p" "$t")" -v sampled="${sampled:-1}" -v pab=$pab \
 			'BEGIN { printf "RESULT mm.track arch=%s program=%s tracker=%s pab=%d overhead_pct=%.2f logged=%d sampled=%d\n", arch, p, t, pab, (time / base - 1) * 100, logged, sampled }'
 	done
-done | tee "$results"
+done | tee -a "$results"
