@@ -153,13 +153,14 @@ static void watch_locked(struct space *s, bool on)
 {
     if (!track.ops || !s->number)
         return;
-    if (s->watched != on && (!on || track.watched || !track.ops->start())) {
+    if (s->watched != on && (!on || track.watched || !track.ops->start || !track.ops->start())) {
         s->watched = on;
-        track.ops->watch(s, on);
+        if (track.ops->watch)
+            track.ops->watch(s, on);
         track.watched += on ? 1 : -1u;
         if (s->pid)
             telemetry_tracker_watch(s->pid, track.ops->name, on);
-        if (!track.watched)
+        if (!track.watched && track.ops->stop)
             track.ops->stop();
     }
 }
@@ -207,14 +208,24 @@ void track_short(struct space *s, bool is_short)
     watch(s, is_short, is_short || track_always);
 }
 
+/* Used since this was asked last, by the processor's mark. */
+static bool marked(struct space *s, vaddr_t va)
+{
+    bool irq = spin_lock(&s->lock);
+    unsigned marks = arch_space_mark(&s->arch, va, ARCH_USED, 0);
+
+    spin_unlock(&s->lock, irq);
+    return marks & ARCH_USED;
+}
+
 bool track_hot(struct space *s, vaddr_t va)
 {
-    return s->watched && track.ops->hot(s, va);
+    return s->watched && (track.ops->hot ? track.ops->hot : marked)(s, va);
 }
 
 void track_forget(struct space *s, vaddr_t va)
 {
-    if (s->watched)
+    if (s->watched && track.ops->forget)
         track.ops->forget(s, va);
 }
 

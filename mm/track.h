@@ -18,6 +18,7 @@
 
 struct space;
 
+/* Where a call is NULL there is nothing to be done, or what is said there holds. */
 struct tracker_ops {
     const char *name, *lacks; /* lacks: what is not there where probe says -ENODEV */
     /* Boot, thread context, all CPUs started: 0; -ENODEV, -ENOMEM: it cannot work here. */
@@ -27,7 +28,8 @@ struct tracker_ops {
     void (*stop)(void);
     /* While started: what happens in the space is logged from now on, or no more.  Thread context, no lock held. */
     void (*watch)(struct space *s, bool on);
-    /* Is this page in use, though the log may not say so?  Asked again without use in between: no.  Thread context. */
+    /* Is this page in use, though the log may not say so?  Asked again without use in between: no.  Thread context.  NULL: the
+     * processor's accessed mark says. */
     bool (*hot)(struct space *s, vaddr_t va);
     /* The page is no longer resident.  Thread context. */
     void (*forget)(struct space *s, vaddr_t va);

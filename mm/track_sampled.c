@@ -113,31 +113,10 @@ static void stop(void)
     hpm_sampling_stop();
 }
 
-static void watch(UNUSED struct space *s, UNUSED bool on)
-{
-}
-
-/* Used since this was asked last, by the processor's mark. */
-static bool hot(struct space *s, vaddr_t va)
-{
-    bool irq = spin_lock(&s->lock);
-    unsigned marks = arch_space_mark(&s->arch, va, ARCH_USED, 0);
-
-    spin_unlock(&s->lock, irq);
-    return marks & ARCH_USED;
-}
-
-static void forget(UNUSED struct space *s, UNUSED vaddr_t va)
-{
-}
-
 const struct tracker_ops track_sampled = {
     .name = "sampled",
     .lacks = "there is no PMU that records data addresses",
     .probe = probe,
     .start = start,
     .stop = stop,
-    .watch = watch,
-    .hot = hot,
-    .forget = forget,
 };

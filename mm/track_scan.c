@@ -115,31 +115,9 @@ static void stop(void)
     want(false);
 }
 
-static void watch(UNUSED struct space *s, UNUSED bool on)
-{
-}
-
-/* Used since the last scan. */
-static bool hot(struct space *s, vaddr_t va)
-{
-    bool irq = spin_lock(&s->lock);
-    unsigned marks = arch_space_mark(&s->arch, va, ARCH_USED, 0);
-
-    spin_unlock(&s->lock, irq);
-    return marks & ARCH_USED;
-}
-
-static void forget(UNUSED struct space *s, UNUSED vaddr_t va)
-{
-}
-
 const struct tracker_ops track_scan = {
     .name = "scan",
-    .lacks = "nothing",
     .probe = probe,
     .start = start,
     .stop = stop,
-    .watch = watch,
-    .hot = hot,
-    .forget = forget,
 };

@@ -126,15 +126,6 @@ static int probe(void)
     return 0;
 }
 
-static int start(void)
-{
-    return 0;
-}
-
-static void stop(void)
-{
-}
-
 static void watch(struct space *s, bool on)
 {
     if (!on || s->active) {
@@ -172,17 +163,9 @@ static bool hot(struct space *s, vaddr_t va)
     return is;
 }
 
-static void forget(UNUSED struct space *s, UNUSED vaddr_t va)
-{
-}
-
 const struct tracker_ops track_soft = {
     .name = "soft",
-    .lacks = "nothing",
     .probe = probe,
-    .start = start,
-    .stop = stop,
     .watch = watch,
     .hot = hot,
-    .forget = forget,
 };
