@@ -248,48 +248,23 @@ static bool settle_locked(struct pool *p, uint32_t n)
     return false;
 }
 
-/* Into the order of their slots: insertion, for they mostly are. */
-static void sort_by_slot(struct leaver *page, unsigned n)
-{
-    for (unsigned i = 1; i < n; i++) {
-        struct leaver it = page[i];
-        unsigned j = i;
-        for (; j > 0 && page[j - 1].slot > it.slot; j--)
-            page[j] = page[j - 1];
-        page[j] = it;
-    }
-}
-
-static void write_all(struct pool *p, const struct leaver *page, unsigned n)
-{
-    struct swap_io *io = NULL;
-
-    for (unsigned i = 0; i < n; i++) {
-        paddr_t frame = frame_address(frame_page_number(page[i].frame));
-        bool together = io && !page[i].alone && !page[i - 1].alone;
-        if (together && swap_io_add(io, page[i].node, page[i].slot, frame))
-            continue;
-        if (io)
-            swap_io_start(io);
-        io = swap_io_get(p, true);
-        swap_io_add(io, page[i].node, page[i].slot, frame);
-    }
-    if (io)
-        swap_io_start(io);
-}
-
 static void finish(struct batch *b)
 {
-    unsigned dirty = 0;
+    struct swap_page dirty[BATCH];
+    unsigned n = 0;
 
     forget_translations(b);
     bool irq = spin_lock(&b->pool->lock);
-    for (unsigned i = 0; i < b->n; i++)
-        if (settle_locked(b->pool, b->page[i].node))
-            b->page[dirty++] = b->page[i];
+    for (unsigned i = 0; i < b->n; i++) {
+        const struct leaver *page = &b->page[i];
+        if (settle_locked(b->pool, page->node))
+            dirty[n++] = (struct swap_page){.node = page->node,
+                                            .slot = page->slot,
+                                            .frame = frame_address(frame_page_number(page->frame)),
+                                            .alone = page->alone};
+    }
     spin_unlock(&b->pool->lock, irq);
-    sort_by_slot(b->page, dirty);
-    write_all(b->pool, b->page, dirty);
+    swap_pages(b->pool, true, dirty, n);
 }
 
 unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)

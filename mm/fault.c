@@ -329,14 +329,13 @@ static int get_zeros(struct bring *b)
 
 static int read_in(struct bring *b)
 {
-    struct swap_io *io = swap_io_get(b->pool, false);
+    struct swap_page page = {.node = b->node, .slot = b->slot};
 
     /* COMING, it stays what it is whatever else happens. */
     bool irq = spin_lock(&b->pool->lock);
-    paddr_t frame = frame_address(frame_page_number(b->pool->nodes[b->node].frame));
-    swap_io_add(io, b->node, b->slot, frame);
+    page.frame = frame_address(frame_page_number(b->pool->nodes[b->node].frame));
     spin_unlock(&b->pool->lock, irq);
-    swap_io_start(io);
+    swap_pages(b->pool, false, &page, 1);
     return 0;
 }
 

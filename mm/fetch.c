@@ -11,40 +11,6 @@
 
 #define BATCH 32
 
-struct coming {
-    uint32_t node, slot;
-    paddr_t frame;
-};
-
-static void sort_by_slot(struct coming *page, unsigned n)
-{
-    for (unsigned i = 1; i < n; i++) {
-        struct coming it = page[i];
-        unsigned j = i;
-        for (; j > 0 && page[j - 1].slot > it.slot; j--)
-            page[j] = page[j - 1];
-        page[j] = it;
-    }
-}
-
-/* Neighbours on the disk in one request. */
-static void read_all(struct pool *p, struct coming *page, unsigned n)
-{
-    struct swap_io *io = NULL;
-
-    sort_by_slot(page, n);
-    for (unsigned i = 0; i < n; i++) {
-        if (io && swap_io_add(io, page[i].node, page[i].slot, page[i].frame))
-            continue;
-        if (io)
-            swap_io_start(io);
-        io = swap_io_get(p, false);
-        swap_io_add(io, page[i].node, page[i].slot, page[i].frame);
-    }
-    if (io)
-        swap_io_start(io);
-}
-
 /* Is it out, on the disk?  What is resident may be touched instead. */
 static bool is_wanted(struct pool *p, uint32_t n, unsigned how)
 {
@@ -59,7 +25,7 @@ static bool is_wanted(struct pool *p, uint32_t n, unsigned how)
 }
 
 /* The frame, which is charged, becomes the node's, if that is still out. */
-static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how, struct coming *out)
+static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how, struct swap_page *out)
 {
     bool irq = spin_lock(&p->lock);
     struct node *node = &p->nodes[n];
@@ -75,13 +41,13 @@ static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how, 
         if (how & FETCH_FORESEEN)
             foresee_fetched(p, n);
         pool_set_state(p, n, NODE_COMING);
-        *out = (struct coming){n, node->slot, frame};
+        *out = (struct swap_page){.node = n, .slot = node->slot, .frame = frame};
     }
     spin_unlock(&p->lock, irq);
     return is;
 }
 
-static bool begin_reading(struct pool *p, uint32_t n, unsigned how, struct coming *out)
+static bool begin_reading(struct pool *p, uint32_t n, unsigned how, struct swap_page *out)
 {
     paddr_t frame;
 
@@ -96,7 +62,7 @@ static bool begin_reading(struct pool *p, uint32_t n, unsigned how, struct comin
 
 unsigned pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n, unsigned max, unsigned how)
 {
-    struct coming coming[BATCH];
+    struct swap_page coming[BATCH];
     unsigned begun = 0, waiting = 0;
 
     for (unsigned i = 0; i < n && (begun < max || (how & FETCH_TOUCH)); i++) {
@@ -108,11 +74,11 @@ unsigned pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n, unsigned 
             continue;
         begun++;
         if (++waiting == BATCH) {
-            read_all(p, coming, waiting);
+            swap_pages(p, false, coming, waiting);
             waiting = 0;
         }
     }
-    read_all(p, coming, waiting);
+    swap_pages(p, false, coming, waiting);
     return begun;
 }
 

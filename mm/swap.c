@@ -7,6 +7,14 @@
 #define LINES_MAX   8  /* about slots that are lost; then one where their number doubles */
 #define SCARCE_PART 8  /* of the slots: with less than one in so many free, pages keep none */
 
+/* Pages of one request. */
+struct swap_io {
+    struct block_request request;
+    struct pool *pool;
+    uint32_t node[BLOCK_PAGES_MAX];
+    struct list link; /* of those not in use */
+};
+
 static struct {
     struct block_device *device; /* [-] */
     struct spinlock lock;
@@ -179,7 +187,8 @@ static void request_done(struct block_request *r, int status)
     come_back(r->owner, status);
 }
 
-struct swap_io *swap_io_get(struct pool *p, bool write)
+/* One to fill in. */
+static struct swap_io *get(struct pool *p, bool write)
 {
     bool irq = spin_lock(&swap.lock);
 
@@ -195,20 +204,21 @@ struct swap_io *swap_io_get(struct pool *p, bool write)
     return io;
 }
 
-bool swap_io_add(struct swap_io *io, uint32_t node, uint32_t slot, paddr_t frame)
+/* In the order of slots; false: it does not fit. */
+static bool add(struct swap_io *io, const struct swap_page *page)
 {
     struct block_request *r = &io->request;
 
-    if (r->count == swap.device->pages_max || (r->count && r->page + r->count != slot))
+    if (r->count == swap.device->pages_max || (r->count && r->page + r->count != page->slot))
         return false;
     if (!r->count)
-        r->page = slot;
-    r->frame[r->count] = frame;
-    io->node[r->count++] = node;
+        r->page = page->slot;
+    r->frame[r->count] = page->frame;
+    io->node[r->count++] = page->node;
     return true;
 }
 
-void swap_io_start(struct swap_io *io)
+static void start(struct swap_io *io)
 {
     uint32_t count = io->request.count;
 
@@ -220,4 +230,34 @@ void swap_io_start(struct swap_io *io)
     bool irq = arch_irq_save();
     come_back(io, err);
     arch_irq_restore(irq);
+}
+
+/* Into the order of their slots: insertion, for they mostly are. */
+static void sort_by_slot(struct swap_page *page, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++) {
+        struct swap_page it = page[i];
+        unsigned j = i;
+        for (; j > 0 && page[j - 1].slot > it.slot; j--)
+            page[j] = page[j - 1];
+        page[j] = it;
+    }
+}
+
+void swap_pages(struct pool *p, bool write, struct swap_page *page, unsigned n)
+{
+    struct swap_io *io = NULL;
+
+    sort_by_slot(page, n);
+    for (unsigned i = 0; i < n; i++) {
+        bool together = io && !page[i].alone && !page[i - 1].alone;
+        if (together && add(io, &page[i]))
+            continue;
+        if (io)
+            start(io);
+        io = get(p, write);
+        add(io, &page[i]);
+    }
+    if (io)
+        start(io);
 }

@@ -30,18 +30,14 @@ void swap_report_lost(uint32_t slot);
 bool swap_scarce(void);
 
 /* ---- Reading and writing.  Thread context, no lock held; may sleep, whatever becomes of the process. ---- */
-struct swap_io {
-    struct block_request request;
-    struct pool *pool;
-    uint32_t node[BLOCK_PAGES_MAX];
-    struct list link; /* of those not in use */
+struct swap_page {
+    uint32_t node, slot; /* COMING or WRITING by the caller */
+    paddr_t frame;
+    bool alone; /* not in one request with others */
 };
-/* One to fill in: pages are added with swap_io_add, in the order of their slots. */
-struct swap_io *swap_io_get(struct pool *p, bool write);
-/* Node's frame and slot; false: it does not fit. [P] held, or the node is COMING or WRITING by the caller. */
-bool swap_io_add(struct swap_io *io, uint32_t node, uint32_t slot, paddr_t frame);
-/* Starts it; pool_read_done or pool_write_done follow for each node, by an interrupt or at once. */
-void swap_io_start(struct swap_io *io);
+/* Starts reading or writing them, neighbours on the disk in one request; they are sorted.  swap_read_done or swap_write_done
+ * follows for each, by an interrupt or at once. */
+void swap_pages(struct pool *p, bool write, struct swap_page *page, unsigned n);
 
 /* ---- What becomes of them (swap_done.c).  Interrupts off, no lock held. ---- */
 void swap_read_done(struct pool *p, uint32_t n, int status);
