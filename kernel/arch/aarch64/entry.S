@@ -39,6 +39,19 @@
 	stp	x18, x19, [sp, #144]
 	.endm
 
+	/* x0 to x17. */
+	.macro load_scratch
+	ldp	x0, x1, [sp]
+	ldp	x2, x3, [sp, #16]
+	ldp	x4, x5, [sp, #32]
+	ldp	x6, x7, [sp, #48]
+	ldp	x8, x9, [sp, #64]
+	ldp	x10, x11, [sp, #80]
+	ldp	x12, x13, [sp, #96]
+	ldp	x14, x15, [sp, #112]
+	ldp	x16, x17, [sp, #128]
+	.endm
+
 	/* Those that they preserve, but for x19 and x29. */
 	.macro save_preserved
 	stp	x20, x21, [sp, #160]
@@ -88,15 +101,7 @@
 	msr	spsr_el1, x11
 	ldr	x29, [sp, #F_FP]
 	ldr	x30, [sp, #F_LR]
-	ldp	x0, x1, [sp]
-	ldp	x2, x3, [sp, #16]
-	ldp	x4, x5, [sp, #32]
-	ldp	x6, x7, [sp, #48]
-	ldp	x8, x9, [sp, #64]
-	ldp	x10, x11, [sp, #80]
-	ldp	x12, x13, [sp, #96]
-	ldp	x14, x15, [sp, #112]
-	ldp	x16, x17, [sp, #128]
+	load_scratch
 	ldr	x18, [sp, #144]
 	add	sp, sp, #F_SIZE
 	eret
@@ -225,15 +230,7 @@ trap_return:
 	tst	x11, #SPSR_MODE
 	b.ne	1f
 	msr	sp_el0, x9
-1:	ldp	x0, x1, [sp]
-	ldp	x2, x3, [sp, #16]
-	ldp	x4, x5, [sp, #32]
-	ldp	x6, x7, [sp, #48]
-	ldp	x8, x9, [sp, #64]
-	ldp	x10, x11, [sp, #80]
-	ldp	x12, x13, [sp, #96]
-	ldp	x14, x15, [sp, #112]
-	ldp	x16, x17, [sp, #128]
+1:	load_scratch
 	ldp	x18, x19, [sp, #144]
 	ldp	x20, x21, [sp, #160]
 	ldp	x22, x23, [sp, #176]
