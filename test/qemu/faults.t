@@ -32,6 +32,7 @@ port x86_64                 privileged
 control-register x86_64     privileged
 compat-syscall x86_64       privileged
 divide x86_64               arithmetic
+single-step x86_64          breakpoint
 halt aarch64                illegal
 control-register aarch64    privileged|illegal
 hypervisor-call aarch64     illegal

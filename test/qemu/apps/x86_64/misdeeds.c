@@ -51,6 +51,18 @@ static void breakpoint(void)
     __asm__ volatile("int3");
 }
 
+/* The trap flag: a debug exception behind the next instruction (SDM vol. 3B, 18.3.1.4). */
+static void single_step(void)
+{
+    __asm__ volatile("pushfq\n\t"
+                     "orl $0x100, (%%rsp)\n\t"
+                     "popfq\n\t"
+                     "nop"
+                     :
+                     :
+                     : "memory");
+}
+
 const struct misdeed isa_misdeeds[] = {
     {"interrupts-off", interrupts_off},
     {"halt", halt},
@@ -60,5 +72,6 @@ const struct misdeed isa_misdeeds[] = {
     {"illegal", illegal},
     {"divide", divide},
     {"breakpoint", breakpoint},
+    {"single-step", single_step},
     {NULL, NULL},
 };
