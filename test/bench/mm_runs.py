@@ -14,7 +14,7 @@ COUNTS = ("major", "in", "out", "prefetched", "used", "ms")
 
 # Applications: quick, whole.
 APPS = {
-    "lu-contiguous": ("lu layout=contiguous n=512", "lu layout=contiguous mb=48"),
+    "lu-contiguous": ("lu layout=contiguous n=512 block=8", "lu layout=contiguous mb=48"),
     "lu-rows": ("lu layout=rows n=512", "lu layout=rows mb=48"),
     "fft": ("fft log2n=16", "fft log2n=20"),
     "cg": ("cg mb=2", "cg mb=48"),
@@ -29,7 +29,7 @@ APPS = {
 SETTINGS = {
     True: {
         "pab": 128, "tlb": 16, "mem": "128M", "disk": "64M",
-        "apps": "lu-contiguous fft cg", "percents": {"lu-contiguous": "50 75 90", "fft": "50", "cg": "75"},
+        "apps": "lu-contiguous fft cg", "percents": {"lu-contiguous": "50 75 85", "fft": "50", "cg": "75"},
         "prefetch_apps": "fft cg lu-rows", "prefetch_percents": "50",
         "pools": ("warehouse warehouses=1 threads=1 scale=12 ms=800", "sp mb=2 rounds=12"), "epoch_ms": 30,
         "pools_percents": "40 50 60 75 90", "goals": {"": "global throughput", "60": "global throughput fairness service"},
