@@ -1,6 +1,5 @@
 /* See foresee.h. */
 #include "mm/foresee.h"
-#include "mm/memory_args.h"
 #include "mm/space.h"
 
 static uint32_t frames_for(const struct pool *p, uint32_t frames)
@@ -13,11 +12,10 @@ static uint32_t frames_for(const struct pool *p, uint32_t frames)
 
 int foresee_init(struct pool *p, uint32_t nodes)
 {
-    const struct prefetch_ops *ops = memory_prefetch_ops();
+    const struct prefetch_ops *ops = p->ahead;
 
-    if (ops == &prefetch_none)
+    if (!ops)
         return 0;
-    p->ahead = ops;
     p->prefetch = area_alloc(prefetch_bytes(ops, nodes));
     p->recency = ops->recency ? area_alloc(lrustack_bytes(nodes)) : NULL;
     if (!p->prefetch || (ops->recency && !p->recency))

@@ -7,7 +7,7 @@
 #pragma once
 #include "mm/pool.h"
 
-/* Makes p's prefetch policy, by mem.prefetch, for so many nodes.  0 or -ENOMEM. */
+/* Makes what p's prefetch policy knows, for so many nodes.  0 or -ENOMEM. */
 int foresee_init(struct pool *p, uint32_t nodes);
 /* So many frames its pool should have: it keeps to a part of them.  [P] held. */
 void foresee_resize(struct pool *p, uint32_t frames);

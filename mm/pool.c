@@ -76,7 +76,31 @@ static void destroy(struct pool *p)
     kfree(p);
 }
 
-static int create(bool whole, struct pool **out)
+/* What it may have, and by which policies, is what the arguments say now. */
+static void settle(struct pool *p)
+{
+    const struct prefetch_ops *ahead = memory_prefetch_ops();
+
+    p->global = memory_pool_global;
+    p->limit = limit_now(p->global);
+    p->weight = (uint32_t)memory_weight;
+    p->rate_max = (uint32_t)memory_rate;
+    p->ops = memory_policy_ops();
+    p->ahead = ahead == &prefetch_none ? NULL : ahead;
+}
+
+/* The same as for the other one; of that, all this is fixed. */
+static void inherit(struct pool *p, const struct pool *like)
+{
+    p->global = like->global;
+    p->limit = like->limit;
+    p->weight = like->weight;
+    p->rate_max = like->rate_max;
+    p->ops = like->ops;
+    p->ahead = like->ahead;
+}
+
+static int create(const struct pool *like, struct pool **out)
 {
     struct pool *p = kmalloc(sizeof(*p));
 
@@ -86,12 +110,11 @@ static int create(bool whole, struct pool **out)
     wait_init(&p->room);
     for (unsigned i = 0; i < POOL_QUEUES; i++)
         wait_init(&p->busy[i]);
-    p->global = whole;
-    p->limit = limit_now(whole);
+    if (like)
+        inherit(p, like);
+    else
+        settle(p);
     p->reserve = pool_reserve_of(p->limit);
-    p->weight = (uint32_t)memory_weight;
-    p->rate_max = (uint32_t)memory_rate;
-    p->ops = memory_policy_ops();
     p->free_head = NODE_NONE;
     p->nodes = area_alloc(NODES_FIRST * sizeof(*p->nodes));
     int err = p->nodes ? init_policy(p, NODES_FIRST) ?: foresee_init(p, NODES_FIRST) : -ENOMEM;
@@ -113,16 +136,15 @@ static void enlist_locked(struct pool *p)
         global = p;
 }
 
-int pool_join(struct pool **out)
+int pool_join(const struct pool *like, struct pool **out)
 {
-    bool whole = memory_pool_global;
     struct pool *fresh;
-    int err = create(whole, &fresh);
+    int err = create(like, &fresh);
 
     if (err)
         return err;
     bool irq = spin_lock(&pools_lock);
-    struct pool *p = whole && global ? global : fresh;
+    struct pool *p = fresh->global && global ? global : fresh;
     if (p == fresh)
         enlist_locked(p);
     p->spaces++;
@@ -200,7 +222,7 @@ void pool_set_target(struct pool *p, uint32_t frames)
     bool irq = spin_lock(&p->lock);
 
     p->target = frames;
-    p->ops->resize(p->state, filled_of(MIN(frames ? frames : p->limit, p->limit)));
+    p->ops->resize(p->state, MIN(frames ? frames : p->limit, filled_of(p->limit)));
     foresee_resize(p, frames);
     spin_unlock(&p->lock, irq);
 }
@@ -395,12 +417,16 @@ void pool_frame_free(struct pool *p, uint32_t n)
     pool_uncharge_locked(p, 1);
 }
 
+static bool is_leaving(enum node_state state)
+{
+    return state == NODE_GOING || state == NODE_WRITING;
+}
+
 void pool_set_state(struct pool *p, uint32_t n, enum node_state state)
 {
     struct node *node = &p->nodes[n];
 
-    p->leaving -= node->state == NODE_GOING || node->state == NODE_WRITING;
-    p->leaving += state == NODE_GOING || state == NODE_WRITING;
+    pool_leaving_locked(p, is_leaving(state) - is_leaving(node->state));
     p->coming -= node->state == NODE_COMING;
     p->coming += state == NODE_COMING;
     node->state = state;

@@ -80,7 +80,7 @@ struct pool {
     const struct prefetch_ops *ahead; /* [-] of prefetch, or NULL */
     struct prefetch *prefetch;        /* [P] NULL: nothing is prefetched */
     struct lrustack *recency; /* [P] pages by their last use; NULL: the prefetch policy does not look */
-    uint32_t limit;           /* [P] frames it may have              */
+    uint32_t limit;           /* [-] frames it may have              */
     uint32_t target;          /* [P] frames it should have when memory is short; 0: an even part */
     uint32_t planned;         /* [P] frames that its target goes towards (mm/share.h)          */
     uint64_t judged_faults, judged_ns; /* mm/divide.c: major faults, and waited for them, at its last look */
@@ -107,9 +107,9 @@ struct pool {
 
 /* ---- Pools (pool.c).  Thread context unless they say otherwise. ---- */
 bool pools_wanted(void);
-/* The pool for a new space; pool_leave when its last page is gone, which waits for what is still being read or written.
+/* The pool for a new space: as the arguments say now or, of a process that another one starts, like that one's; pool_leave when its last page is gone, which waits for what is still being read or written.
  * -ENOMEM. */
-int pool_join(struct pool **out);
+int pool_join(const struct pool *like, struct pool **out);
 void pool_leave(struct pool *p);
 /* Room for further nodes.  -ENOMEM, also where there are as many as can be. */
 int pool_grow(struct pool *p);

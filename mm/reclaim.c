@@ -15,6 +15,7 @@
 #define HOPELESS_LOOKS 3               /* without a page that could leave: there is no more memory      */
 
 static uint32_t user_frames;   /* [A] of all pools */
+static uint32_t user_leaving;  /* [A] of those, on their way out, or about to be */
 static uint32_t kernel_frames; /* [-] which pools leave alone */
 
 static struct {
@@ -41,7 +42,8 @@ uint32_t pools_memory(void)
     struct frame_stats stats;
 
     frame_stats(&stats);
-    return (uint32_t)MIN(user_limit(), stats.total_pages - MIN(stats.total_pages, kernel_frames));
+    uint64_t most = MIN(user_limit(), stats.total_pages - MIN(stats.total_pages, kernel_frames));
+    return (uint32_t)(most - MIN(most, user_reserve()));
 }
 
 /* Is memory as a whole so short that not `more` frames may be given to pools? */
@@ -49,6 +51,21 @@ static bool memory_short(uint32_t more)
 {
     return __atomic_load_n(&user_frames, __ATOMIC_RELAXED) + more > user_limit() ||
            frame_free_about() < kernel_frames + more;
+}
+
+/* Will it be, when all that is leaving has left?  Then further pages must. */
+static bool memory_stays_short(uint32_t more)
+{
+    uint64_t leaving = __atomic_load_n(&user_leaving, __ATOMIC_RELAXED);
+
+    return __atomic_load_n(&user_frames, __ATOMIC_RELAXED) + (uint64_t)more > user_limit() + leaving ||
+           frame_free_about() + leaving < kernel_frames + more;
+}
+
+void pool_leaving_locked(struct pool *p, int more)
+{
+    p->leaving += (uint32_t)more;
+    __atomic_add_fetch(&user_leaving, (uint32_t)more, __ATOMIC_RELAXED);
 }
 
 static bool charge_locked(struct pool *p)
@@ -97,20 +114,21 @@ static void ask_reclaim(void)
 
 /* ---- Memory as a whole ---- */
 
-static uint32_t excess_of(struct pool *p)
+/* What it has beyond its part, or less than none. */
+static int64_t excess_of(struct pool *p)
 {
     bool irq = spin_lock(&p->lock);
     uint32_t limit = MIN(user_limit(), user_frames),
              target = p->target ? p->target : limit / MAX(pools_number(), 1u);
-    uint32_t has = p->frames - p->leaving;
+    int64_t excess = (int64_t)p->frames - p->leaving - target;
 
     spin_unlock(&p->lock, irq);
-    /* One that has less than its part comes last, by what it has. */
-    return has > target ? has - target + UINT32_MAX / 2 : has;
+    return excess;
 }
 
 struct donor {
-    uint32_t excess, given;
+    int64_t excess;
+    uint32_t given;
     bool found;
 };
 
@@ -134,10 +152,12 @@ static void take_from_donor(struct pool *p, void *arg)
 /* Pages leave the pool that has most beyond its part; how many. */
 static unsigned evict_anywhere(void)
 {
-    struct donor d = {0};
+    struct donor d = {.excess = INT64_MIN};
 
+    __atomic_add_fetch(&user_leaving, DONATION, __ATOMIC_RELAXED);
     pools_each(find_donor, &d);
     pools_each(take_from_donor, &d);
+    __atomic_sub_fetch(&user_leaving, DONATION, __ATOMIC_RELAXED);
     return d.given;
 }
 
@@ -187,13 +207,14 @@ static unsigned shrink(struct pool *p, uint32_t incoming, uint32_t free)
     return left;
 }
 
-static bool is_hope(struct pool *p)
+/* Is something on its way that may give the pool a frame, one of its own or, where others have all of them, anybody's? */
+static bool is_hope(struct pool *p, bool own)
 {
     bool irq = spin_lock(&p->lock);
     bool is = hope_locked(p);
 
     spin_unlock(&p->lock, irq);
-    return is;
+    return is || (!own && __atomic_load_n(&user_leaving, __ATOMIC_RELAXED));
 }
 
 /* True: the caller has the right to a frame.  Whoever finds few left asks for more to be made. */
@@ -219,11 +240,11 @@ int pool_charge(struct pool *p, uint32_t incoming)
 
     while (!try_charge(p)) {
         bool own = at_limit(p);
-        if (own ? shrink(p, incoming, 1) : evict_anywhere()) {
+        if (own ? shrink(p, incoming, 1) : memory_stays_short(1) && evict_anywhere()) {
             hopeless = 0;
             if (try_charge(p))
                 break;
-        } else if (!is_hope(p) && ++hopeless > HOPELESS_LOOKS) {
+        } else if (!is_hope(p, own) && ++hopeless > HOPELESS_LOOKS) {
             return own && !swap_present() ? -EDQUOT : -ENOMEM;
         }
         if (wait_for_room(p, own))
@@ -254,7 +275,7 @@ static void reclaim_for_ever(UNUSED void *arg)
         reclaim.asked = false;
         spin_unlock(&reclaim.lock, irq);
         pools_each(fill_reserve, NULL);
-        while (memory_short(user_reserve()) && evict_anywhere())
+        while (memory_stays_short(user_reserve()) && evict_anywhere())
             sched_point();
     }
 }

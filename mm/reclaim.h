@@ -10,10 +10,12 @@
 
 /* As pool_charge, without waiting for anything to be written: true, or there is none to be had now. */
 bool pool_charge_now(struct pool *p);
-/* So many frames may all pools together have.  Any context. */
+/* So many frames may all pools together keep; a few more are kept free.  Any context. */
 uint32_t pools_memory(void);
 /* [P] held: so many frames of the pool's were given back. */
 void pool_uncharge_locked(struct pool *p, uint32_t frames);
+/* [P] held: so many more of its frames are on their way out. */
+void pool_leaving_locked(struct pool *p, int more);
 /* pool.c: of so many frames so many are kept free: enough for bursts, little enough not to be missed. */
 uint32_t pool_reserve_of(uint32_t limit);
 /* pool.c: how many pools there are; any context. */

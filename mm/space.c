@@ -26,8 +26,9 @@ _Static_assert(REGION_NAME_MAX == REGION_NAME_SIZE, "one length of region names"
 
 /* ---- Life ---- */
 
-int space_create(struct space **out)
+int space_create(const struct space *like, struct space **out)
 {
+    bool pooled = like ? like->pool != NULL : pools_wanted();
     struct space *s = kmalloc(sizeof(*s));
 
     if (!s)
@@ -37,7 +38,7 @@ int space_create(struct space **out)
     s->regions.capacity = REGIONS_FIRST;
     wait_init(&s->unpinned);
     int err = s->regions.items ? arch_space_init(&s->arch, &frame_page_tables) : -ENOMEM;
-    if (!err && pools_wanted() && (err = pool_join(&s->pool)))
+    if (!err && pooled && (err = pool_join(like ? like->pool : NULL, &s->pool)))
         arch_space_destroy(&s->arch);
     if (err) {
         kfree(s->regions.items);

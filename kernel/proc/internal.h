@@ -50,8 +50,9 @@ static inline bool process_ending(const struct process *p)
 
 /* process.c: a pid that nobody has. */
 uint32_t process_reserve_pid(void);
-/* process.c: as process_start; pid: a reserved one, or 0. */
-int process_start_as(const char *const *argv, unsigned argc, uint32_t pid, struct process **out);
+/* process.c: as process_start; parent: whose memory arguments it has, or NULL; pid: a reserved one, or 0. */
+int process_start_as(const char *const *argv, unsigned argc, const struct process *parent, uint32_t pid,
+                     struct process **out);
 /* process.c: one reference more. */
 void process_get(struct process *p);
 /* process.c: the process with this id, referenced, or NULL. */

@@ -69,13 +69,13 @@ void process_put(struct process *p)
         kfree(p);
 }
 
-static struct process *create(const char *name, uint32_t pid)
+static struct process *create(const char *name, const struct process *parent, uint32_t pid)
 {
     struct process *p = kmalloc(sizeof(*p));
 
     if (!p)
         return NULL;
-    if (space_create(&p->space)) {
+    if (space_create(parent ? parent->space : NULL, &p->space)) {
         kfree(p);
         return NULL;
     }
@@ -106,16 +106,17 @@ uint32_t process_reserve_pid(void)
 
 int process_start(const char *const *argv, unsigned argc, struct process **out)
 {
-    return process_start_as(argv, argc, 0, out);
+    return process_start_as(argv, argc, NULL, 0, out);
 }
 
-int process_start_as(const char *const *argv, unsigned argc, uint32_t pid, struct process **out)
+int process_start_as(const char *const *argv, unsigned argc, const struct process *parent, uint32_t pid,
+                     struct process **out)
 {
     struct uthread_start start = {0};
     uint32_t tid;
 
     ASSERT(argc > 0);
-    struct process *p = create(argv[0], pid);
+    struct process *p = create(argv[0], parent, pid);
     if (!p) {
         kprintf("%s: out of memory\n", argv[0]);
         return -ENOMEM;

@@ -168,7 +168,7 @@ static void stacks_have_an_unmapped_page_below_them_and_go_back(void)
 
 static void make_space(void)
 {
-    if (space_create(&space))
+    if (space_create(NULL, &space))
         panic("no memory for a test's space");
 }
 
