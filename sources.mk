@@ -180,6 +180,7 @@ test_mrustack_SRC := mm/mrustack.c
 PREFETCHING := $(filter mm/prefetch%,$(POLICY_SRC)) mm/lrustack.c $(addprefix test/host/,paging.c programs.c traces.c)
 test_prefetch_SRC := $(PREFETCHING)
 test_share_SRC := mm/share.c mm/share_divide.c
+test_share_loop_SRC := mm/share.c mm/share_divide.c
 test_lrudist_SRC := mm/lrudist.c
 test_slots_SRC := mm/slots.c
 MRC := $(addprefix mm/,mrc.c lrudist.c mrustack.c)

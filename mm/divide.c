@@ -15,12 +15,21 @@
 #include "mm/space.h"
 #include "mm/track_args.h"
 
-#define POINTS        65 /* of a curve: 64 steps of memory */
 #define PAGES_MIN     32 /* that every pool keeps          */
 #define MOVED_PART    8  /* of memory, in an epoch, at most */
-#define WORKED_PART   16 /* of an epoch it is thought to have worked at least */
+#define LASTS         64 /* epochs in which moving pages must have paid; so much is remembered at most */
+#define ENOUGH        4  /* accesses to a page, of which memory has so many: no more are remembered    */
 #define WORTH_PART    8  /* of what a pool has, for people: what it would gain by so much, or lose */
 #define GAIN_PERMILLE 20 /* that a new plan must bring      */
+
+/* What is remembered of a pool. */
+struct past {
+    struct pool *of; /* as of the last look; NULL: nobody's */
+    uint32_t pid, epochs, spacing;
+    uint64_t waited_us; /* between the last two looks */
+    bool seen;          /* in this look */
+    struct share_past sum;
+};
 
 static struct division {
     unsigned pools;
@@ -28,10 +37,9 @@ static struct division {
     uint64_t looked_ns, epoch_us; /* the last look, and how long before it the one before was */
     uint64_t faults, waited_us;   /* of all pools, since then                                 */
     uint64_t fault_us;            /* that a fault took when there were any last               */
-    struct pool *of[SHARE_POOLS_MAX];
-    uint32_t pid[SHARE_POOLS_MAX];
+    struct past past[SHARE_POOLS_MAX];
+    struct past *of[SHARE_POOLS_MAX];
     struct share_pool pool[SHARE_POOLS_MAX];
-    uint64_t misses[SHARE_POOLS_MAX][POINTS];
     struct share room;
 } * division; /* the thread's own */
 
@@ -50,17 +58,54 @@ static uint64_t misses_with(const struct space *s, uint32_t pages)
     return s->pool->ops == &replace_mru ? mru : MIN(lru, mru);
 }
 
-/* Microseconds since the last look in which its threads, taken for one, did not wait for pages.  [P] held. */
-static uint64_t worked_locked(struct pool *p)
+/* What is remembered of the space's pool, if anything. */
+static struct past *past_of(const struct space *s)
 {
     struct division *d = division;
-    uint64_t waited_us = (p->stats.waited_ns - p->judged_ns) / 1000;
+    struct past *nobodys = NULL;
 
+    for (unsigned i = 0; i < SHARE_POOLS_MAX; i++) {
+        struct past *past = &d->past[i];
+        if (past->of == s->pool && past->pid == s->pid && past->spacing == d->spacing)
+            return past;
+        if (!past->of)
+            nobodys = past;
+    }
+    if (nobodys)
+        *nobodys = (struct past){.of = s->pool, .pid = s->pid, .spacing = d->spacing};
+    return nobodys;
+}
+
+/* The time since the last look, in which its threads, taken for one, worked or waited for pages.  [P] held. */
+static void look_back_locked(struct pool *p, struct past *past)
+{
+    struct division *d = division;
+    int64_t epoch_us = (int64_t)d->epoch_us;
+
+    past->waited_us = (p->stats.waited_ns - p->judged_ns) / 1000;
+    past->sum.over = MAX(past->sum.over + epoch_us - (int64_t)past->waited_us, -epoch_us);
     d->faults += p->stats.major_faults - p->judged_faults;
-    d->waited_us += waited_us;
+    d->waited_us += past->waited_us;
     p->judged_faults = p->stats.major_faults;
     p->judged_ns = p->stats.waited_ns;
-    return MAX(d->epoch_us - MIN(waited_us, d->epoch_us), d->epoch_us / WORKED_PART);
+}
+
+/* The curve of an epoch that has ended since the last look is remembered. */
+static void remember(struct space *s, struct past *past)
+{
+    const struct division *d = division;
+    uint32_t epochs = track_curve_epochs(s);
+    uint64_t misses[SHARE_POINTS];
+
+    if (!epochs || epochs == past->epochs)
+        return;
+    past->epochs = epochs;
+    for (unsigned i = 0; i < SHARE_POINTS; i++) {
+        misses[i] = misses_with(s, i * d->spacing);
+        if (i)
+            misses[i] = MIN(misses[i], misses[i - 1]);
+    }
+    share_past_add(&past->sum, misses, ENOUGH * (uint64_t)d->memory, LASTS * track_epoch_ms * 1000);
 }
 
 static void add(struct space *s, UNUSED void *arg)
@@ -70,29 +115,28 @@ static void add(struct space *s, UNUSED void *arg)
 
     if (!p || p->global || d->pools == SHARE_POOLS_MAX)
         return;
-    uint64_t *misses = d->misses[d->pools];
-    for (unsigned i = 0; i < POINTS; i++) {
-        misses[i] = misses_with(s, i * d->spacing);
-        if (i)
-            misses[i] = MIN(misses[i], misses[i - 1]);
-    }
+    struct past *past = past_of(s);
+    if (!past)
+        return;
+    past->seen = true;
     bool irq = spin_lock(&p->lock);
-    uint32_t target = p->target, planned = p->planned;
-    uint64_t worked_us = worked_locked(p);
+    uint32_t target = p->target, planned = p->planned, held = p->frames - p->leaving;
+    look_back_locked(p, past);
     spin_unlock(&p->lock, irq);
-    d->of[d->pools] = p;
-    d->pid[d->pools] = s->pid;
+    remember(s, past);
+    d->of[d->pools] = past;
     d->pool[d->pools++] = (struct share_pool){
-        .misses = misses,
-        .points = POINTS,
+        .misses = past->sum.misses,
+        .points = past->epochs ? SHARE_POINTS : 0,
         .spacing = d->spacing,
-        .work = MIN(MAX(worked_us, (uint64_t)1), SHARE_WORK_MAX),
+        .work = MIN(MAX(past->sum.work, (uint64_t)1), SHARE_WORK_MAX),
         .seen = SHARE_SEEN_UNKNOWN,
         .minimum = MIN((uint32_t)PAGES_MIN, d->memory / SHARE_POOLS_MAX),
         .weight = p->weight,
         .high = p->rate_max,
         .pages = target,
         .planned = planned,
+        .held = held,
     };
 }
 
@@ -115,16 +159,15 @@ static void record(unsigned i, uint32_t before, const struct pool_division *wort
 {
     const struct share_pool *s = &division->pool[i];
 
-    telemetry_memory_plan(
-        division->pid[i], worth->goal,
-        &(struct telemetry_plan){.before = before,
-                                 .planned = s->planned,
-                                 .target = s->pages,
-                                 .waited_us = division->epoch_us - MIN(s->work, division->epoch_us),
-                                 .lost = worth->lost,
-                                 .step = worth->step,
-                                 .lost_more = worth->lost_more,
-                                 .lost_less = worth->lost_less});
+    telemetry_memory_plan(division->of[i]->pid, worth->goal,
+                          &(struct telemetry_plan){.before = before,
+                                                   .planned = s->planned,
+                                                   .target = s->pages,
+                                                   .waited_us = division->of[i]->waited_us,
+                                                   .lost = worth->lost,
+                                                   .step = worth->step,
+                                                   .lost_more = worth->lost_more,
+                                                   .lost_less = worth->lost_less});
 }
 
 static void tell(struct pool *p, UNUSED void *arg)
@@ -132,7 +175,7 @@ static void tell(struct pool *p, UNUSED void *arg)
     struct division *d = division;
 
     for (unsigned i = 0; i < d->pools; i++) {
-        if (d->of[i] != p)
+        if (d->of[i]->of != p)
             continue;
         struct pool_division worth = worth_of(&d->pool[i]);
         bool irq = spin_lock(&p->lock);
@@ -156,7 +199,7 @@ static void print(const struct share_report *report)
             d->memory, report->moved, (unsigned long long)report->cost,
             (unsigned long long)report->cost_best);
     for (unsigned i = 0; i < d->pools; i++)
-        kprintf("%s%u:%u", i ? "," : "", d->pid[i], d->pool[i].planned);
+        kprintf("%s%u:%u", i ? "," : "", d->of[i]->pid, d->pool[i].planned);
     kprintf("\n");
 }
 
@@ -168,6 +211,7 @@ static void divide(void)
         .step = d->spacing,
         .move_max = MAX(d->memory / MOVED_PART, 1u),
         .hysteresis_permil = GAIN_PERMILLE,
+        .lasts = LASTS * track_epoch_ms * 1000,
     };
     struct share_report report;
 
@@ -182,18 +226,31 @@ static void divide(void)
         print(&report);
 }
 
+/* Pools that were not there any more, and whoever has their addresses now. */
+static void forget_ended(void)
+{
+    for (unsigned i = 0; i < SHARE_POOLS_MAX; i++) {
+        struct past *past = &division->past[i];
+        if (!past->seen)
+            past->of = NULL;
+        past->seen = false;
+    }
+}
+
 static void divide_for_ever(UNUSED void *arg)
 {
     for (;;) {
         sched_sleep_until(arch_clock_ns() + track_epoch_ms * NS_PER_MS);
         division->memory = pools_memory();
-        division->spacing = MAX(division->memory / (POINTS - 1), 1u);
+        division->spacing = MAX((division->memory + SHARE_POINTS - 2) / (SHARE_POINTS - 1), 1u);
         division->pools = 0;
         division->faults = division->waited_us = 0;
         division->epoch_us = (arch_clock_ns() - division->looked_ns) / 1000;
         division->looked_ns = arch_clock_ns();
+        track_deliver();
         track_each_curve(add, NULL);
         divide();
+        forget_ended();
     }
 }
 

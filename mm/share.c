@@ -44,17 +44,12 @@ static bool holds(const struct share *s, const struct share_pool *pool, unsigned
     return planned == memory;
 }
 
-/* What one epoch must save for so many pages to move: misses, or the speed that is lost while they are read again. */
-static uint64_t price(const struct share_pool *pool, unsigned pools, uint64_t moves)
+/* What must be saved for so many pages to move: misses in an epoch, or the speed that is lost while they are read again. */
+static uint64_t price(const struct share_config *c, const struct share_pool *pool, uint64_t moves)
 {
-    uint64_t longest = 0, lost = 0;
-
-    for (unsigned i = 0; i < pools; i++) {
-        uint64_t time = pool[i].work + pool[i].fault_time * share_misses(&pool[i], pool[i].pages);
-        longest = MAX(longest, time);
-        lost = MAX(lost, pool[i].fault_time);
-    }
-    return (lost ? moves * lost / (longest / 1000000 + 1) : moves) / WORTH_EPOCHS;
+    if (!pool[0].fault_time)
+        return moves / WORTH_EPOCHS;
+    return c->lasts ? moves * pool[0].fault_time * 1000000 / c->lasts : 0;
 }
 
 /* Whether the best division is worth a new plan; sets the report's costs. */
@@ -72,7 +67,7 @@ static bool worth_it(const struct share *s, const struct share_config *c, const 
     uint64_t saved = report->cost - report->cost_best;
     if (saved <= report->cost / 1000 * h + report->cost % 1000 * h / 1000)
         return false;
-    return c->goal == SHARE_FAIRNESS || saved >= price(pool, pools, moves);
+    return c->goal == SHARE_FAIRNESS || saved >= price(c, pool, moves);
 }
 
 /* Part of amount for a pool that is `own` of `all`, `before` of which were before it: parts add up to amount. */
@@ -134,4 +129,15 @@ int share_epoch(struct share *s, const struct share_config *config, struct share
         pool[i].planned = s->best[i];
     report->moved = approach(config, pool, pools);
     return 0;
+}
+
+void share_past_add(struct share_past *p, const uint64_t *misses, uint64_t accesses, uint64_t work)
+{
+    unsigned shift = p->misses[0] > accesses || p->work > work;
+    uint64_t done = p->over > 0 ? (uint64_t)p->over : 0;
+
+    p->over -= (int64_t)done;
+    p->work = (p->work >> shift) + done;
+    for (unsigned i = 0; i < SHARE_POINTS; i++)
+        p->misses[i] = (p->misses[i] >> shift) + misses[i];
 }

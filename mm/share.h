@@ -13,9 +13,11 @@
  * It becomes the plan if it is better than the old one by more than the hysteresis, and pools go towards the plan by a
  * bounded number of pages an epoch.
  *
- * A curve holds for the work that was done in an epoch.  Where that is time, and fault_time is known, the same work takes work + fault_time *
+ * A curve holds for the work that was done meanwhile.  Where that is time, and fault_time is known, the same work takes work + fault_time *
  * misses with other memory: a program that misses seldom is faster, and would miss more often in the same time.  Rates are misses
  * per million of that time, or of work.  A curve that foretells other misses than were seen is scaled to them.
+ * A program that waits for most of its accesses makes few: an epoch of them says next to nothing of what it would do with more memory.  So curves
+ * are remembered by accesses, not by time (struct share_past).
  * Pure: memory comes from the caller, nothing is locked; one caller at a time for each struct.
  */
 #pragma once
@@ -25,6 +27,7 @@ enum {
     SHARE_POOLS_MAX = 64,
     SHARE_STEPS_MAX = 128,
     SHARE_WEIGHT_MAX = 64,
+    SHARE_POINTS = SHARE_STEPS_MAX + 1, /* of a curve in struct share_past */
     SHARE_SEEN_UNKNOWN = -1,
 };
 #define SHARE_WORK_MAX   ((uint64_t)1 << 40)
@@ -39,22 +42,26 @@ struct share_config {
     uint32_t move_max; /* pages that change their pool in an epoch, at least 1                        */
     uint32_t
         hysteresis_permil; /* 0..1000: better by so much of what the old plan would cost                  */
+    uint64_t
+        lasts; /* where fault_time is known: moving pages must have paid in so much time; 0: it costs nothing */
 };
 
 struct share_pool {
-    /* What is known of it.  misses: lambda at 0, spacing, 2 * spacing, ... pages, not rising; of one epoch, as long for all pools. */
+    /* What is known of it.  misses: lambda at 0, spacing, 2 * spacing, ... pages, not rising; where fault_time is not known, of as long a time
+     * for all pools. */
     const uint64_t *misses;
-    uint32_t points;     /* 0: no curve yet; it gets an equal part                                   */
+    uint32_t points;     /* 0: no curve yet; it gets an equal part, or keeps what it holds           */
     uint32_t spacing;    /* pages, at least 1                                                        */
-    uint64_t work;       /* done in the epoch, besides waiting for pages: 1..SHARE_WORK_MAX          */
+    uint64_t work;       /* done meanwhile, besides waiting for pages: 1..SHARE_WORK_MAX             */
     uint64_t fault_time; /* that a miss costs, in the unit of work, of all pools or none; 0..SHARE_WORK_MAX */
-    int64_t seen;        /* misses in the epoch with the pages it has, or SHARE_SEEN_UNKNOWN         */
+    int64_t seen;        /* misses meanwhile with the pages it has, or SHARE_SEEN_UNKNOWN            */
     /* What is asked for. */
     uint32_t minimum;   /* pages, always granted                                         */
     uint32_t weight;    /* 1..SHARE_WEIGHT_MAX                                           */
     uint64_t low, high; /* rates of the service goal; high 0: none asked for; low <= high */
     /* What it has, and is to have; 0 for a new pool. */
     uint32_t pages, planned;
+    uint32_t held; /* that are really its own: what a pool without a curve is to keep */
 };
 
 /* What an epoch's decision was. */
@@ -85,6 +92,16 @@ int share_divide(struct share *s, const struct share_config *config, const struc
  */
 int share_epoch(struct share *s, const struct share_config *config, struct share_pool *pool, unsigned pools,
                 uint32_t memory, struct share_report *report);
+
+/* A pool's last accesses to pages used before: how many would have missed with 0, spacing, 2 * spacing, ... pages, and the work done from one
+ * to the other. */
+struct share_past {
+    uint64_t misses[SHARE_POINTS], work;
+    int64_t
+        over; /* work since, which its caller adds; waits are counted when they end, so that an epoch may have less than none */
+};
+/* A curve of the accesses since the last one, not rising.  When there are more accesses or work than is enough, half of them are forgotten. */
+void share_past_add(struct share_past *p, const uint64_t *misses, uint64_t accesses, uint64_t work);
 
 /* Misses foretold with so many pages. */
 uint64_t share_misses(const struct share_pool *pool, uint32_t pages);

@@ -109,7 +109,24 @@ static uint64_t sum(const uint32_t *pages, unsigned pools)
     return total;
 }
 
-/* Every pool between its minimum and all memory; one without a curve at an equal part, if the minima leave it that. */
+/* Pools without a curve are to have what they hold, up to `most`, and at least so many, as far as that is left; how many are then. */
+static uint32_t keep_unknown(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t left,
+                             uint32_t most, uint32_t least)
+{
+    for (unsigned i = 0; i < pools; i++) {
+        uint32_t wanted = MAX(MIN(pool[i].held, most), least);
+        uint32_t more = MIN(wanted - MIN(wanted, s->low[i]), left);
+        if (pool[i].points)
+            continue;
+        s->low[i] += more;
+        s->high[i] = s->low[i];
+        left -= more;
+    }
+    return left;
+}
+
+/* Every pool between its minimum and all memory.  What one without a curve would miss is not known: it keeps what it holds, first of all an
+ * equal part of that, and may have an equal part. */
 static void set_bounds(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
 {
     uint32_t left = memory;
@@ -119,14 +136,10 @@ static void set_bounds(struct share *s, const struct share_pool *pool, unsigned 
         s->high[i] = memory;
         left -= pool[i].minimum;
     }
-    for (unsigned i = 0; i < pools; i++) {
-        uint32_t more = memory / pools - MIN(memory / pools, pool[i].minimum);
-        if (pool[i].points)
-            continue;
-        s->low[i] += MIN(more, left);
-        s->high[i] = s->low[i];
-        left -= MIN(more, left);
-    }
+    uint32_t equal = memory / pools;
+    left = keep_unknown(s, pool, pools, left, equal, 0);
+    left = keep_unknown(s, pool, pools, left, UINT32_MAX, 0);
+    keep_unknown(s, pool, pools, left, UINT32_MAX, equal);
 }
 
 /* Raises low[] to what every pool needs for the lowest level of rates that memory allows. */
@@ -215,6 +228,15 @@ static void divide_steps(struct share *s, const struct share_config *c, const st
     }
 }
 
+/* Steps may end behind where a curve does: what saves nothing is left over again. */
+static void trim(struct share *s, const struct share_pool *pool, unsigned pools)
+{
+    for (unsigned i = 0; i < pools; i++) {
+        if (pool[i].points)
+            s->best[i] = pages_for(&pool[i], share_rate(&pool[i], s->best[i]), s->low[i], s->best[i]);
+    }
+}
+
 /* The pool has up to limit pages, of those left. */
 static uint32_t fill(uint32_t *pages, uint32_t limit, uint32_t left)
 {
@@ -277,6 +299,7 @@ int share_divide(struct share *s, const struct share_config *config, const struc
     else if (config->goal == SHARE_SERVICE)
         serve(s, pool, pools, memory);
     divide_steps(s, config, pool, pools, memory);
+    trim(s, pool, pools);
     spread(s, pool, pools, memory);
     ASSERT(sum(s->best, pools) == memory);
     return 0;

@@ -9,6 +9,7 @@
 #include "hpm/path/path.h"
 #include "kernel/printf.h"
 #include "mm/divide.h"
+#include "mm/memory_args.h"
 #include "mm/mrc.h"
 #include "mm/page_index.h"
 #include "mm/space.h"
@@ -31,11 +32,14 @@ static bool mru_wanted(const struct space *s)
     return track_curves_wanted == TRACK_CURVES_ON || (s->pool && divide_looks_at_mru(s->pool));
 }
 
-/* Groups of a page, larger ones where that would be too many. */
+/* Groups of a page, larger ones where that would be too many.  Who divides memory remembers curves itself. */
 static struct mrc_config config_for(uint32_t numbers, bool lru_only)
 {
-    return (struct mrc_config){
-        .nodes = numbers, .group = 1, .memory = numbers, .decay_shift = 1, .lru_only = lru_only};
+    return (struct mrc_config){.nodes = numbers,
+                               .group = 1,
+                               .memory = numbers,
+                               .decay_shift = memory_goal ? 0 : 1,
+                               .lru_only = lru_only};
 }
 
 static void drop(struct curve *c)
@@ -125,6 +129,11 @@ static void touch_sampled(struct curve *c, const uint64_t *entry, size_t n)
     }
 }
 
+static uint64_t epoch_ticks(void)
+{
+    return track_epoch_ms * arch_ticks_hz() / 1000;
+}
+
 static void take(struct space *s, const struct page_run *run)
 {
     struct curve *c = s->curve;
@@ -139,10 +148,22 @@ static void take(struct space *s, const struct page_run *run)
     for (unsigned part = 0; part < 2; part++)
         (shift ? touch_sampled : touch)(c, run->entry[part], run->count[part]);
     /* A batch may have ended before the curve began. */
-    if (run->time < c->epoch_began + track_epoch_ms * arch_ticks_hz() / 1000)
+    if (run->time < c->epoch_began + epoch_ticks())
         return;
     c->epoch_began = run->time;
     mrc_epoch(c->mrc);
+}
+
+uint32_t track_curve_epochs(struct space *s)
+{
+    struct curve *c = s->curve;
+    uint64_t now = arch_ticks_near();
+
+    if (now >= c->epoch_began + 2 * epoch_ticks()) {
+        c->epoch_began = now;
+        mrc_epoch(c->mrc);
+    }
+    return c->mrc->epochs;
 }
 
 bool track_curve(struct space *s, struct track_curve *out)

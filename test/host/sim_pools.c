@@ -166,8 +166,8 @@ static void compare(const enum trace_kind kind[PROGRAMS], unsigned memory_pct, u
     for (unsigned goal = SHARE_GOALS; goal-- > 0;) {
         if (goal == SHARE_SERVICE) /* its turn is global allocation's */
             m.global = true;
-        m.config =
-            (struct share_config){.goal = goal, .step = STEP, .move_max = 1024, .hysteresis_permil = 20};
+        m.config = (struct share_config){
+            .goal = goal, .step = STEP, .move_max = 1024, .hysteresis_permil = 20, .lasts = 8 * EPOCH};
         begin(&m, trace, PROGRAMS * PAGES * memory_pct / 100);
         run(&m, time);
         uint64_t ops = m.program[0].ops + m.program[1].ops;

@@ -108,6 +108,17 @@ static void a_loop_gets_all_its_pages_or_none(void **state)
     assert_int_equal(f->share.best[0], 80);
 }
 
+static void a_step_that_ends_behind_the_cliff_leaves_pages_to_others(void **state)
+{
+    struct fixture *f = *state;
+
+    make_slope(f, 0, 1200);
+    make_loop(f, 1, 64, 5000);
+    f->pool[1].minimum = 5;
+    divide(f, 80);
+    assert_int_equal(f->share.best[1], 64);
+}
+
 static void a_weight_counts_as_so_many_misses(void **state)
 {
     struct fixture *f = *state;
@@ -276,6 +287,33 @@ static void a_pool_without_a_curve_gets_an_equal_part(void **state)
     }
 }
 
+static void a_pool_without_a_curve_keeps_what_it_holds(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned goal = 0; goal < SHARE_GOALS; goal++) {
+        f->config.goal = goal;
+        make_slope(f, 0, 5000);
+        make_slope(f, 1, 0);
+        f->pool[1].points = 0;
+        f->pool[1].held = 70;
+        f->pool[1].high = 400; /* no rate is known to be kept */
+        divide(f, 81);
+        assert_int_equal(f->share.best[1], 70);
+        /* Of several, each an equal part of what it holds first; one that does not use its part leaves it to the others. */
+        make_slope(f, 2, 0);
+        f->pool[2].points = 0;
+        f->pool[2].held = 40;
+        f->pool[0].points = 0;
+        f->pool[0].held = 10;
+        divide(f, 90);
+        assert_int_equal(f->share.best[0], 10);
+        assert_in_range(f->share.best[1], 30, 50);
+        assert_in_range(f->share.best[2], 30, 40);
+        f->pools = 2;
+    }
+}
+
 static void a_pool_that_wants_nothing_gets_none_of_what_is_over(void **state)
 {
     struct fixture *f = *state;
@@ -366,6 +404,71 @@ static void a_few_misses_are_not_worth_many_moves(void **state)
     f->pool[0].pages = f->pool[0].planned = 96;
     epoch(f, 96, &report);
     assert_false(report.replanned);
+}
+
+/* A page takes as long to read as a miss: half of the speed is regained by 1000 moves of one time unit in 2000. */
+static void moves_must_pay_while_the_plan_lasts(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+
+    for (unsigned pays = 0; pays < 2; pays++) {
+        make_slope(f, 0, 0);
+        make_slope(f, 1, 1000);
+        f->pool[0].fault_time = f->pool[1].fault_time = 1000;
+        f->pool[0].pages = f->pool[0].planned = 96;
+        f->pool[1].pages = f->pool[1].planned = 0;
+        f->config.lasts = pays ? 2 * 96000 + 2000 : 2 * 96000 - 2000;
+        epoch(f, 96, &report);
+        assert_int_equal(report.replanned, pays);
+    }
+}
+
+static void the_past_is_of_accesses_and_not_of_epochs(void **state)
+{
+    struct share_past past = {0};
+    uint64_t misses[SHARE_POINTS] = {0};
+
+    (void)state;
+    /* One in a hundred of an epoch's 30 misses with 10 steps, which none of these epochs can tell from none. */
+    misses[0] = 30;
+    for (unsigned epoch = 0; epoch < 100; epoch++) {
+        misses[10] = epoch % 10 == 0 ? 3 : 0;
+        past.over += 100;
+        share_past_add(&past, misses, 10000, 1000000);
+    }
+    assert_int_equal(past.misses[0], 3000);
+    assert_int_equal(past.misses[10], 30);
+    assert_int_equal(past.work, 10000);
+    /* Many accesses make it forget in a few epochs, and so does much work without any. */
+    misses[0] = 20000;
+    misses[10] = 0;
+    for (unsigned epoch = 0; epoch < 6; epoch++)
+        share_past_add(&past, misses, 10000, 1000000);
+    assert_int_equal(past.misses[10], 0);
+    memset(misses, 0, sizeof misses);
+    for (unsigned epoch = 0; epoch < 24; epoch++) {
+        past.over += 500000;
+        share_past_add(&past, misses, 10000, 1000000);
+    }
+    assert_int_equal(past.misses[0], 0);
+    assert_in_range(past.work, 500000, 1500000);
+}
+
+/* A wait that began in the epoch before is counted in this one. */
+static void work_less_than_none_is_made_up_for(void **state)
+{
+    struct share_past past = {0};
+    uint64_t misses[SHARE_POINTS] = {1};
+
+    (void)state;
+    past.over = -300;
+    share_past_add(&past, misses, 100, 100000);
+    assert_int_equal(past.work, 0);
+    past.over += 1000;
+    share_past_add(&past, misses, 100, 100000);
+    assert_int_equal(past.work, 700);
+    assert_int_equal(past.over, 0);
 }
 
 static void new_pools_and_other_memory_are_planned_for_at_once(void **state)
@@ -488,6 +591,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(pages_go_where_each_saves_most),
         TEST(a_loop_gets_all_its_pages_or_none),
+        TEST(a_step_that_ends_behind_the_cliff_leaves_pages_to_others),
         TEST(a_weight_counts_as_so_many_misses),
         TEST(what_a_miss_costs_counts_by_how_much_a_program_is_slowed),
         TEST(no_division_in_steps_costs_less),
@@ -496,11 +600,15 @@ int main(void)
         TEST(a_service_is_kept_before_misses_are_saved),
         TEST(the_heaviest_service_comes_first),
         TEST(a_pool_without_a_curve_gets_an_equal_part),
+        TEST(a_pool_without_a_curve_keeps_what_it_holds),
         TEST(a_pool_that_wants_nothing_gets_none_of_what_is_over),
         TEST(a_curve_is_scaled_to_what_was_seen),
         TEST(pools_approach_the_plan_by_so_many_pages_an_epoch),
         TEST(a_little_better_is_not_worth_a_new_plan),
         TEST(a_few_misses_are_not_worth_many_moves),
+        TEST(moves_must_pay_while_the_plan_lasts),
+        TEST(the_past_is_of_accesses_and_not_of_epochs),
+        TEST(work_less_than_none_is_made_up_for),
         TEST(new_pools_and_other_memory_are_planned_for_at_once),
         TEST(a_new_pool_has_its_equal_part_planned_before_it_has_a_curve),
         TEST(any_epochs_keep_the_sum_and_the_bound),
