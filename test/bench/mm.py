@@ -21,8 +21,9 @@ its life.  A result whose sum is not that of the run with ample memory is check=
 policy     time by replacement policy and memory; opt: the time of the run with ample memory and a disk latency for each miss of
            the optimum on that run's recorded trace
 pools      two programs, all memory in one pool or divided by a goal: user instructions per cycle of both together from when both
-           have filled their arrays until one of them ends; faults a second of each in the second half of the time both run.
-           With goal=global faults are of both together; with goal=service each may have RATE a second, the first program before the other
+           have filled their arrays until one of them ends; faults a second of each in the second half of that time.
+           With goal=global faults are of both together; with goal=service the first program asks for RATE faults a second at most, the other
+           for nothing
 prefetch   recall: faults avoided; precision: of prefetched pages those used; io: pages moved, more than without
 disk       with a tenth of the disk's bandwidth, and with an infinite one as [A] assumed
 virtio     on plain QEMU and its virtio disk: host time, for which the host's load matters; of the figures, faults alone do not depend on it
@@ -118,7 +119,7 @@ def program_regret(bench, times):
 
 
 def window(path):
-    """User instructions per cycle of all CPUs together from the last mark start to the next mark end, and the time."""
+    """User instructions per cycle of all CPUs together from the last mark start to the next mark end, and when these were, in ms."""
     marks = []
     with open(path, encoding="ascii") as f:
         for line in f:
@@ -132,13 +133,12 @@ def window(path):
     if len(starts) != 2 or not ends:
         return None
     time = ends[0][1] - starts[1][1]
-    return (ends[0][2] - starts[1][2]) / time, time
+    return (ends[0][2] - starts[1][2]) / time, starts[1][1] * CYCLES_NS / 1e6, ends[0][1] * CYCLES_NS / 1e6
 
 
-def fault_rate(figures, ms):
-    """Faults a second in the second half of so many milliseconds."""
-    looks = [look for look in figures["looks"] if look[0] <= ms]
-    later = [look for look in looks if look[0] >= ms / 2]
+def fault_rate(figures, start, end):
+    """Faults a second in the second half of this time; looks are by a clock that began when the program did, at most `start` after the boot."""
+    later = [look for look in figures["looks"] if (start + end) / 2 <= look[0] <= end - start]
     if len(later) < 2:
         return 1000 * figures["major"] / figures["ms"]
     return 1000 * (later[-1][1] - later[0][1]) / (later[-1][0] - later[0][0])
@@ -160,16 +160,17 @@ def part_pools(bench):
     jobs = []
     for percent in o.set["pools_percents"].split():
         for goal in o.set["goals"].get(percent, o.set["goals"][""]).split():
-            how = "mem.pool=global" if goal == "global" else f"mem.goal={goal}" + (f" mem.rate={RATE}" if goal == "service" else "")
+            how = "mem.pool=global" if goal == "global" else f"mem.goal={goal}"
+            own = f"mem.rate={RATE}" if goal == "service" else ""
             for seed in range(1, seeds_of(bench, percent, goal) + 1):
                 jobs.append(((int(percent), goal, seed), bench.run, (
                     f"pools-{percent}-{goal}-{seed}", f"mem.user={pages * int(percent) // 100 * 4}K mem.track=always mem.epoch_ms={o.set['epoch_ms']} {how}",
-                    programs, None, 4, 3000, None, seed, False, o.set["epoch_ms"])))
+                    programs, None, 4, 3000, None, seed, False, o.set["epoch_ms"], own)))
     speeds, gains, seen = {}, [], {}
     for (percent, goal, seed), found in bench.each(jobs):
         ipc = window(os.path.join(o.out, f"pools-{percent}-{goal}-{seed}", "truth.txt")) if found else None
         if ipc:
-            seen.setdefault((percent, goal), []).append((ipc[0], found))
+            seen.setdefault((percent, goal), []).append((ipc[0], found, ipc[1:]))
         if seed < seeds_of(bench, str(percent), goal):
             continue
         head = f"RESULT mm.pools arch={o.arch} programs={'+'.join(names)} memory_pct={percent} goal={goal}"
@@ -178,13 +179,13 @@ def part_pools(bench):
             bench.say(head + " check=failed")
             bench.failed = True
             continue
-        speed, figures = runs[len(runs) // 2]
+        speed, figures, when = runs[len(runs) // 2]
         speeds[percent, goal] = speed
         base = speeds.get((percent, "global"))
         fewer = 100 * (1 - base / speed) if base else 0.0
         if base and goal == "throughput":
             gains.append(fewer)
-        rates = [fault_rate(f, min(g["ms"] for g in figures)) for f in figures]
+        rates = [fault_rate(f, *when) for f in figures]
         bench.say(f"{head} ipc={speed:.4f} ipc_min={runs[0][0]:.4f} ipc_max={runs[-1][0]:.4f} seeds={len(runs)} fewer_cycles_pct={fewer:.1f} "
                   f"faults_per_s={','.join(f'{r:.0f}' for r in rates)} major={','.join(str(f['major']) for f in figures)} "
                   f"ops_per_s={figures[0].get('ops_per_s', '-')} check={','.join(f['check'] for f in figures)}")

@@ -26,13 +26,15 @@ APPS = {
     "cube": ("cube mb=2", "cube mb=48"),
     "warehouse": ("warehouse warehouses=1 threads=1 scale=12 ms=500", "warehouse warehouses=2 threads=1 scale=100 ms=5000"),
 }
+# Of part pools, by percent of memory.
+GOALS = {"": "global throughput", "60": "global throughput fairness", "75": "global throughput service"}
 SETTINGS = {
     True: {
         "pab": 128, "tlb": 16, "mem": "128M", "disk": "64M",
         "apps": "lu-contiguous fft cg", "percents": {"lu-contiguous": "50 75 85", "fft": "50", "cg": "75"},
         "prefetch_apps": "fft cg lu-rows", "prefetch_percents": "50",
-        "pools": ("warehouse warehouses=1 threads=1 scale=12 ms=800", "sp mb=2 rounds=12"), "epoch_ms": 30,
-        "pools_percents": "40 50 60 75 90", "goals": {"": "global throughput", "60": "global throughput fairness service"},
+        "pools": ("warehouse warehouses=1 threads=1 scale=12 ms=1600", "sp mb=2 rounds=24"), "epoch_ms": 30,
+        "pools_percents": "40 50 60 75 90", "goals": GOALS,
         "disk_runs": (("fft", "mem.prefetch=none"), ("fft", "mem.prefetch=ppg")),
         "pabs": "128 256 512", "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=ppg")),
         "track": "fft mg",
@@ -41,8 +43,8 @@ SETTINGS = {
         "pab": 2048, "tlb": 128, "mem": "512M", "disk": "512M",
         "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube", "percents": {"": "25 40 55 70 85 100"},
         "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse", "prefetch_percents": "40 50 75",
-        "pools": ("warehouse warehouses=2 threads=1 scale=100 ms=20000", "sp mb=48 rounds=50"), "epoch_ms": 1000,
-        "pools_percents": "30 45 60 75 90", "goals": {"": "global throughput fairness service"},
+        "pools": ("warehouse warehouses=2 threads=1 scale=100 ms=60000", "sp mb=48 rounds=150"), "epoch_ms": 1000,
+        "pools_percents": "30 45 60 75 90", "goals": GOALS,
         "disk_runs": (("lu-contiguous", "mem.policy=lru"), ("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=none"),
                       ("fft", "mem.prefetch=ppg")),
         "pabs": "128 512 2048 8192 32768",
@@ -114,6 +116,14 @@ def memstat_figures(lines):
     match = re.match(r"memstat: \S+ ([0-9.]+) ms", text)
     found["ms"] = float(match.group(1)) if match else 0.0
     return found
+
+
+def series_figures(line):
+    """The same of a line of memstat format=series."""
+    figures = pairs(line)
+    if not figures.keys() >= {"program", "ms", "first", *COUNTS}:
+        return {}  # another program's line came between
+    return {"ms": float(figures["ms"]), **{key: int(figures[key]) for key in ("first", *COUNTS) if key != "ms"}}
 
 
 def digest(files):
@@ -190,10 +200,12 @@ class Bench:
             self.note(out, said, lines, status)
         return lines, status
 
-    def run(self, name, arguments, programs, pab=None, smp=1, timeout=3000, page=None, seed=1, plain=False, interval=0):
-        """One boot.  A dict for each program, with the figures of its RESULT and of memstat; None: it failed.  plain: on plain QEMU."""
+    def run(self, name, arguments, programs, pab=None, smp=1, timeout=3000, page=None, seed=1, plain=False, interval=0, own=""):
+        """One boot.  A dict for each program, with the figures of its RESULT and of memstat, and with an interval those of all looks; None: it
+        failed.  plain: on plain QEMU; own: arguments of the first program alone."""
         o = self.o
-        line = " & ".join(f"memstat regions=0 interval={interval} -- {p}" for p in programs)
+        looks = f"format=series interval={interval}" if interval else "interval=0"
+        line = f"{own} ".lstrip() + " & ".join(f"memstat regions=0 {looks} -- {p}" for p in programs)
         append = f"swap={'virtio' if plain else 'model'} mem.pab={pab or o.set['pab']} {arguments} -- {line}"
         plugin = f"tlb={o.set['tlb']},disk={o.set['disk']},disk_latency={o.latency},disk_page={o.page if page is None else page},seed={seed}"
         console, status = self.boot(name, "" if plain else plugin, append, smp, timeout)
@@ -215,7 +227,12 @@ class Bench:
                 app = line.split()[1].rstrip(",")
                 figures = memstat_figures([line] + console[i + 1:i + 7])
                 found.setdefault(app, {}).update(figures)
-                found[app].setdefault("looks", []).append((figures["ms"], figures["major"]))
+            elif line.startswith("MEMORY "):
+                figures = series_figures(line)
+                if figures:
+                    app = found.setdefault(pairs(line)["program"], {})
+                    app.update(figures)
+                    app.setdefault("looks", []).append((figures["ms"], figures["major"]))
         names = [p.split()[0] for p in programs]
         if any(n not in found or "check" not in found[n] or "major" not in found[n] for n in names):
             return None
