@@ -43,7 +43,7 @@ enum { AUTO };
 static uint64_t tracker_wanted = AUTO, track_always, record_wanted;
 uint64_t track_pab_entries = 2048, track_epoch_ms = 1000, track_active_pages = 2048, track_scan_ms = 100,
          track_sample_period = 100, track_curves_print;
-uint64_t track_curves_wanted = TRACK_CURVES_ON;
+uint64_t track_curves_wanted = TRACK_CURVES_LRU;
 static uint64_t permille_max = 10;
 /* In the order of trackers[]. */
 static const char *const tracker_choices[] = {"auto", "path", "soft", "scan", "sampled", "none", NULL};
@@ -65,7 +65,7 @@ const struct arg track_args[] = {
      "tracker sampled: one access in so many, of those beyond the first-level cache"},
     {"mem.curves", ARG_CHOICE, &track_curves_wanted, 0, 0, curves_choices, false,
      "curves of misses by memory are made of what trackers see; lru: LRU's, and MRU's only where it decides "
-     "anything, zeros elsewhere"},
+     "anything; on: both"},
     {"mem.epoch_ms", ARG_U64, &track_epoch_ms, 1, 1000000, NULL, false,
      "a curve is of so long a time, mixed with those before it, milliseconds"},
     {"mem.curves_print", ARG_BOOL, &track_curves_print, 0, 0, NULL, false,

@@ -15,7 +15,7 @@ $1 == "MRC" {
 			refuse("no name=value: " $i)
 		v[substr($i, 1, RSTART - 1)] = substr($i, RSTART + 1)
 	}
-	if (!("pid" in v) || !("pages" in v) || !("accesses" in v) || !("first" in v) || !("lru" in v) || !("mru" in v))
+	if (!("pid" in v) || !("pages" in v) || !("accesses" in v) || !("first" in v) || !("lru" in v))
 		refuse("a curve without its pid, pages, accesses, first uses or points")
 	again = v["accesses"] - v["first"]
 	if (again <= 0 || v["pages"] <= 0)
@@ -30,6 +30,9 @@ $1 == "MRC" {
 	most[n] = v["pages"] * 4 > most[n] ? v["pages"] * 4 : most[n]
 	for (p = 1; p <= 2; p++) {
 		policy = p == 1 ? "lru" : "mru"
+		if (!(policy in v))
+			continue
+		has[n, policy, k] = 1
 		file = work "/" n "." policy "." k
 		points = split(v[policy], misses, ",")
 		print 0, 100 >file
@@ -59,6 +62,8 @@ END {
 		for (k = 1; k <= curves[n]; k++)
 			for (p = 1; p <= 2; p++) {
 				policy = p == 1 ? "lru" : "mru"
+				if (!((n, policy, k) in has))
+					continue
 				last = k == curves[n]
 				colour = p == 1 ? (last ? "#3274a8" : "#cfe2f0") : (last ? "#c0504d" : "#f0d5d4")
 				line = line (k + p > 2 ? "," : "") " '" work "/" n "." policy "." k "' with lines linewidth " (last ? 2 : 1) " linecolor rgb '" colour "' " \

@@ -124,7 +124,7 @@ class Converter:
 
     def memory_curve(self, ns, cpu, f):
         again = f["accesses"] - f["first_uses"]
-        for policy in ["lru", "mru"]:
+        for policy in ["lru", "mru"][:1 + f["has_mru"]]:
             self.put("C", f"curve: {policy} would miss, % of accesses", f["pid"], 0, ns,
                      args={f"{i}/16": percent(f[f"{policy}_{i}"], again) for i in [4, 8, 12]})
         self.put("i", f"curve of epoch {f['epoch']}", f["pid"], 0, ns, s="p", cat="memory", args=f)

@@ -37,12 +37,13 @@ void show_curve(const struct sys_curve *c, const struct sys_memory *m)
            c->pages, again, c->epoch_ms, c->epochs, c->sample_shift ? ", pages sampled" : "");
     if (!again)
         return;
-    printf("  %9s %-*s  %s\n", "KB", BAR + 8, "  LRU, % of these accesses", "MRU");
+    printf("  %9s %-*s  %s\n", "KB", BAR + 8, "  LRU, % of these accesses", c->has_mru ? "MRU" : "");
     for (unsigned i = 0; i < c->points; i++) {
         uint64_t bytes = memory_at(c, i);
         printf("  %9" PRIu64, bytes / 1024);
         bar(percent(c->lru[i], again));
-        bar(percent(c->mru[i], again));
+        if (c->has_mru)
+            bar(percent(c->mru[i], again));
         if (!marked && bytes >= m->limit_bytes) {
             marked = true;
             printf(" limit");
@@ -74,6 +75,7 @@ void show_series(const char *program, int pid, double ms, const struct sys_memor
            " limit_kb=%" PRIu64,
            program, pid, ms, c->pages, c->accesses, c->first_uses, m->limit_bytes / 1024);
     put_points("lru", c, c->lru);
-    put_points("mru", c, c->mru);
+    if (c->has_mru)
+        put_points("mru", c, c->mru);
     printf("\n");
 }

@@ -250,6 +250,7 @@ struct sys_curve {
         first_uses; /* of an epoch; accesses that the tracker saw, first uses among them    */
     uint64_t epochs, epoch_ms;
     uint32_t sample_shift, points;
+    uint32_t has_mru, spare; /* has_mru: of MRU, too, there is a curve */
     uint64_t lru[SYS_CURVE_POINTS], mru[SYS_CURVE_POINTS];
 };
 

@@ -24,6 +24,7 @@ static bool curve_of(struct space *s, bool last, struct sys_curve *out)
         .epoch_ms = curve.epoch_ms,
         .sample_shift = curve.shift,
         .points = SYS_CURVE_POINTS,
+        .has_mru = curve.has_mru,
     };
     memcpy(out->lru, curve.lru, sizeof(out->lru));
     memcpy(out->mru, curve.mru, sizeof(out->mru));

@@ -92,7 +92,7 @@ static void put_changes(uint32_t pid, const struct space_stats *m, struct seen *
 
 static void put_curve(uint32_t pid, struct seen *s)
 {
-    uint64_t values[5 + 2 * TRACK_CURVE_POINTS];
+    uint64_t values[6 + 2 * TRACK_CURVE_POINTS];
     struct track_curve c;
 
     if (!process_curve(pid, &c) || !c.epochs || c.epochs == s->epochs)
@@ -103,8 +103,9 @@ static void put_curve(uint32_t pid, struct seen *s)
     values[2] = c.pages;
     values[3] = c.accesses;
     values[4] = c.cold;
-    memcpy(values + 5, c.lru, sizeof(c.lru));
-    memcpy(values + 5 + TRACK_CURVE_POINTS, c.mru, sizeof(c.mru));
+    values[5] = c.has_mru;
+    memcpy(values + 6, c.lru, sizeof(c.lru));
+    memcpy(values + 6 + TRACK_CURVE_POINTS, c.mru, sizeof(c.mru));
     telemetry_put(TRACE_MEMORY_CURVE, values);
 }
 

@@ -7,7 +7,7 @@
 # the buffer and the TLB.  Each tracker watches from the program's start, and curves of misses by memory are made of what it sees:
 #   path      the hardware, as it comes: pages are sampled where it would cost more than mem.track_permille
 #   whole     the hardware, all pages
-#   lru       the hardware, all pages, and of the curves LRU's only (mem.curves=lru)
+#   both      the hardware, all pages, and of curves MRU's, too (mem.curves=on)
 #   log       the hardware, all pages, and nothing is made of it
 #   soft      an active set as large as the buffer
 #   scan      accessed marks, every 100 ms
@@ -16,7 +16,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
-kernel= quick=0 trackers='path whole lru log soft scan' programs='fft cg mg ocean sort warehouse' out=build/bench/track-$arch results=docs/results/track-$arch.txt
+kernel= quick=0 trackers='path whole both log soft scan' programs='fft cg mg ocean sort warehouse' out=build/bench/track-$arch results=docs/results/track-$arch.txt
 for argument; do
 	case $argument in
 	kernel=* | quick=* | trackers=* | programs=* | out=* | results=*) value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
@@ -53,7 +53,7 @@ settings() { # TRACKER
 	none) echo mem.tracker=none ;;
 	path) echo mem.tracker=path mem.track=always mem.pab=$pab ;;
 	whole) echo mem.tracker=path mem.track=always mem.pab=$pab mem.track_permille=1000 ;;
-	lru) echo mem.tracker=path mem.track=always mem.pab=$pab mem.track_permille=1000 mem.curves=lru ;;
+	both) echo mem.tracker=path mem.track=always mem.pab=$pab mem.track_permille=1000 mem.curves=on ;;
 	log) echo mem.tracker=path mem.track=always mem.pab=$pab mem.track_permille=1000 mem.curves=off ;;
 	soft) echo mem.tracker=soft mem.track=always mem.active_pages=$pab ;;
 	scan) echo mem.tracker=scan mem.track=always ;;

@@ -55,6 +55,7 @@ def main():
     check(plans and said and not missing, "what is planned for pools is what the console says", missing[:3])
     check(all(f["before_pages"] != f["planned_pages"] and f["goal"] == "throughput" for f in plans), "... by the goal, when it changes")
     check(curves and not any(rising(c) for c in curves), "a curve does not rise", [rising(c) for c in curves if rising(c)])
+    check(curves and all(c["has_mru"] for c in curves), "... MRU's, which was asked for, among them")
     check(all(c[f"{p}_1"] <= c["accesses"] - c["first_uses"] + 1 for c in curves for p in ["lru", "mru"]),
           "... and has no more misses than accesses")
     watched = [f["watched"] for f in of.get("tracker_watch", [])]

@@ -4,10 +4,10 @@
 
 walks=$work/walks
 boot machine=openpower720 smp=4 mem=128M timeout=300 plugin="tlb=16,pages=$walks" -- mem.track=always mem.pab=128 mem.track_permille=1000 \
-	mem.record=on mem.curves_print=on -- fft log2n=15 threads=6
+	mem.record=on mem.curves_print=on mem.curves=on -- fft log2n=15 threads=6
 status_is 0 "a program is tracked by hardware"
 says "^tracker: path, always" "the tracker is named"
-says "^curve: space 1: pages=[0-9]{3} accesses=[0-9]{4,} cold=[0-9]{3} sampled=1/1 " "a curve is made of what it did"
+says "^curve: space 1: pages=[0-9]{3} accesses=[0-9]{4,} cold=[0-9]{3} sampled=1/1 .* lru=[0-9,]+ mru=[0-9,]+$" "curves are made of what it did"
 logged=$(awk '$1 == "mark" { n = 0 } $1 == "path" { for (i = 3; i <= NF; i++) { split($i, v, "="); if (v[1] == "logged") n += v[2]; if (v[1] == "lost" && v[2]) lost = 1 } }
 	END { print lost ? -1 : n }' "$work/truth.txt")
 r=0; python3 test/qemu/page_trace_check.py "$work/pages.trace" "$walks" "$logged" >"$work/check" 2>&1 || r=1
@@ -17,6 +17,7 @@ result $r "what is recorded is what was logged, on each CPU in the order of its 
 boot machine=uniprocessor mem=128M timeout=300 -- mem.track=always mem.pab=128 mem.curves_print=on -- fft log2n=16
 status_is 0 "a program is tracked within its cost"
 says "^curve: space 1: .* sampled=1/([2-9]|[1-9][0-9]) " "pages are sampled"
+says "^curve: space 1: .* lru=[0-9,]+$" "... and MRU's curve, which nobody asked for, is not made"
 
 boot machine=uniprocessor mem=128M timeout=300 -- disk.ram=32M swap=ram mem.process=1M mem.pab=128 mem.curves_print=on -- fft log2n=15
 status_is 0 "with little memory it has the same result"
