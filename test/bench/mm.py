@@ -46,20 +46,20 @@ PREFETCH = "none spatial ppg ppg-published".split()
 # ---- Parts ----
 
 def optimum(bench, app, percents):
-    """Misses of the optimum on APP's trace by percent, less the first uses."""
+    """Misses of the optimum on APP's trace by percent, less the first uses, and how many accesses were not."""
     base = bench.ample(app)
     trace = os.path.join(bench.o.out, f"ample-{app}", "pages.trace")
     frames = [max(base["pages"] * p // 100, 64) for p in percents]
     done = subprocess.run(["build/vigil-replay", "--policy", "lru", "--frames", ",".join(map(str, sorted(set(frames)))), trace], cwd=TOP,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    rows, pages = {}, 0
+    rows, pages, accesses = {}, 0, 0
     for line in done.stdout.decode().splitlines():
         words = line.split()
         if words[:1] == ["trace:"]:
-            pages = int(pairs(line)["pages"])
+            pages, accesses = int(pairs(line)["pages"]), int(pairs(line)["accesses"])
         elif words and words[0].isdigit():
             rows[int(words[0])] = int(words[1]) - pages
-    return {p: rows[f] for p, f in zip(percents, frames) if f in rows}
+    return {p: rows[f] for p, f in zip(percents, frames) if f in rows}, accesses - pages
 
 
 def part_policy(bench):
@@ -76,7 +76,7 @@ def part_policy(bench):
         bench.say(f"RESULT mm.policy arch={o.arch} app={app} policy={policy} memory_pct={percent} ns={found['ns']:.0f} major={found['major']:.0f} "
                   f"out={found['out']:.0f}{found['spread']} check={found['check']}")
     for app in o.apps:
-        best = optimum(bench, app, o.percents(app))
+        best, times[app] = optimum(bench, app, o.percents(app))
         for percent, misses in sorted(best.items()):
             ns = float(bench.ample(app)["ns"]) + misses * (o.latency + o.page) * CYCLES_NS
             times[app, percent, "opt"] = {"ns": ns, "major": misses}
@@ -101,21 +101,26 @@ def lu_speedup(bench, times):
 
 
 def program_regret(bench, times):
-    """How much slower the chooser is than the best policy, over programs and sizes, in percent."""
-    worst = None
+    """How much slower the chooser is than the best policy, in percent, and how much more often it misses, in points; the worst of programs and sizes."""
+    slower, more = [], []
     for app in bench.o.apps:
         for percent in bench.o.percents(app):
-            rows = {q: times[app, percent, q]["ns"] for q in bench.o.policies if (app, percent, q) in times}
+            rows = {q: times[app, percent, q] for q in bench.o.policies if (app, percent, q) in times and q != "region"}
             chooser = rows.pop("chooser", None)
-            rows.pop("region", None)
-            if chooser and rows:
-                policy = min(rows, key=rows.get)
-                slower = 100 * (chooser / rows[policy] - 1)
-                if worst is None or slower > worst[0]:
-                    worst = (slower, app, percent, policy)
-    if worst:
-        bench.say(f"RESULT mm.chooser arch={bench.o.arch} slower_pct_max={worst[0]:.1f} app={worst[1]} memory_pct={worst[2]} best={worst[3]}")
-    return worst
+            if not chooser or not rows:
+                continue
+            where = f"app={app} memory_pct={percent} best="
+            best = min(rows, key=lambda q: rows[q]["ns"])
+            slower.append((100 * (chooser["ns"] / rows[best]["ns"] - 1), where + best))
+            best = min(rows, key=lambda q: rows[q]["major"])
+            if times.get(app):
+                more.append((100 * (chooser["major"] - rows[best]["major"]) / times[app], where + best))
+    if not slower:
+        return None
+    bench.say(f"RESULT mm.chooser arch={bench.o.arch} slower_pct_max={max(slower)[0]:.1f} {max(slower)[1]}")
+    if more:
+        bench.say(f"RESULT mm.chooser.misses arch={bench.o.arch} points_max={max(more)[0]:.1f} {max(more)[1]}")
+    return max(slower)
 
 
 def window(path):
