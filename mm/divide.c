@@ -76,18 +76,18 @@ static struct past *past_of(const struct space *s)
     return nobodys;
 }
 
-/* The time since the last look, in which its threads, taken for one, worked or waited for pages.  [P] held. */
+/* The time since the last look, in which its threads worked, or any of them waited for a page.  [P] held. */
 static void look_back_locked(struct pool *p, struct past *past)
 {
     struct division *d = division;
     int64_t epoch_us = (int64_t)d->epoch_us;
 
-    past->waited_us = (p->stats.waited_ns - p->judged_ns) / 1000;
+    past->waited_us = (p->held_up_ns - p->judged_ns) / 1000;
     past->sum.over = MAX(past->sum.over + epoch_us - (int64_t)past->waited_us, -epoch_us);
     d->faults += p->stats.major_faults - p->judged_faults;
     d->waited_us += past->waited_us;
     p->judged_faults = p->stats.major_faults;
-    p->judged_ns = p->stats.waited_ns;
+    p->judged_ns = p->held_up_ns;
 }
 
 /* The curve of an epoch that has ended since the last look is remembered. */
@@ -185,7 +185,7 @@ static void tell(struct pool *p, UNUSED void *arg)
         spin_unlock(&p->lock, irq);
         if (before != d->pool[i].planned)
             record(i, before, &worth);
-        pool_set_target(p, d->pool[i].pages);
+        pool_set_target(p, MAX(d->pool[i].pages, 1u)); /* 0 would be an even part */
     }
 }
 

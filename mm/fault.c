@@ -157,9 +157,9 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
     }
     r->faults++;
     r->slow_faults += b->slow_ns != 0;
-    p->stats.major_faults += b->slow_ns != 0;
     p->stats.minor_faults += b->slow_ns == 0;
-    p->stats.waited_ns += b->slow_ns ? arch_clock_ns() - b->slow_ns : 0;
+    if (b->slow_ns)
+        pool_waited_locked(p, b->slow_ns, arch_clock_ns());
     return 0;
 }
 

@@ -369,6 +369,14 @@ void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame)
     pool_set_state(p, n, NODE_READY);
 }
 
+void pool_waited_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns)
+{
+    p->stats.major_faults++;
+    p->stats.waited_ns += now_ns - since_ns;
+    p->held_up_ns += now_ns - MIN(MAX(since_ns, p->held_up_until_ns), now_ns);
+    p->held_up_until_ns = MAX(p->held_up_until_ns, now_ns);
+}
+
 /* ---- What a sequential reading has passed ---- */
 
 #define BEHIND_KEPT 8 /* the latest: they may still be read */

@@ -83,7 +83,9 @@ struct pool {
     uint32_t limit;           /* [-] frames it may have              */
     uint32_t target;          /* [P] frames it should have when memory is short; 0: an even part */
     uint32_t planned;         /* [P] frames that its target goes towards (mm/share.h)          */
-    uint64_t judged_faults, judged_ns; /* mm/divide.c: major faults, and waited for them, at its last look */
+    uint64_t held_up_ns,
+        held_up_until_ns; /* [P] so long has any of its threads waited for a page; the latest end of that */
+    uint64_t judged_faults, judged_ns; /* mm/divide.c: major faults, and held_up_ns, at its last look */
     uint32_t weight, rate_max;         /* [-] what it is to get: mem.weight, mem.rate                   */
     struct pool_division division;     /* [P] mm/divide.c: what came of that, but for target and planned */
     uint32_t reserve;                  /* [P] so many are kept free           */
@@ -111,6 +113,8 @@ bool pools_wanted(void);
  * -ENOMEM. */
 int pool_join(const struct pool *like, struct pool **out);
 void pool_leave(struct pool *p);
+/* [P] held: a thread has waited for a page that long.  Threads' waits may be at the same time. */
+void pool_waited_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns);
 /* Room for further nodes.  -ENOMEM, also where there are as many as can be. */
 int pool_grow(struct pool *p);
 /* So many frames should it have when memory is short; policies are told. */

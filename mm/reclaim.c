@@ -15,7 +15,8 @@
 #define HOPELESS_LOOKS 3               /* without a page that could leave: there is no more memory      */
 
 static uint32_t user_frames;   /* [A] of all pools */
-static uint32_t user_leaving;  /* [A] of those, on their way out, or about to be */
+static uint32_t user_leaving;  /* [A] of those, on their way out */
+static uint32_t user_donated;  /* [A] that somebody is looking for, so that they leave */
 static uint32_t kernel_frames; /* [-] which pools leave alone */
 
 static struct {
@@ -53,10 +54,11 @@ static bool memory_short(uint32_t more)
            frame_free_about() < kernel_frames + more;
 }
 
-/* Will it be, when all that is leaving has left?  Then further pages must. */
+/* Will it be, when all that is to leave has left?  Then further pages must. */
 static bool memory_stays_short(uint32_t more)
 {
-    uint64_t leaving = __atomic_load_n(&user_leaving, __ATOMIC_RELAXED);
+    uint64_t leaving = (uint64_t)__atomic_load_n(&user_leaving, __ATOMIC_RELAXED) +
+                       __atomic_load_n(&user_donated, __ATOMIC_RELAXED);
 
     return __atomic_load_n(&user_frames, __ATOMIC_RELAXED) + (uint64_t)more > user_limit() + leaving ||
            frame_free_about() + leaving < kernel_frames + more;
@@ -154,10 +156,10 @@ static unsigned evict_anywhere(void)
 {
     struct donor d = {.excess = INT64_MIN};
 
-    __atomic_add_fetch(&user_leaving, DONATION, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&user_donated, DONATION, __ATOMIC_RELAXED);
     pools_each(find_donor, &d);
     pools_each(take_from_donor, &d);
-    __atomic_sub_fetch(&user_leaving, DONATION, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&user_donated, DONATION, __ATOMIC_RELAXED);
     return d.given;
 }
 
@@ -240,11 +242,12 @@ int pool_charge(struct pool *p, uint32_t incoming)
 
     while (!try_charge(p)) {
         bool own = at_limit(p);
-        if (own ? shrink(p, incoming, 1) : memory_stays_short(1) && evict_anywhere()) {
+        bool looks = own || memory_stays_short(1); /* else others do, or enough is leaving */
+        if (looks && (own ? shrink(p, incoming, 1) : evict_anywhere())) {
             hopeless = 0;
             if (try_charge(p))
                 break;
-        } else if (!is_hope(p, own) && ++hopeless > HOPELESS_LOOKS) {
+        } else if (looks && !is_hope(p, own) && ++hopeless > HOPELESS_LOOKS) {
             return own && !swap_present() ? -EDQUOT : -ENOMEM;
         }
         if (wait_for_room(p, own))

@@ -228,12 +228,27 @@ static void divide_steps(struct share *s, const struct share_config *c, const st
     }
 }
 
+/* The fewest pages, from..to, with which it misses no more often than with `to`. */
+static uint32_t fewest(const struct share_pool *p, uint32_t from, uint32_t to)
+{
+    uint64_t misses = share_misses(p, to);
+
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (share_misses(p, middle) <= misses)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return to;
+}
+
 /* Steps may end behind where a curve does: what saves nothing is left over again. */
 static void trim(struct share *s, const struct share_pool *pool, unsigned pools)
 {
     for (unsigned i = 0; i < pools; i++) {
         if (pool[i].points)
-            s->best[i] = pages_for(&pool[i], share_rate(&pool[i], s->best[i]), s->low[i], s->best[i]);
+            s->best[i] = fewest(&pool[i], s->low[i], s->best[i]);
     }
 }
 

@@ -67,7 +67,8 @@ const struct arg track_args[] = {
      "curves of misses by memory are made of what trackers see; lru: LRU's, and MRU's only where it decides "
      "anything; on: both"},
     {"mem.epoch_ms", ARG_U64, &track_epoch_ms, 1, 1000000, NULL, false,
-     "a curve is of so long a time, mixed with those before it, milliseconds"},
+     "a curve is of so long a time, mixed with those before it unless memory is divided by them, "
+     "milliseconds"},
     {"mem.curves_print", ARG_BOOL, &track_curves_print, 0, 0, NULL, false,
      "print a process's curves at its end"},
     {"mem.track_permille", ARG_U64, &permille_max, 1, 1000, NULL, false,

@@ -28,8 +28,8 @@ void track_curves_start(void);
 void track_curve_end(struct space *s);
 /* Nothing more will be seen: an epoch that is the first, and has not ended, ends. */
 void track_curve_last(struct space *s);
-/* How many epochs of s, which has a curve, have ended.  One in which nothing was delivered for as long as two ends now: who does nothing misses
- * nothing.  Not while it is delivered. */
+/* How many epochs of s, which has a curve, have ended.  One in which nothing was delivered for as long as two ends now, if somebody
+ * watches: who does nothing misses nothing.  Not while it is delivered. */
 uint32_t track_curve_epochs(struct space *s);
 /* How often s, which has this curve, would have missed in an epoch with so many pages; scaled up where pages are sampled.  Not while it
  * is delivered. */

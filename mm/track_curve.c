@@ -159,7 +159,7 @@ uint32_t track_curve_epochs(struct space *s)
     struct curve *c = s->curve;
     uint64_t now = arch_ticks_near();
 
-    if (now >= c->epoch_began + 2 * epoch_ticks()) {
+    if (s->watched && now >= c->epoch_began + 2 * epoch_ticks()) {
         c->epoch_began = now;
         mrc_epoch(c->mrc);
     }

@@ -68,7 +68,9 @@ unsigned govern_tell(struct govern *g, uint64_t cost, uint64_t ran)
         return g->shift = 0;
     g->now.cost = MIN(g->now.cost + MIN(cost, WINDOW_MAX), WINDOW_MAX);
     g->now.ran = MIN(g->now.ran + MIN(ran, WINDOW_MAX), WINDOW_MAX);
-    if (g->now.ran < g->window && (!g->now.ran || g->now.cost * 1000 < g->window * g->permille))
+    if (!g->now.ran) /* nobody runs whom it would have slowed down */
+        g->now.cost = 0;
+    if (g->now.ran < g->window && g->now.cost * 1000 < g->window * g->permille)
         return g->shift;
     bool whole = end_window(g);
     if (exceeds(g, g->cost, 1, 1)) {

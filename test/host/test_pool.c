@@ -715,6 +715,21 @@ static void pools_keep_less_than_they_may_have(void **state)
     memory_user_max = MEMORY_UNLIMITED;
 }
 
+/* Two threads that wait at the same time hold the program up no longer than one. */
+static void waits_at_the_same_time_hold_up_once(void **state)
+{
+    (void)state;
+    make();
+    pool_waited_locked(pool, 100, 200);
+    pool_waited_locked(pool, 150, 250);
+    pool_waited_locked(pool, 160, 250);
+    pool_waited_locked(pool, 300, 310);
+    assert_int_equal(pool->held_up_ns, 160);
+    assert_int_equal(pool->stats.waited_ns, 300);
+    assert_int_equal(pool->stats.major_faults, 4);
+    end();
+}
+
 /* Arguments may be those of an application that was started meanwhile. */
 static void a_childs_pool_is_like_its_parents(void **state)
 {
@@ -760,6 +775,7 @@ int main(void)
         cmocka_unit_test(of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives),
         cmocka_unit_test(what_is_on_its_way_out_is_reckoned_with),
         cmocka_unit_test(pools_keep_less_than_they_may_have),
+        cmocka_unit_test(waits_at_the_same_time_hold_up_once),
         cmocka_unit_test(a_childs_pool_is_like_its_parents),
     };
 
