@@ -154,16 +154,16 @@ test_trace_ring_SRC := kernel/telemetry/ring.c kernel/telemetry/ctf.c
 
 test_acpi_SRC := kernel/dev/acpi.c
 test_acpi_platform_SRC := $(addprefix kernel/dev/,acpi.c acpi_iort.c acpi_platform.c platform.c) test/host/acpi_tables.c
-test_block_SRC := $(addprefix kernel/dev/,block.c block_faults.c block_ram.c block_wait.c block_watch.c) kernel/lock.c
+test_block_SRC := $(addprefix kernel/dev/,block.c block_faults.c block_ram.c block_wait.c block_watch.c) kernel/lock.c test/host/said.c
 test_devtree_SRC := \
 	$(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
-test_model_disk_SRC := kernel/dev/model_disk.c
+test_model_disk_SRC := kernel/dev/model_disk.c test/host/said.c
 test_numa_SRC := $(addprefix kernel/dev/,acpi.c acpi_numa.c numa.c) test/host/acpi_tables.c
 test_pci_SRC := $(addprefix kernel/dev/,pci.c pci_bar.c acpi.c)
 test_pci_msi_SRC := kernel/dev/pci_msi.c
 test_screen_SRC := kernel/dev/screen.c $(FONT_SRC)
 test_smbios_SRC := kernel/dev/smbios.c kernel/dev/acpi.c
-VIRTIO_TESTED := $(addprefix kernel/dev/,virtio.c virtio_layout.c virtq.c) test/host/virtio_double.c
+VIRTIO_TESTED := $(addprefix kernel/dev/,virtio.c virtio_layout.c virtq.c) test/host/virtio_double.c test/host/said.c
 test_virtio_blk_SRC := $(VIRTIO_TESTED) kernel/dev/virtio_blk.c
 test_virtio_console_SRC := $(VIRTIO_TESTED) kernel/dev/virtio_console.c
 test_virtio_layout_SRC := kernel/dev/virtio_layout.c

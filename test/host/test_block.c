@@ -3,6 +3,7 @@
  * all of them do.
  */
 #include "test/host/expect_panic.h"
+#include "test/host/said.h"
 #include "kernel/cpu.h"
 #include "kernel/dev/block_core.h"
 #include "kernel/printf.h"
@@ -18,7 +19,6 @@ const struct block_driver *const block_drivers[] = {&block_ram_driver, NULL};
 bool host_irqs_on = true;
 struct cpu cpus[CPU_MAX], *host_cpu = cpus;
 uint64_t host_ticks = 1;
-static char output[1024];
 static unsigned frames_left;
 static void *frame_blocks[4]; /* that are out */
 
@@ -37,15 +37,6 @@ static struct worker *tester = &workers[3];
 uint64_t arch_clock_ns(void)
 {
     return host_ticks;
-}
-void kprintf(const char *fmt, ...)
-{
-    size_t used = strlen(output);
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(output + used, sizeof(output) - used, fmt, args);
-    va_end(args);
 }
 void *kmalloc(size_t size)
 {
@@ -188,7 +179,7 @@ static int begin(void **state)
 {
     (void)state;
     memset(done, 0, sizeof(done));
-    output[0] = '\0';
+    said[0] = '\0';
     host_ticks = 1;
     return 0;
 }
@@ -315,7 +306,7 @@ static void requests_that_are_wrong_are_refused(void **state)
     struct block_request *r;
 
     (void)state;
-    assert_non_null(strstr(output, "disk: constant: a double, 400 KB, read-only\n"));
+    assert_non_null(strstr(said, "disk: constant: a double, 400 KB, read-only\n"));
     assert_int_equal(block_submit(d, ask(0, 100, 1, false)), -EINVAL);
     assert_int_equal(block_submit(d, ask(0, 99, 2, false)), -EINVAL);
     assert_int_equal(block_submit(d, ask(0, UINT64_MAX, 1, false)), -EINVAL);
@@ -372,7 +363,7 @@ static void a_device_that_does_not_answer_is_stopped_with_a_line(void **state)
     struct block_device *d = add_keeper("mute", false);
 
     (void)state;
-    output[0] = '\0';
+    said[0] = '\0';
     assert_int_equal(block_submit(d, ask(0, 7, 2, true)), 0);
     run_all();
     host_ticks += NS_PER_S;
@@ -387,7 +378,7 @@ static void a_device_that_does_not_answer_is_stopped_with_a_line(void **state)
     }
     assert_true(host_ticks >= 30 * NS_PER_S && host_ticks < 31 * NS_PER_S);
     assert_string_equal(
-        output, "disk: mute: a write of 2 pages at 7 has not come back for 30000 ms: not used any more\n");
+        said, "disk: mute: a write of 2 pages at 7 has not come back for 30000 ms: not used any more\n");
     assert_int_equal(stops, 1);
     assert_int_equal(done[0].calls, 1);
     assert_int_equal(done[0].status, -ETIMEDOUT);
@@ -535,7 +526,7 @@ static void a_lost_request_is_noticed(void **state)
     assert_int_equal(block_transfer(ram, 3, 1, false, &at), -ETIMEDOUT);
     set("disk.lose", 0);
     assert_non_null(
-        strstr(output, "disk: ram: a read of 1 pages at 3 has not come back for 30000 ms: not used"));
+        strstr(said, "disk: ram: a read of 1 pages at 3 has not come back for 30000 ms: not used"));
     assert_int_equal(block_transfer(ram, 3, 1, false, &at), -EIO);
     block_check(ram);
 }
@@ -544,17 +535,17 @@ static int find_ram(void **state)
 {
     (void)state;
     block_init();
-    assert_string_equal(output, "disk: none found\n");
-    output[0] = '\0';
+    assert_string_equal(said, "disk: none found\n");
+    said[0] = '\0';
     set("disk.ram", PAGES * PAGE_SIZE);
     frames_left = 3;
     block_init();
-    assert_string_equal(output, "disk: ram: no memory for 4096 KB\ndisk: none found\n");
+    assert_string_equal(said, "disk: ram: no memory for 4096 KB\ndisk: none found\n");
     assert_int_equal(frames_left, 3); /* what there was is given back */
-    output[0] = '\0';
+    said[0] = '\0';
     frames_left = 4;
     block_init();
-    assert_string_equal(output, "disk: ram: in memory, 4096 KB\n");
+    assert_string_equal(said, "disk: ram: in memory, 4096 KB\n");
     ram = block_find("ram");
     assert_non_null(ram);
     assert_ptr_equal(block_first(), ram);

@@ -3,6 +3,7 @@
  * disk that says what cannot be.
  */
 #include "test/host/expect_panic.h"
+#include "test/host/said.h"
 #include "kernel/cpu.h"
 #include "kernel/dev/block_core.h"
 #include "kernel/dev/machine_find.h"
@@ -25,7 +26,6 @@ static union {
     uint8_t bytes[4096];
 } regs ALIGNED(64);
 static const struct pci_device pci = {.bus = 1, .slot = 2, .function = 3};
-static char output[512];
 static void *frames[8];
 static unsigned frame_count, frames_max, messages, messages_max;
 static void (*handler)(void *arg);
@@ -84,24 +84,6 @@ void frame_free(paddr_t pa, unsigned order)
     (void)order;
     assert_ptr_equal(phys_to_virt(pa), frames[frame_count - 1]);
     free(frames[--frame_count]);
-}
-void kprintf(const char *fmt, ...)
-{
-    size_t used = strlen(output);
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(output + used, sizeof(output) - used, fmt, args);
-    va_end(args);
-}
-size_t ksnprintf(char *buf, size_t size, const char *fmt, ...)
-{
-    va_list args;
-
-    va_start(args, fmt);
-    int n = vsnprintf(buf, size, fmt, args);
-    va_end(args);
-    return (size_t)n;
 }
 void block_add(struct block_device *d, const char *what)
 {
@@ -189,7 +171,7 @@ static int begin(void **state)
     for (unsigned i = 0; i < CPUS; i++)
         cpus[i].index = i;
     host_cpu = cpus;
-    output[0] = '\0';
+    said[0] = '\0';
     found = NULL;
     broken = back_count = asked_count = resets = messages = 0;
     frames_max = ARRAY_SIZE(frames);
@@ -225,7 +207,7 @@ static void it_is_found_where_the_machine_has_one(void **state)
     id.caps = MACHINE_CAP_PMU;
     block_model_driver.probe();
     assert_null(found);
-    assert_string_equal(output, "");
+    assert_string_equal(said, "");
 }
 
 static void a_request_is_passed_on_and_its_cpu_is_told(void **state)
@@ -310,7 +292,7 @@ static void a_disk_that_lies_is_used_no_more(void **state)
         assert_int_equal(broken, 1);
         assert_int_equal(resets, 2); /* no frame is touched any more */
         assert_null(ring);
-        assert_non_null(strstr(output, "disk: model: it re"));
+        assert_non_null(strstr(said, "disk: model: it re"));
         handler(NULL);
         assert_int_equal(broken, 1);
     }
@@ -346,7 +328,7 @@ static void an_unusable_disk_gives_one_line(void **state)
         refuses = fault == 3;
         block_model_driver.probe();
         assert_null(found);
-        assert_string_equal(output, lines[fault]);
+        assert_string_equal(said, lines[fault]);
         assert_true(fault != 2 || !frame_count);
     }
 }

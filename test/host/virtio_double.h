@@ -4,6 +4,7 @@
  */
 #pragma once
 #include "kernel/dev/virtio.h"
+#include "test/host/said.h"
 
 #define VIRTIO_DOUBLE_QUEUES 64
 enum {
@@ -29,7 +30,6 @@ struct virtio_double {
     unsigned doorbells, silenced;
     void (*handler)(void *arg); /* connected to its message */
     void *arg;
-    char output[1024]; /* printed */
 };
 extern struct virtio_double virtio_double;
 extern uint32_t *virtio_double_capabilities; /* its configuration space */
