@@ -149,7 +149,7 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
     if (r->advice == ADVICE_SEQUENTIAL)
         pool_behind_add(p, n);
     pool_set_state(p, n, NODE_HERE);
-    node->flags |= NODE_FRESH;
+    node->flags |= b->space->watched ? NODE_FRESH : 0;
     if (node->slot != SLOT_NONE && !(node->flags & NODE_BEHIND) && swap_scarce()) {
         swap_slot_give(node->slot);
         node->slot = SLOT_NONE;

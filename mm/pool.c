@@ -329,7 +329,7 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
                                 .page = va >> PAGE_SHIFT,
                                 .frame = frame,
                                 .state = NODE_HERE,
-                                .flags = NODE_FRESH,
+                                .flags = s->watched ? NODE_FRESH : 0,
                                 .region = region};
     frame_page_number(frame)->next = n;
     p->held++;

@@ -55,7 +55,7 @@ enum node_flag {
     NODE_UNUSED = 4,    /* COMING, READY: nobody has asked for it yet               */
     NODE_FAILED = 8,    /* OUT: could not be read when somebody asked for it       */
     NODE_FORESEEN = 16, /* UNUSED: the prefetch policy wanted it, and waits to hear what becomes of it */
-    /* HERE: the policy has heard of the use that brought it; trackers are still to tell of the same one. */
+    /* HERE: the policy has heard of the use that brought it; the tracker, which watches, is still to tell of the same one. */
     NODE_FRESH = 32,
     NODE_ALONE =
         64, /* could not be written together with others: DIRTY, and what is in its slot is not known */

@@ -715,6 +715,24 @@ static void pools_keep_less_than_they_may_have(void **state)
     memory_user_max = MEMORY_UNLIMITED;
 }
 
+/* Nobody is still to tell of the use that brought it where nobody watched. */
+static void a_page_is_fresh_only_where_a_tracker_watches(void **state)
+{
+    (void)state;
+    make();
+    for (unsigned watched = 0; watched < 2; watched++) {
+        space.watched = watched;
+        assert_int_equal(pool_charge(pool, NODE_NONE), 0);
+        bool irq = spin_lock(&pool->lock);
+        uint32_t n = pool_node_new(pool, &space, (watched + 1) * PAGE_SIZE, get_frame(), 0);
+        assert_int_equal(pool->nodes[n].flags & NODE_FRESH, watched ? NODE_FRESH : 0);
+        spin_unlock(&pool->lock, irq);
+    }
+    space.watched = false;
+    end_pages();
+    end();
+}
+
 /* Two threads that wait at the same time hold the program up no longer than one. */
 static void waits_at_the_same_time_hold_up_once(void **state)
 {
@@ -775,6 +793,7 @@ int main(void)
         cmocka_unit_test(of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives),
         cmocka_unit_test(what_is_on_its_way_out_is_reckoned_with),
         cmocka_unit_test(pools_keep_less_than_they_may_have),
+        cmocka_unit_test(a_page_is_fresh_only_where_a_tracker_watches),
         cmocka_unit_test(waits_at_the_same_time_hold_up_once),
         cmocka_unit_test(a_childs_pool_is_like_its_parents),
     };
