@@ -39,13 +39,14 @@ struct hpm_user_page {
     } of[HPM_USER_COUNTS];
 };
 
-/* Since the page was written.  A width of 64 has all bits. */
+/* Since the page was written.  A width of 64 has all bits.  What would be an eighth from all the way round is a step back, as
+ * QEMU's counters do (hpm/pmu/armv8.c): nothing. */
 static inline uint64_t hpm_user_passed(const volatile struct hpm_user_register *r,
                                        uint64_t (*read)(uint32_t index))
 {
-    uint64_t passed = read(r->index) - r->value;
+    uint64_t mask = UINT64_MAX >> (64 - r->bits), passed = (read(r->index) - r->value) & mask;
 
-    return r->bits < 64 ? passed & (((uint64_t)1 << r->bits) - 1) : passed;
+    return passed > mask - mask / 8 ? 0 : passed;
 }
 
 /*

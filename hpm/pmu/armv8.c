@@ -53,6 +53,7 @@ static struct armv8_cpu {
     uint64_t slice, timer; /* length; the counter's bit in the sets, 0: nobody ends turns */
     const struct event *programmed[HPM_COUNTERS_MAX];
     struct due due;
+    bool stepped; /* a counter has stepped back, and that is said */
 } ALIGNED(CACHE_LINE) armv8_cpus[CPU_MAX];
 
 _Static_assert(ARMV8_EVENT_COUNTERS == HPM_COUNTERS_MAX + 1, "programmable ones and one for instructions");
@@ -245,17 +246,46 @@ static void add_cycles(struct counter *c)
     c->raw = now;
 }
 
-/* A counter whose flag is up after it was read may have wrapped before or behind that: read again it is what comes behind.  If it
- * is no lower than it was, it has gone all the way round. */
-static void add_event(struct counter *c, unsigned n, uint64_t now, bool wrapped)
+/* No hardware does that; QEMU's does now and then.  What it counted since it was last read is not known. */
+static void stepped_back(struct armv8_cpu *a, unsigned n, uint64_t to)
 {
-    const uint64_t mask = pmu.mask;
+    if (!a->stepped)
+        kprintf("hpm: armv8: CPU %u: counter %u stepped back from %#llx to %#llx, without overflow: nothing "
+                "is counted then\n",
+                this_cpu()->index, n, (unsigned long long)a->event[n].raw, (unsigned long long)to);
+    a->stepped = true;
+}
+
+/* A counter whose flag is up after it was read may have wrapped before or behind that: read again it is what comes behind.  If it
+ * is no lower than it was, it has gone all the way round.  One that is lower without a flag has not wrapped; but one that is armed
+ * keeps its flag to itself, and may have come half way round and somewhat further until its interrupt was taken. */
+static __attribute__((noinline, cold)) void add_wrapped(struct armv8_cpu *a, unsigned n, uint64_t now,
+                                                        bool wrapped)
+{
+    const uint64_t mask = pmu.mask, most = a->due.armed >> n & 1 ? mask - mask / 4 : mask / 2;
+    struct counter *c = &a->event[n];
 
     if (wrapped) {
         now = armv8_read_counter(n);
         c->sum += now >= c->raw ? mask + 1 : 0;
     }
-    c->sum += (now - c->raw) & mask;
+    uint64_t passed = (now - c->raw) & mask;
+    if (!wrapped && passed > most)
+        stepped_back(a, n, now);
+    else
+        c->sum += passed;
+    c->raw = now;
+}
+
+static void add_event(struct armv8_cpu *a, unsigned n, uint64_t now, bool wrapped)
+{
+    struct counter *c = &a->event[n];
+
+    if (wrapped || now < c->raw) {
+        add_wrapped(a, n, now, wrapped);
+        return;
+    }
+    c->sum += now - c->raw;
     c->raw = now;
 }
 
@@ -271,7 +301,7 @@ static void add_events(struct armv8_cpu *a)
     if (wrapped)
         armv8_write(ARMV8_OVSCLR, wrapped);
     for (unsigned c = 0; c < pmu.used; c++)
-        add_event(&a->event[c], c, now[c], wrapped >> c & 1);
+        add_event(a, c, now[c], wrapped >> c & 1);
 }
 
 /* Counters, as a set, that are to count something else. */
@@ -345,7 +375,7 @@ static void aim(struct armv8_cpu *a, unsigned c, uint64_t due)
     uint64_t now = armv8_read_counter(c), bit = (uint64_t)1 << c;
     bool wrapped = !(a->due.armed & bit) && (armv8_read(ARMV8_OVSCLR) & bit);
 
-    add_event(&a->event[c], c, now, wrapped);
+    add_event(a, c, now, wrapped);
     due_set(&a->due, c, due);
     set_counter(a, c, -due_distance(&a->due, c, a->event[c].sum, 1, pmu.mask / 2 + 1));
 }

@@ -12,6 +12,7 @@
 
 static struct hpm_user_page page;
 static unsigned away; /* times that the thread is switched while it reads */
+static uint64_t back; /* how far registers stand lower than they should     */
 
 static uint64_t read_counter(uint32_t index)
 {
@@ -22,7 +23,7 @@ static uint64_t read_counter(uint32_t index)
         assert_false(pmu_double.user_open(0));
         switch_to(0, 1);
     }
-    return pmu_double.user_read(index);
+    return pmu_double.user_read(index) - back;
 }
 
 static struct hpm_session *show(unsigned kind, bool breakdown)
@@ -96,6 +97,20 @@ void a_thread_reads_its_counts_in_user_mode(unsigned kind)
     assert_false(hpm_user_read(&page, 0, read_counter, &count));
     assert_false(pmu_double.user_open(cpu));
     assert_ptr_equal(hpm_user_close(&threads[1]), &page);
+}
+
+void a_register_that_steps_back_counts_nothing_in_user_mode(unsigned kind)
+{
+    struct hpm_session *s = show(kind, false);
+    uint64_t count = read_it();
+
+    pmu_double.count(event_named("branch.miss").config, 1000, true);
+    assert_int_equal(read_it(), count + 1000);
+    back = 5000;
+    assert_int_equal(read_it(), count);
+    back = 0;
+    assert_ptr_equal(hpm_user_close(&threads[1]), &page);
+    hpm_session_close(s);
 }
 
 /* While its event has no counter a thread goes by what was counted before. */

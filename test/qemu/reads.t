@@ -6,7 +6,7 @@ if [ "$arch" = aarch64 ]; then
 	boot smp=1 icount=0 timeout=120 -- -- reads exact
 	status_is 0 "exact"
 	guest_tap
-	for model in cpu=cortex-a72; do
+	for model in cpu=cortex-a72 cpu=max; do
 		boot smp=4 $model timeout=120 -- -- reads
 		status_is 0 "$model"
 		guest_tap
