@@ -22,7 +22,7 @@ void symbols_describe(const struct symbols_place *place, char *buf, size_t n)
 
     buf[0] = '\0';
     if (place->function)
-        used = ksnprintf(buf, n, "%s+%#llx", place->function, (unsigned long long)place->offset);
+        used = ksnprintf(buf, n, "%s+0x%llx", place->function, (unsigned long long)place->offset);
     if (place->file && used < n)
         ksnprintf(buf + used, n - used, "%s%s:%u", used ? " " : "", place->file, place->line);
 }

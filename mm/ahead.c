@@ -138,6 +138,17 @@ static bool keep(struct space *s, const struct block_device *d, uint64_t page, v
     return kept;
 }
 
+/* Fewer came than were begun, for want of frames: what is asked for behind them is in the same row all the same. */
+static void fewer_came(struct space *s, const struct block_device *d, vaddr_t va, unsigned n, unsigned came)
+{
+    bool irq = spin_lock(&s->lock);
+    struct region *r = regions_find(&s->regions, va);
+
+    if (r && r->source == d && r->ahead_next == va + n * PAGE_SIZE)
+        r->ahead_next = va + came * PAGE_SIZE;
+    spin_unlock(&s->lock, irq);
+}
+
 int ahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t va, unsigned n, paddr_t first)
 {
     paddr_t frames[AHEAD_MAX] = {first};
@@ -146,9 +157,14 @@ int ahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t v
     while (got < n && take_frame(s->pool, &frames[got]))
         got++;
     int err = block_transfer(d, page, got, false, frames);
+    unsigned came = 1; /* in a row */
     for (unsigned i = 1; i < got; i++)
         if (err || !keep(s, d, page + i, va + i * PAGE_SIZE, frames[i]))
             give_back(s->pool, frames[i]);
+        else
+            came += came == i;
+    if (came < n)
+        fewer_came(s, d, va, n, came);
     if (err && got > 1)
         err = block_transfer(d, page, 1, false, frames);
     return err ? -EIO : 0;

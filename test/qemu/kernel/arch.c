@@ -1,6 +1,7 @@
 /* What the architecture promises, looked at from inside: protection of the image, user copies, clock, backtraces. */
 #include "kernel/cpu.h"
 #include "kernel/symbols.h"
+#include "kernel/text.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
@@ -198,6 +199,10 @@ static void __attribute__((noinline)) backtraces_name_their_callers(void)
     line_of_look = __LINE__ + 1;
     look_back(&found);
     CHECK(found);
+    char text[SYMBOLS_TEXT_MAX];
+    CHECK(symbols_find_kernel((vaddr_t)look_back, &place));
+    symbols_describe(&place, text, sizeof(text));
+    CHECK(text_same("look_back+0x0 ", text, sizeof("look_back+0x0 ") - 1));
     CHECK(!symbols_find_kernel(0, &place) && !symbols_find_kernel((vaddr_t)text_end, &place));
 }
 
