@@ -1,0 +1,48 @@
+/*
+ * What the tests of pools share: a world of frames, slots and time in which a pool lives, and where readings and writings end in any
+ * order, or fail.  Who sleeps is woken by one that ends.
+ */
+#pragma once
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "mm/frame.h"
+#include "mm/pool.h"
+#include "mm/space.h"
+#include "test/host/random.h"
+
+enum { FRAMES = 700, LIMIT = 400, SLOTS = 60 * SLOT_CLUSTER };
+
+extern const struct replace_ops *policy; /* of pools that are made */
+extern const struct prefetch_ops *prefetching;
+extern void (*amid_alloc)(void); /* what another CPU does while this one allocates */
+
+extern struct page pages[FRAMES + 1]; /* by frame numbers, from 1 */
+extern bool in_use[FRAMES + 1];
+extern unsigned frames_used;
+extern struct slots *slots;
+extern unsigned bad_slots; /* that will not be given back */
+
+extern struct pool *pool; /* that all below is about */
+extern struct space space;
+extern uint64_t seed; /* of what happens; not 0 */
+
+/* A random number, 0..n - 1. */
+uint32_t below(uint32_t n);
+/* A new world with `pool` in it; end: all its pages go, and nothing is left of it. */
+void make(void);
+void end(void);
+/* All pages of `pool` go, and it does; whatever is under way ends while it waits for it. */
+void leave(void);
+/* A frame nobody has; `pool` has been charged for it. */
+uint32_t get_frame(void);
+/* Some node in one of these states (a bit each), or NODE_NONE. */
+uint32_t some_node(unsigned states);
+/* The node's page, if it has one, is gone for ever; not one that is BEHIND. */
+void forget(uint32_t n);
+/* A reading or writing ends, well or not.  False: none is under way. */
+bool end_some_transfer(void);

@@ -1,0 +1,166 @@
+/* How much memory pools may have: what two that together may have LIMIT frames take from each other, and what a new one is given. */
+#include "test/host/pooling.h"
+#include "mm/memory_args.h"
+#include "mm/reclaim.h"
+
+enum { BURST = 16 }; /* reclaim.c's DONATION */
+
+static struct pool *other;
+
+static void swap_pools(void)
+{
+    struct pool *p = pool;
+
+    pool = other;
+    other = p;
+    space.pool = pool;
+}
+
+/* A page that has to be written before it can leave. */
+static void begin_a_dirty_page(void)
+{
+    assert_int_equal(pool_charge(pool, NODE_NONE), 0);
+    bool irq = spin_lock(&pool->lock);
+    uint32_t n = pool_node_new(pool, &space, PAGE_SIZE, get_frame(), 0);
+    pool->nodes[n].flags |= NODE_DIRTY;
+    spin_unlock(&pool->lock, irq);
+}
+
+/* `pool` and `other` have what they are to have, which is all that pools keep. */
+static void make_two(uint32_t part)
+{
+    policy = &replace_lru;
+    prefetching = prefetch_policies[0];
+    memory_user_max = LIMIT * PAGE_SIZE;
+    memory_process_max = MEMORY_UNLIMITED;
+    seed = 11;
+    make();
+    assert_int_equal(pool_join(NULL, &other), 0);
+    pool_set_target(pool, part);
+    pool_set_target(other, pools_memory() - part);
+    for (unsigned i = 0; i < 2; i++, swap_pools())
+        while (pool->frames < pool->target)
+            begin_a_dirty_page();
+    assert_int_equal(pool->leaving + other->leaving, 0);
+}
+
+static void end_two(void)
+{
+    swap_pools();
+    leave();
+    swap_pools();
+    end();
+    memory_user_max = MEMORY_UNLIMITED;
+    memory_process_max = LIMIT * PAGE_SIZE;
+}
+
+/* Whichever of them is larger: a loop that just fits misses on every page once it has lost a few. */
+static void a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not(void **state)
+{
+    (void)state;
+    for (unsigned large = 0; large < 2; large++) {
+        make_two(large ? LIMIT * 3 / 4 : LIMIT / 4);
+        for (unsigned i = 0; i < LIMIT; i++) {
+            swap_pools();
+            begin_a_dirty_page();
+            swap_pools();
+            assert_int_equal(pool->frames, pool->target);
+            assert_int_equal(pool->leaving, 0);
+            assert_true(other->frames - other->leaving + BURST >= other->target);
+        }
+        end_two();
+    }
+}
+
+static void of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives(void **state)
+{
+    (void)state;
+    make_two(LIMIT * 3 / 4);
+    pool_set_target(pool, LIMIT);
+    pool_set_target(other, other->target + 1);
+    uint32_t frames = pool->frames;
+    for (unsigned i = 0; i < BURST; i++) {
+        swap_pools();
+        begin_a_dirty_page();
+        swap_pools();
+    }
+    assert_int_equal(pool->frames, frames);
+    end_two();
+}
+
+static void what_is_on_its_way_out_is_reckoned_with(void **state)
+{
+    (void)state;
+    make_two(LIMIT / 2);
+    while (!other->leaving) {
+        swap_pools();
+        begin_a_dirty_page();
+        swap_pools();
+    }
+    /* The first of a burst has left, or could not be written, as others will: no further ones go before all of them have ended. */
+    assert_true(other->leaving < BURST);
+    for (uint32_t leaving; (leaving = other->leaving) > 1;) {
+        swap_pools();
+        begin_a_dirty_page();
+        swap_pools();
+        assert_true(other->leaving < leaving);
+    }
+    end_two();
+}
+
+static void pools_keep_less_than_they_may_have(void **state)
+{
+    (void)state;
+    memory_user_max = LIMIT * PAGE_SIZE;
+    assert_int_equal(pools_memory(), LIMIT - pool_reserve_of(LIMIT));
+    memory_user_max = 0;
+    assert_int_equal(pools_memory(), 0);
+    memory_user_max = MEMORY_UNLIMITED;
+}
+
+/* Arguments may be those of an application that was started meanwhile. */
+static void a_childs_pool_is_like_its_parents(void **state)
+{
+    struct pool *child;
+
+    (void)state;
+    policy = &replace_lirs;
+    prefetching = &prefetch_ppg;
+    memory_weight = 8;
+    memory_rate = 50;
+    make();
+    memory_weight = 1;
+    memory_rate = 0;
+    memory_process_max = LIMIT / 2 * PAGE_SIZE;
+    policy = &replace_lru;
+    prefetching = &prefetch_none;
+    assert_int_equal(pool_join(pool, &child), 0);
+    assert_ptr_not_equal(child, pool);
+    assert_int_equal(child->weight, 8);
+    assert_int_equal(child->rate_max, 50);
+    assert_int_equal(child->limit, LIMIT);
+    assert_ptr_equal(child->ops, &replace_lirs);
+    assert_ptr_equal(child->ahead, &prefetch_ppg);
+    assert_non_null(child->prefetch);
+    pool_leave(child);
+    assert_int_equal(pool_join(NULL, &child), 0);
+    assert_int_equal(child->weight, 1);
+    assert_int_equal(child->limit, LIMIT / 2);
+    assert_null(child->ahead);
+    pool_leave(child);
+    memory_process_max = LIMIT * PAGE_SIZE;
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not),
+        cmocka_unit_test(of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives),
+        cmocka_unit_test(what_is_on_its_way_out_is_reckoned_with),
+        cmocka_unit_test(pools_keep_less_than_they_may_have),
+        cmocka_unit_test(a_childs_pool_is_like_its_parents),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
