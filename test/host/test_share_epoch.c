@@ -1,0 +1,258 @@
+/* How plans are followed, epoch by epoch, and what is remembered from one to the next. */
+#include "test/host/dividing.h"
+
+static void epoch(struct fixture *f, uint32_t memory, struct share_report *report)
+{
+    uint64_t pages = 0, planned = 0;
+
+    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, f->pools, memory, report), 0);
+    for (unsigned i = 0; i < f->pools; i++) {
+        assert_true(f->pool[i].pages >= f->pool[i].minimum);
+        pages += f->pool[i].pages;
+        planned += f->pool[i].planned;
+    }
+    assert_int_equal(pages, memory);
+    assert_int_equal(planned, memory);
+}
+
+static void pools_approach_the_plan_by_so_many_pages_an_epoch(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+
+    make_slope(f, 0, 2400);
+    make_slope(f, 1, 1200);
+    f->pool[1].pages = f->pool[1].planned = 96;
+    f->config.move_max = 10;
+    for (unsigned i = 1; i <= 10; i++) {
+        epoch(f, 96, &report);
+        assert_int_equal(f->pool[0].pages, MIN(10 * i, 96u));
+        assert_int_equal(report.replanned, i == 1);
+    }
+    epoch(f, 96, &report);
+    assert_int_equal(report.moved, 0);
+}
+
+static void a_little_better_is_not_worth_a_new_plan(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+
+    f->config.hysteresis_permil = 100;
+    make_slope(f, 0, 100000);
+    make_slope(f, 1, 102000);
+    f->pool[0].pages = f->pool[0].planned = 96;
+    epoch(f, 96, &report);
+    assert_false(report.replanned);
+    assert_true(report.cost_best < report.cost);
+    make_slope(f, 1, 200000);
+    f->pool[0].pages = f->pool[0].planned = 96;
+    epoch(f, 96, &report);
+    assert_true(report.replanned);
+}
+
+static void a_few_misses_are_not_worth_many_moves(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+
+    make_slope(f, 0, 0);
+    make_slope(f, 1, 5);
+    f->pool[0].pages = f->pool[0].planned = 96;
+    epoch(f, 96, &report);
+    assert_false(report.replanned);
+}
+
+/* A page takes as long to read as a miss: half of the speed is regained by 1000 moves of one time unit in 2000. */
+static void moves_must_pay_while_the_plan_lasts(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+
+    for (unsigned pays = 0; pays < 2; pays++) {
+        make_slope(f, 0, 0);
+        make_slope(f, 1, 1000);
+        f->pool[0].fault_time = f->pool[1].fault_time = 1000;
+        f->pool[0].pages = f->pool[0].planned = 96;
+        f->pool[1].pages = f->pool[1].planned = 0;
+        f->config.lasts = pays ? 2 * 96000 + 2000 : 2 * 96000 - 2000;
+        epoch(f, 96, &report);
+        assert_int_equal(report.replanned, pays);
+    }
+}
+
+static void the_past_is_of_accesses_and_not_of_epochs(void **state)
+{
+    struct share_past past = {0};
+    uint64_t misses[SHARE_POINTS] = {0};
+
+    (void)state;
+    /* One in a hundred of an epoch's 30 misses with 10 steps, which none of these epochs can tell from none. */
+    misses[0] = 30;
+    for (unsigned epoch = 0; epoch < 100; epoch++) {
+        misses[10] = epoch % 10 == 0 ? 3 : 0;
+        past.over += 100;
+        share_past_add(&past, misses, 10000, 1000000);
+    }
+    assert_int_equal(past.misses[0], 3000);
+    assert_int_equal(past.misses[10], 30);
+    assert_int_equal(past.work, 10000);
+    /* Many accesses make it forget in a few epochs, and so does much work without any. */
+    misses[0] = 20000;
+    misses[10] = 0;
+    for (unsigned epoch = 0; epoch < 6; epoch++)
+        share_past_add(&past, misses, 10000, 1000000);
+    assert_int_equal(past.misses[10], 0);
+    memset(misses, 0, sizeof misses);
+    for (unsigned epoch = 0; epoch < 24; epoch++) {
+        past.over += 500000;
+        share_past_add(&past, misses, 10000, 1000000);
+    }
+    assert_int_equal(past.misses[0], 0);
+    assert_in_range(past.work, 500000, 1500000);
+}
+
+/* A wait that began in the epoch before is counted in this one. */
+static void work_less_than_none_is_made_up_for(void **state)
+{
+    struct share_past past = {0};
+    uint64_t misses[SHARE_POINTS] = {1};
+
+    (void)state;
+    past.over = -300;
+    share_past_add(&past, misses, 100, 100000);
+    assert_int_equal(past.work, 0);
+    past.over += 1000;
+    share_past_add(&past, misses, 100, 100000);
+    assert_int_equal(past.work, 700);
+    assert_int_equal(past.over, 0);
+}
+
+static void new_pools_and_other_memory_are_planned_for_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+
+    make_slope(f, 0, 1000);
+    f->config.move_max = 4;
+    epoch(f, 90, &report);
+    assert_int_equal(f->pool[0].pages, 90);
+    make_slope(f, 1, 1000);
+    f->pool[1].minimum = 20;
+    epoch(f, 90, &report);
+    assert_in_range(f->pool[1].pages, 20, 24);
+    epoch(f, 60, &report);
+    epoch(f, 200, &report);
+}
+
+static void a_new_pool_has_its_equal_part_planned_before_it_has_a_curve(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+
+    make_slope(f, 0, 1000);
+    epoch(f, 90, &report);
+    make_unknown(f, 1, 0);
+    epoch(f, 90, &report);
+    assert_int_equal(f->pool[1].planned, 45);
+    epoch(f, 90, &report);
+    assert_false(report.replanned);
+}
+
+static void any_epochs_keep_the_sum_and_the_bound(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+    uint64_t seed = 5;
+
+    for (unsigned round = 0; round < 2000; round++) {
+        uint32_t memory = 1000 + (uint32_t)(round / 100 * 37 % 500);
+        uint64_t fault_time = round / 100 % 2 * 1000;
+        f->config.goal = round / 100 % SHARE_GOALS;
+        f->config.move_max = 1 + (uint32_t)(test_random(&seed) % 50);
+        f->config.hysteresis_permil = (uint32_t)(test_random(&seed) % 100);
+        f->pools = 1 + round / 100 % 7;
+        for (unsigned i = 0; i < f->pools; i++) {
+            struct share_pool old = f->pool[i];
+            make_any(f, i, &seed);
+            f->pool[i].fault_time = fault_time;
+            if (round % 100 == 0)
+                continue;
+            f->pool[i].minimum = old.minimum;
+            f->pool[i].pages = old.pages;
+            f->pool[i].planned = old.planned;
+            f->pool[i].points = test_random(&seed) % 8 ? POINTS : 0;
+            f->pool[i].seen =
+                test_random(&seed) % 2 ? (int64_t)(test_random(&seed) % 9000) : SHARE_SEEN_UNKNOWN;
+            f->pool[i].high = test_random(&seed) % 100000;
+            f->pool[i].low = f->pool[i].high / 2;
+        }
+        epoch(f, memory, &report);
+        if (round % 100)
+            assert_true(report.moved <= f->config.move_max);
+    }
+}
+
+static void numbers_out_of_range_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+    const struct share_config good = f->config;
+
+    make_slope(f, 0, 1000);
+    const struct share_pool pool = f->pool[0];
+#define REFUSED(error)                                                                         \
+    do {                                                                                       \
+        assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 1, 100, &report), error); \
+        f->config = good;                                                                      \
+        f->pool[0] = pool;                                                                     \
+        make_slope(f, 0, 1000);                                                                \
+    } while (0)
+    f->config.goal = SHARE_GOALS;
+    REFUSED(-EINVAL);
+    f->config.step = 0;
+    REFUSED(-EINVAL);
+    f->config.move_max = 0;
+    REFUSED(-EINVAL);
+    f->config.hysteresis_permil = 1001;
+    REFUSED(-EINVAL);
+    f->pool[0].weight = 0;
+    REFUSED(-EINVAL);
+    f->pool[0].weight = SHARE_WEIGHT_MAX + 1;
+    REFUSED(-EINVAL);
+    f->pool[0].work = 0;
+    REFUSED(-EINVAL);
+    f->pool[0].work = SHARE_WORK_MAX + 1;
+    REFUSED(-EINVAL);
+    f->pool[0].fault_time = SHARE_WORK_MAX + 1;
+    REFUSED(-EINVAL);
+    f->pool[0].spacing = 0;
+    REFUSED(-EINVAL);
+    f->pool[0].low = 1;
+    REFUSED(-EINVAL);
+    f->misses[0][3] = 100000;
+    REFUSED(-EINVAL);
+    f->pool[0].minimum = 101;
+    REFUSED(-ENOMEM);
+    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 0, 100, &report), -EINVAL);
+    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, SHARE_POOLS_MAX + 1, 100, &report), -EINVAL);
+    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 1, SHARE_MEMORY_MAX + 1, &report), -EINVAL);
+    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 1, SHARE_MEMORY_MAX, &report), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(pools_approach_the_plan_by_so_many_pages_an_epoch),
+        TEST(a_little_better_is_not_worth_a_new_plan),
+        TEST(a_few_misses_are_not_worth_many_moves),
+        TEST(moves_must_pay_while_the_plan_lasts),
+        TEST(the_past_is_of_accesses_and_not_of_epochs),
+        TEST(work_less_than_none_is_made_up_for),
+        TEST(new_pools_and_other_memory_are_planned_for_at_once),
+        TEST(a_new_pool_has_its_equal_part_planned_before_it_has_a_curve),
+        TEST(any_epochs_keep_the_sum_and_the_bound),
+        TEST(numbers_out_of_range_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
