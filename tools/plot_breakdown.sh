@@ -4,7 +4,7 @@
 # stalls for data, measured and estimated; of threads a panel each.
 # Usage: tools/plot_breakdown.sh LOG PREFIX
 set -eu
-. "${0%/*}/plot_panels.sh"
+. "${0%/*}/plot.sh"
 
 plot_begin LOG "$@"
 tr -d '\r' <"$from" >"$work/lines"

@@ -3,7 +3,7 @@
 # `memstat format=series interval=N` has printed them, or a trace folder (tools/trace_split.py) recorded with telemetry=memory.
 # Usage: tools/plot_mrc.sh LOG|FOLDER PREFIX
 set -eu
-. "${0%/*}/plot_panels.sh"
+. "${0%/*}/plot.sh"
 
 plot_begin 'LOG|FOLDER' "$@"
 if [ -d "$from" ]; then

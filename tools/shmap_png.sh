@@ -3,19 +3,11 @@
 # A picture is a line "shmap: pid=.. ..." and after it a line "shmap: tid=.. cluster=.. counts=.." for each thread.
 # Usage: tools/shmap_png.sh LOG PREFIX
 set -eu
+. "${0%/*}/plot.sh"
 
-if [ $# -ne 2 ]; then
-	echo "usage: $0 LOG PREFIX" >&2
-	exit 2
-fi
-log=$1 prefix=$2
-[ -r "$log" ] || { echo "$0: cannot read $log" >&2; exit 1; }
-command -v gnuplot >/dev/null || { echo "$0: gnuplot is missing (package gnuplot-nox)" >&2; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
+plot_begin LOG "$@"
 # For each picture N: N.matrix, rows of numbers with an empty row between clusters, and N.labels, the clusters' places.
-tr -d '\r' <"$log" | awk -v work="$work" '
+tr -d '\r' <"$from" | awk -v work="$work" '
 function value(name,   i) {
 	for (i = 1; i <= NF; i++)
 		if (index($i, name "=") == 1)
@@ -69,10 +61,10 @@ END {
 		exit 1
 	finish()
 	print pictures + 0 >(work "/pictures")
-}' || { echo "$0: $log: damaged picture" >&2; exit 1; }
+}' || { echo "$0: $from: damaged picture" >&2; exit 1; }
 
 pictures=$(cat "$work/pictures")
-[ "$pictures" -gt 0 ] || { echo "$0: $log has no shMap picture" >&2; exit 1; }
+[ "$pictures" -gt 0 ] || { echo "$0: $from has no shMap picture" >&2; exit 1; }
 n=1
 while [ "$n" -le "$pictures" ]; do
 	gnuplot <<END
