@@ -26,38 +26,39 @@
 	str	x29, [sp, #F_FP]
 	.endm
 
+	/* Where registers are in the frame, op being stp or ldp. */
+	.macro scratch op
+	\op	x2, x3, [sp, #16]
+	\op	x4, x5, [sp, #32]
+	\op	x6, x7, [sp, #48]
+	\op	x8, x9, [sp, #64]
+	\op	x10, x11, [sp, #80]
+	\op	x12, x13, [sp, #96]
+	\op	x14, x15, [sp, #112]
+	\op	x16, x17, [sp, #128]
+	.endm
+	.macro preserved op
+	\op	x20, x21, [sp, #160]
+	\op	x22, x23, [sp, #176]
+	\op	x24, x25, [sp, #192]
+	\op	x26, x27, [sp, #208]
+	.endm
+
 	/* Those that functions may change, but for x30. */
 	.macro save_scratch
-	stp	x2, x3, [sp, #16]
-	stp	x4, x5, [sp, #32]
-	stp	x6, x7, [sp, #48]
-	stp	x8, x9, [sp, #64]
-	stp	x10, x11, [sp, #80]
-	stp	x12, x13, [sp, #96]
-	stp	x14, x15, [sp, #112]
-	stp	x16, x17, [sp, #128]
+	scratch	stp
 	stp	x18, x19, [sp, #144]
 	.endm
 
 	/* x0 to x17. */
 	.macro load_scratch
 	ldp	x0, x1, [sp]
-	ldp	x2, x3, [sp, #16]
-	ldp	x4, x5, [sp, #32]
-	ldp	x6, x7, [sp, #48]
-	ldp	x8, x9, [sp, #64]
-	ldp	x10, x11, [sp, #80]
-	ldp	x12, x13, [sp, #96]
-	ldp	x14, x15, [sp, #112]
-	ldp	x16, x17, [sp, #128]
+	scratch	ldp
 	.endm
 
 	/* Those that they preserve, but for x19 and x29. */
 	.macro save_preserved
-	stp	x20, x21, [sp, #160]
-	stp	x22, x23, [sp, #176]
-	stp	x24, x25, [sp, #192]
-	stp	x26, x27, [sp, #208]
+	preserved stp
 	str	x28, [sp, #224]
 	.endm
 
@@ -232,33 +233,30 @@ trap_return:
 	msr	sp_el0, x9
 1:	load_scratch
 	ldp	x18, x19, [sp, #144]
-	ldp	x20, x21, [sp, #160]
-	ldp	x22, x23, [sp, #176]
-	ldp	x24, x25, [sp, #192]
-	ldp	x26, x27, [sp, #208]
+	preserved ldp
 	ldp	x28, x29, [sp, #224]
 	add	sp, sp, #F_SIZE
 	eret
+
+	/* What a thread keeps while another one runs, op being stp or ldp. */
+	.macro context op
+	\op	x19, x20, [sp]
+	\op	x21, x22, [sp, #16]
+	\op	x23, x24, [sp, #32]
+	\op	x25, x26, [sp, #48]
+	\op	x27, x28, [sp, #64]
+	\op	x29, x30, [sp, #80]
+	.endm
 
 /* void context_switch(uint64_t *out_sp, uint64_t in_sp) */
 	.globl	context_switch
 context_switch:
 	sub	sp, sp, #96
-	stp	x19, x20, [sp]
-	stp	x21, x22, [sp, #16]
-	stp	x23, x24, [sp, #32]
-	stp	x25, x26, [sp, #48]
-	stp	x27, x28, [sp, #64]
-	stp	x29, x30, [sp, #80]
+	context	stp
 	mov	x9, sp
 	str	x9, [x0]
 	mov	sp, x1
-	ldp	x19, x20, [sp]
-	ldp	x21, x22, [sp, #16]
-	ldp	x23, x24, [sp, #32]
-	ldp	x25, x26, [sp, #48]
-	ldp	x27, x28, [sp, #64]
-	ldp	x29, x30, [sp, #80]
+	context	ldp
 	add	sp, sp, #96
 	ret
 
