@@ -55,14 +55,16 @@ uint64_t share_cost(const struct share_pool *p, uint32_t pages)
     return (p->fault_time ? (time - p->work) * MILLION / time : misses) * p->weight;
 }
 
-/* The fewest pages, from..to, with which the pool's rate is not above the level; to + 1 where there are none. */
-static uint32_t pages_for(const struct share_pool *p, uint64_t level, uint32_t from, uint32_t to)
+/* The fewest pages, from..to, with which one of share.h's measures of the pool is not above the level; to + 1 where there are none. */
+static uint32_t pages_for(const struct share_pool *p,
+                          uint64_t (*measure)(const struct share_pool *, uint32_t), uint64_t level,
+                          uint32_t from, uint32_t to)
 {
     uint32_t end = to + 1;
 
     while (from < end) {
         uint32_t middle = from + (end - from) / 2;
-        if (share_rate(p, middle) <= level)
+        if (measure(p, middle) <= level)
             end = middle;
         else
             from = middle + 1;
@@ -153,14 +155,14 @@ static void level(struct share *s, const struct share_pool *pool, unsigned pools
     while (from < to) {
         uint64_t middle = from + (to - from) / 2;
         for (unsigned i = 0; i < pools; i++)
-            need[i] = pages_for(&pool[i], middle, s->low[i], memory);
+            need[i] = pages_for(&pool[i], share_rate, middle, s->low[i], memory);
         if (sum(need, pools) <= memory)
             to = middle;
         else
             from = middle + 1;
     }
     for (unsigned i = 0; i < pools; i++)
-        s->low[i] = pages_for(&pool[i], to, s->low[i], memory);
+        s->low[i] = pages_for(&pool[i], share_rate, to, s->low[i], memory);
 }
 
 /* The heaviest pool that asks for a service and is not in the set, or pools. */
@@ -185,8 +187,10 @@ static void serve(struct share *s, const struct share_pool *pool, unsigned pools
     for (unsigned i; (i = heaviest(pool, pools, served)) < pools; served |= 1ull << i) {
         uint32_t most = s->low[i] + left;
         /* Rates asked for are not weighted. */
-        uint32_t need = MIN(pages_for(&pool[i], pool[i].high * pool[i].weight, s->low[i], most), most);
-        uint32_t enough = MIN(pages_for(&pool[i], pool[i].low * pool[i].weight, s->low[i], memory), memory);
+        uint32_t need =
+            MIN(pages_for(&pool[i], share_rate, pool[i].high * pool[i].weight, s->low[i], most), most);
+        uint32_t enough =
+            MIN(pages_for(&pool[i], share_rate, pool[i].low * pool[i].weight, s->low[i], memory), memory);
         left -= need - s->low[i];
         s->low[i] = need;
         s->high[i] = MAX(need, enough);
@@ -228,27 +232,13 @@ static void divide_steps(struct share *s, const struct share_config *c, const st
     }
 }
 
-/* The fewest pages, from..to, with which it misses no more often than with `to`. */
-static uint32_t fewest(const struct share_pool *p, uint32_t from, uint32_t to)
-{
-    uint64_t misses = share_misses(p, to);
-
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (share_misses(p, middle) <= misses)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    return to;
-}
-
 /* Steps may end behind where a curve does: what saves nothing is left over again. */
 static void trim(struct share *s, const struct share_pool *pool, unsigned pools)
 {
     for (unsigned i = 0; i < pools; i++) {
         if (pool[i].points)
-            s->best[i] = fewest(&pool[i], s->low[i], s->best[i]);
+            s->best[i] =
+                pages_for(&pool[i], share_misses, share_misses(&pool[i], s->best[i]), s->low[i], s->best[i]);
     }
 }
 
