@@ -101,7 +101,7 @@ static unsigned run_group(const struct command *c, unsigned n)
 
     for (unsigned i = 0; i < n; i++) {
         group.process[i] = start(&c[i]);
-        for (unsigned j = 0; j <= i; j++) /* for what is looked at while they run, and those they start */
+        for (unsigned j = 0; j <= i; j++) /* for what is looked at while they run */
             assign(&c[j]);
     }
     for (unsigned i = 0; i < n; i++) {
