@@ -14,7 +14,7 @@ struct hpm_user_register {
     uint32_t
         index; /* how user mode reads it, from 1: on x86 RDPMC's number + 1, on AArch64 PMEVCNTR<n>'s n + 1, PMCCNTR 32;
                        0: it does not count now */
-    uint32_t bits; /* width                          */
+    uint32_t bits; /* width, 1..64 where it counts   */
     uint64_t value;
 };
 
@@ -39,8 +39,8 @@ struct hpm_user_page {
     } of[HPM_USER_COUNTS];
 };
 
-/* Since the page was written.  A width of 64 has all bits.  What would be an eighth from all the way round is a step back, as
- * QEMU's counters do (hpm/pmu/armv8.c): nothing. */
+/* What a register that counts has counted since the page was written.  What would be an eighth from all the way round is a step
+ * back, as QEMU's counters do (hpm/pmu/armv8.c): nothing. */
 static inline uint64_t hpm_user_passed(const volatile struct hpm_user_register *r,
                                        uint64_t (*read)(uint32_t index))
 {

@@ -1,8 +1,9 @@
 /*
  * Reuse distances under LRU.
  * bits: one for each slot, set when a page has it.  tree: tree[i] counts the pages in the words from i less its lowest set bit up to i,
- * excluded; tree[0] is not used, and those from `entered` on are to come.  The word that slots are being given from is in bits only, and enters the tree when it is full; its slots that are
- * still to be given are set beforehand.  What has left the near word is taken from the tree when another comes near.
+ * excluded; tree[0] is not used, and those from `entered` on are to come.  The word that slots are being given from is in bits only, and
+ * enters the tree when it is full; its slots that are still to be given are set beforehand.  What has left the near word is taken from the
+ * tree when another comes near.
  *
  * A distance is the pages less those with slots before.  Pages used in the order of the last time free slots in a row: before
  * the second one there are as many as before the first.

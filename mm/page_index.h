@@ -19,7 +19,7 @@ struct page_index {
     uint32_t numbers, used; /* room for so many; given out, in whole rows */
     uint32_t mask;          /* slots - 1 */
     uint32_t last_number;   /* of last_page */
-    uint64_t last_page;     /* the first of the row asked for last; NO_PAGE: none */
+    uint64_t last_page;     /* the first of the row asked for last; one that there cannot be: none */
     uint64_t slot[];        /* row + 1 << 25 | the number of its first page; 0: empty */
 };
 

@@ -109,11 +109,12 @@ struct pool {
 
 /* ---- Pools (pool.c).  Thread context unless they say otherwise. ---- */
 bool pools_wanted(void);
-/* The pool for a new space: as the arguments say now or, of a process that another one starts, like that one's; pool_leave when its last page is gone, which waits for what is still being read or written.
- * -ENOMEM. */
+/* The pool for a new space: as the arguments say now (like: NULL) or, of a process that another one starts, like that one's.  pool_leave when
+ * its last page is gone, which waits for what is still being read or written.  0 or -ENOMEM. */
 int pool_join(const struct pool *like, struct pool **out);
 void pool_leave(struct pool *p);
-/* [P] held: a thread has waited for a page that long.  Threads' waits may be at the same time. */
+/* [P] held: a thread has waited for a page, a major fault, from then until now, by arch_clock_ns().  Threads' waits may be at the same
+ * time, and are told of in the order of their ends. */
 void pool_waited_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns);
 /* Room for further nodes.  -ENOMEM, also where there are as many as can be. */
 int pool_grow(struct pool *p);

@@ -14,7 +14,7 @@ bool pool_charge_now(struct pool *p);
 uint32_t pools_memory(void);
 /* [P] held: so many frames of the pool's were given back. */
 void pool_uncharge_locked(struct pool *p, uint32_t frames);
-/* [P] held: so many more of its frames are on their way out. */
+/* [P] held: so many more of its frames are on their way out, or fewer where that is less than 0. */
 void pool_leaving_locked(struct pool *p, int more);
 /* pool.c: of so many frames so many are kept free: enough for bursts, little enough not to be missed. */
 uint32_t pool_reserve_of(uint32_t limit);

@@ -3,10 +3,12 @@
  *
  * It is told what tracking has cost and how long those processes ran.  A window ends when they have run for its time, or before that when
  * tracking has cost what it may in a whole one: less says nothing yet, and what begins dear is not dear for a window's time, most of a
- * short program's.  Of windows it keeps means, which fade by an eighth in a whole one: a burst alone changes nothing.  One page of 2^shift is tracked; half as many are taken to cost half.  When the mean is
- * above what is allowed the shift grows at once, by as much as is needed.  It falls by one when several windows in a row say that twice as
- * many pages would stay well within.  A shift that proved too low waits twice as long for its next trial, and one that lasts long
- * halves that, so that where the need lies between two shifts the lower one is seldom tried.
+ * short program's.  Of windows it keeps means, which fade by an eighth in a whole one: a burst behind some cheap ones changes nothing.
+ *
+ * One page of 2^shift is tracked; half as many are taken to cost half.  When the mean is above what is allowed the shift grows at once, by as
+ * much as is needed.  It falls by one when several windows in a row say that twice as many pages would stay well within.  A shift that
+ * proved too low waits twice as long for its next trial, and one that lasts long halves that, so that where the need lies between two
+ * shifts the lower one is seldom tried.
  * Pure: one caller at a time; no clock.
  */
 #pragma once

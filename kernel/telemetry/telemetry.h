@@ -86,10 +86,14 @@ static inline void telemetry_mark(uint32_t tid, const char *label)
     TELEMETRY_PUT(TELEMETRY_MARKS, TRACE_MARK, tid, ctf_text(label));
 }
 
-/* How memory was divided: pages, and millionths of the process's speed that it will lose to waiting. */
+/* How memory was divided. */
 struct telemetry_plan {
-    uint32_t before, planned, target, step;
-    uint64_t waited_us, lost, lost_more, lost_less;
+    uint32_t before, planned;      /* pages that the process was, and is, to have  */
+    uint32_t target;               /* ... that it keeps on the way there           */
+    uint32_t step;                 /* ... by which it may have more, or less       */
+    uint64_t waited_us;            /* it waited, since the last look               */
+    uint64_t lost;                 /* millionths of its speed that it will lose to waiting */
+    uint64_t lost_more, lost_less; /* ... with a step more, and less */
 };
 static inline void telemetry_memory_plan(uint32_t pid, const char *goal, const struct telemetry_plan *p)
 {
