@@ -4,7 +4,7 @@
 void page_log_init(struct page_log *l, uint16_t cpu, struct page_ring *ring, uint64_t size)
 {
     ASSERT(is_pow2(size));
-    ring->head = ring->tail = 0;
+    ring->head = ring->lost = ring->tail = 0;
     *l = (struct page_log){.ring = ring, .size = size, .cpu = cpu};
 }
 

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <stdlib.h>
+#include <string.h>
 #include "hpm/path/log.h"
 
 #define CPUS    4
@@ -28,6 +29,17 @@ static int make(void **state)
         all[c] = &logs[c];
     }
     return 0;
+}
+
+static void what_hardware_has_lost_begins_at_none(void **state)
+{
+    struct page_ring ring;
+    struct page_log l;
+
+    (void)state;
+    memset(&ring, 0xa5, sizeof(ring)); /* memory as it comes */
+    page_log_init(&l, 0, &ring, SIZE);
+    assert_int_equal(ring.lost, 0);
 }
 
 static int unmake(void **state)
@@ -155,6 +167,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_batch_is_its_threads_entries_in_order, make, unmake),
         cmocka_unit_test_setup_teardown(a_batch_across_the_rings_end_comes_in_two_parts, make, unmake),
         cmocka_unit_test_setup_teardown(there_is_room_until_it_is_full_of_entries_or_batches, make, unmake),
+        cmocka_unit_test(what_hardware_has_lost_begins_at_none),
         cmocka_unit_test_setup_teardown(threads_that_move_stay_in_order, make, unmake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
