@@ -74,11 +74,23 @@ static inline void page_log_append(struct page_log *l, uint64_t entry)
     l->ring->head++;
 }
 
-/* The producer: what has been appended since the batch before is one, by this thread.  Nothing: there is none. */
+/* The producer: what has been appended since the batch before is dropped, and counted as lost. */
+static inline void page_log_drop_batch(struct page_log *l)
+{
+    l->lost += l->ring->head - l->begun;
+    l->ring->head = l->begun;
+}
+
+/* The producer: what has been appended since the batch before is one, by this thread.  Nothing: there is none.  Hardware appends
+ * without asking for a batch: where there is no room for one, it is dropped. */
 static inline void page_log_end_batch(struct page_log *l, uint32_t tid, uint16_t space, uint64_t time)
 {
     if (l->ring->head == l->begun)
         return;
+    if (l->batch_head - __atomic_load_n(&l->batch_tail, __ATOMIC_ACQUIRE) == PAGE_BATCHES) {
+        page_log_drop_batch(l);
+        return;
+    }
     l->batch[l->batch_head & (PAGE_BATCHES - 1)] =
         (struct page_batch){.end = l->ring->head, .time = time, .tid = tid, .space = space};
     l->begun = l->ring->head;

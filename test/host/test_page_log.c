@@ -120,6 +120,33 @@ static void there_is_room_until_it_is_full_of_entries_or_batches(void **state)
     free(large);
 }
 
+/* Hardware appends entries on and on, whether there is room for a batch or not. */
+static void a_batch_for_which_there_is_no_room_is_lost(void **state)
+{
+    struct page_ring *large = calloc(1, sizeof(struct page_ring) + 2 * PAGE_BATCHES * sizeof(uint64_t));
+    struct page_log l;
+    struct page_run run;
+
+    (void)state;
+    page_log_init(&l, 0, large, 2 * PAGE_BATCHES);
+    for (unsigned i = 0; i < PAGE_BATCHES + 5; i++) {
+        append(&l, 2 * i, 2 - i % 2);
+        page_log_end_batch(&l, 1, 1, i);
+        page_log_check(&l);
+    }
+    assert_int_equal(l.lost, 8);
+    for (unsigned i = 0; i < PAGE_BATCHES; i++) {
+        page_log_next(&l, &run);
+        assert_int_equal(run.entry[0][0], 2 * i);
+        page_log_taken(&l);
+    }
+    append(&l, 7, 1);
+    page_log_end_batch(&l, 1, 1, 9999);
+    page_log_next(&l, &run);
+    assert_int_equal(run.entry[0][0], 7);
+    free(large);
+}
+
 /* Threads run here and there, and log the numbers from 0 on; whoever takes them finds each thread's in order. */
 static void threads_that_move_stay_in_order(void **state)
 {
@@ -168,6 +195,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_batch_across_the_rings_end_comes_in_two_parts, make, unmake),
         cmocka_unit_test_setup_teardown(there_is_room_until_it_is_full_of_entries_or_batches, make, unmake),
         cmocka_unit_test(what_hardware_has_lost_begins_at_none),
+        cmocka_unit_test(a_batch_for_which_there_is_no_room_is_lost),
         cmocka_unit_test_setup_teardown(threads_that_move_stay_in_order, make, unmake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
