@@ -225,6 +225,10 @@ test_mux_turns_SRC := hpm/mux_turns.c test/host/mux_config.c
 test_page_index_SRC := mm/page_index.c
 test_track_govern_SRC := mm/track_govern.c
 test_page_log_SRC := hpm/path/log.c
+# The simulated machine's page-access tracker.
+PATH_TESTED := $(addprefix hpm/path/,log.c model.c path.c) test/host/path_double.c
+test_hpm_path_SRC := $(PATH_TESTED) hpm/path/backends.c test/host/path_kernel.c test/host/said.c
+test_hpm_path_none_SRC := $(test_hpm_path_SRC)
 test_period_SRC := hpm/period.c hpm/period_draw.c
 
 # hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.
