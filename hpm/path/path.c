@@ -63,7 +63,7 @@ static void end_batch(struct path_cpu *c, uint64_t now)
     }
     page_log_end_batch(&c->log, c->foreign ? 0 : c->tid, c->foreign ? c->foreign : c->space, now);
     c->foreign = 0;
-    if (c->tracked)
+    if (c->tracked && c->space)
         c->ran += now - c->since;
     c->since = now;
 }

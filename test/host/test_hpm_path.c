@@ -178,6 +178,7 @@ static void expect_nothing_uncounted(void)
     assert_int_equal(path_double_waiting(), 0);
     assert_int_equal(account().lost, path_double_lost() + refused + logged - taken);
     assert_int_equal(account().entries, taken);
+    assert_int_equal(account().ran, ran);
 }
 
 static void expect_nothing_lost(void)
@@ -445,6 +446,24 @@ static void interrupts_for_nothing_change_nothing(void **state)
     begin(); /* what was taken away is gone */
 }
 
+static void what_idles_has_not_run(void **state)
+{
+    (void)state;
+    run(0);
+    access(PAGE_SIZE, false);
+    host_ticks += 100;
+    run(NOBODY);
+    host_ticks += 10000;
+    path_double_spurious();
+    watch(1, false); /* every CPU is told */
+    host_ticks += 10000;
+    watch(1, true);
+    run(5);
+    host_ticks += 10;
+    expect_nothing_lost();
+    assert_int_equal(account().ran, 110);
+}
+
 static void software_logs_too_and_a_foreign_space_is_a_batch_of_its_own(void **state)
 {
     unsigned count;
@@ -697,6 +716,7 @@ int main(void)
         TEST(boot_and_start, the_unit_spills_by_itself_and_then_interrupts),
         TEST(boot_and_start, a_unit_that_does_not_spill_interrupts_in_time),
         TEST(boot_and_start, interrupts_for_nothing_change_nothing),
+        TEST(boot_and_start, what_idles_has_not_run),
         TEST(boot_and_start, software_logs_too_and_a_foreign_space_is_a_batch_of_its_own),
         TEST(boot_and_start, what_is_hot_is_asked_of_every_cpu_and_forgotten_by_every_one),
         TEST(boot_and_start, the_sample_is_followed_from_the_next_switch_on),
