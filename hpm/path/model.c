@@ -118,9 +118,12 @@ static void model_forget_space(uint16_t space)
     arch_io_write32(&here()->command, MACHINE_PATH_CMD_FORGET_SPACE);
 }
 
-static void model_stop(void)
+static uint32_t model_stop(void)
 {
+    uint32_t had = arch_io_read32(&here()->waiting);
+
     configure(&(struct path_config){0});
+    return had;
 }
 
 extern const struct path_ops path_model;

@@ -24,6 +24,7 @@ struct path_cpu {
     uint32_t tid;            /* that runs */
     uint16_t space, tracked; /* its space; what the unit tracks: that of this thread or the last one, or 0 */
     bool started, stuck;     /* its unit; the unit waits for room to be drained */
+    bool stale;              /* the unit held entries of another thread when this one's batch began */
     uint8_t shift;           /* of the unit's sampling */
     uint16_t foreign;        /* space of the batch that is open, if it is none of the running thread's */
     uint64_t interrupts, ticks;
@@ -53,7 +54,7 @@ static bool is_watched(uint16_t space)
 
 /* ---- On the CPU concerned, interrupts off ---- */
 
-/* The thread's batch ends. */
+/* The thread's batch ends.  One with another's entries in it, which is after there was no room, nobody can tell apart: it is lost. */
 static void end_batch(struct path_cpu *c, uint64_t now)
 {
     if (c->tracked) {
@@ -61,6 +62,9 @@ static void end_batch(struct path_cpu *c, uint64_t now)
         if (!c->stuck)
             path.ops->drain();
     }
+    if (c->stale)
+        page_log_drop_batch(&c->log);
+    c->stale &= c->stuck;
     page_log_end_batch(&c->log, c->foreign ? 0 : c->tid, c->foreign ? c->foreign : c->space, now);
     c->foreign = 0;
     if (c->tracked && c->space)
@@ -94,6 +98,7 @@ void path_switch(uint32_t tid, uint16_t space)
     uint64_t now = arch_ticks_near();
     if (c->space || c->foreign)
         end_batch(c, now);
+    c->stale = c->stuck;
     c->tid = tid;
     c->space = space;
     c->since = now;
@@ -279,8 +284,8 @@ static void stop_here(UNUSED void *unused)
     if (!c->started)
         return;
     end_batch(c, arch_ticks_near());
-    path.ops->stop();
-    c->started = false;
+    c->log.lost += path.ops->stop();
+    c->started = c->stuck = c->stale = false;
     c->tracked = 0;
 }
 

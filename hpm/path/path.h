@@ -45,7 +45,8 @@ struct path_ops {
     /* Unmapped: on every CPU. */
     void (*forget)(uint16_t space, vaddr_t va);
     void (*forget_space)(uint16_t space);
-    void (*stop)(void);
+    /* How many entries it still had: they are lost. */
+    uint32_t (*stop)(void);
 };
 
 /* NULL-terminated, in probe order. */

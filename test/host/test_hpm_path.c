@@ -633,6 +633,64 @@ static void without_memory_there_are_no_logs(void **state)
     begin();
 }
 
+/* A thread finds the log full when it leaves: what its unit still holds is never the next one's. */
+static void what_a_thread_leaves_in_the_unit_is_not_the_next_ones(void **state)
+{
+    (void)state;
+    run(0);
+    for (unsigned i = 0; path_double[0].lost == 0; i++)
+        access((vaddr_t)i << PAGE_SHIFT, false);
+    assert_int_equal(path_double[0].logged, ENTRIES_MAX);
+    run(1);
+    path_double_access(PAGE_SIZE, false);
+    take_all();
+    uint64_t before = taken;
+    path_flush();
+    access(4 * PAGE_SIZE, false);
+    path_flush();
+    take_all();
+    assert_int_equal(taken, before + 1); /* once the unit is empty all is well */
+    run(2);
+    access(2 * PAGE_SIZE, false);
+    run(0);
+    access(3 * PAGE_SIZE, false);
+    expect_nothing_uncounted();
+}
+
+static void what_units_hold_when_they_stop_is_counted(void **state)
+{
+    (void)state;
+    run(0);
+    for (unsigned i = 0; path_double[0].lost < 5; i++)
+        access((vaddr_t)i << PAGE_SHIFT, false);
+    path_hardware_stop();
+    take_all();
+    assert_int_equal(account().lost, ENTRIES_MAX); /* those five the unit tells when it next drains */
+    assert_int_equal(path_hardware_start(&config), 0);
+    access(PAGE_SIZE, false);
+    expect_nothing_uncounted();
+}
+
+/* There is room for entries, but for no more batches. */
+static void more_batches_than_there_is_room_for_are_lost(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < PAGE_BATCHES; i++) {
+        run((int)(i % 3));
+        access((vaddr_t)i << PAGE_SHIFT, false);
+    }
+    run(4);
+    for (unsigned i = 0; i < 4 * config.threshold; i++)
+        access((vaddr_t)i << PAGE_SHIFT, false);
+    for (unsigned i = 0; i < 3; i++) {
+        run(3);
+        access((vaddr_t)i << PAGE_SHIFT, false);
+        run(4);
+    }
+    check_logs();
+    expect_nothing_uncounted();
+}
+
 /* ---- At random ---- */
 
 static void step(bool starved)
@@ -701,6 +759,14 @@ static void random_threads_lose_nothing_where_there_is_room(void **state)
     begin();
 }
 
+static void random_threads_lose_nothing_uncounted_where_there_is_none(void **state)
+{
+    (void)state;
+    for (uint64_t i = 1; i <= 6; i++)
+        many_threads(true, i, i % 2 ? config.spill : 0);
+    begin();
+}
+
 #define TEST(setup, name) cmocka_unit_test_setup_teardown(name, setup, end)
 
 int main(void)
@@ -724,7 +790,11 @@ int main(void)
         TEST(boot, without_message_interrupts_it_says_so_and_switches_drain),
         TEST(boot, a_unit_that_refuses_leaves_all_of_them_off),
         TEST(boot, without_memory_there_are_no_logs),
+        TEST(boot_and_start, what_a_thread_leaves_in_the_unit_is_not_the_next_ones),
+        TEST(boot_and_start, what_units_hold_when_they_stop_is_counted),
+        TEST(boot_and_start, more_batches_than_there_is_room_for_are_lost),
         TEST(boot, random_threads_lose_nothing_where_there_is_room),
+        TEST(boot, random_threads_lose_nothing_uncounted_where_there_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
