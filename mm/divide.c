@@ -226,7 +226,7 @@ static void divide(void)
         print(&report);
 }
 
-/* Pools that were not there any more, and whoever has their addresses now. */
+/* What is remembered of pools that have ended: others may have their addresses now. */
 static void forget_ended(void)
 {
     for (unsigned i = 0; i < SHARE_POOLS_MAX; i++) {

@@ -18,9 +18,9 @@
 
 struct space;
 
-/* Where a call is NULL there is nothing to be done, or what is said there holds. */
+/* Where a call is NULL, as any but probe may be, there is nothing to be done, or what is said there holds. */
 struct tracker_ops {
-    const char *name, *lacks; /* lacks: what is not there where probe says -ENODEV */
+    const char *name, *lacks; /* lacks: what is not there where probe says -ENODEV; NULL: it never does */
     /* Boot, thread context, all CPUs started: 0; -ENODEV, -ENOMEM: it cannot work here. */
     int (*probe)(void);
     /* The first space is to be watched, or the last one is not any more.  0 or an error, with a line that says why.  Thread context, no lock held. */
