@@ -8,8 +8,8 @@
  *
  * At a fault the walk goes DEPTH edges far.  The first use of a page that was fetched learns as well, and goes on from there: one edge far
  * where pages are there in time, farther where threads wait for pages that are being read.  Edges of less than half the weight of their
- * page's heaviest are not followed, and where many pages were not used soon, only those of a larger weight still.  As published ([A])
- * first uses are ignored, and every edge is followed.
+ * page's heaviest are not followed, and where many pages were not used soon, only those of a larger weight still, until guesses by lighter ones
+ * are right again.  As published ([A]) first uses are ignored, and every edge is followed.
  */
 #include "mm/prefetch.h"
 
@@ -22,8 +22,7 @@ enum {
     ROUND = 64,                /* outcomes; first uses                             */
     GOOD_PCT = 75,             /* used soon, of a round: lighter edges are followed */
     POOR_PCT = 50,             /* ... heavier ones only                            */
-    LATE_PCT = 10,             /* waited for, of first uses: farther ahead          */
-    IN_TIME_PCT = 1,           /* ... less far                                     */
+    CALM = 512,                /* first uses in a row that nobody waited for: less far ahead */
     FLOOR_MAX = 4,
     SEEN = 512, /* places for the pages of a walk, which are fewer than half as many */
 };
@@ -41,10 +40,12 @@ struct ppg {
     uint32_t nodes;
     uint32_t weight_max;
     bool published;
-    uint32_t floor;       /* edges of less weight are not followed, 1..FLOOR_MAX */
-    uint32_t soon, known; /* outcomes of this round                              */
-    uint32_t ahead;       /* edges from a page first used, 1..DEPTH              */
-    uint32_t late, uses;  /* first uses of this round                            */
+    uint32_t floor;          /* edges of less weight are not followed, 1..FLOOR_MAX */
+    uint32_t soon, known;    /* outcomes of this round                              */
+    uint32_t ahead;          /* edges from a page first used, 1..DEPTH          */
+    uint32_t in_time;        /* first uses in a row that nobody waited for, below CALM */
+    uint32_t right, guesses; /* of this round, those used since; all                   */
+    uint32_t guess[ROUND];   /* page + 1 on an edge too light to be followed; 0: none, or used since */
     struct ppg_node node[];
 };
 
@@ -178,22 +179,44 @@ static void walk(const struct ppg *g, uint32_t from, unsigned far, struct prefet
     }
 }
 
+/* While light edges are not followed nothing that is fetched tells whether they lead anywhere.  So the first of each page is remembered: where
+ * most of those are used next, lighter ones are followed again. */
+static void guess(struct ppg *g, uint32_t used)
+{
+    const struct edge *first = g->node[used].edge;
+
+    if (g->floor == 1 || g->published)
+        return;
+    for (unsigned i = 0; i < ROUND; i++) {
+        g->right += g->guess[i] == used + 1;
+        g->guess[i] = g->guess[i] == used + 1 ? 0 : g->guess[i];
+    }
+    if (!first->weight || first->weight >= g->floor)
+        return;
+    g->guess[g->guesses++] = first->node + 1;
+    if (g->guesses < ROUND)
+        return;
+    if (g->right * 100 >= GOOD_PCT * ROUND)
+        g->floor /= 2;
+    g->right = g->guesses = 0;
+    memset(g->guess, 0, sizeof g->guess);
+}
+
 static void ppg_fault(void *state, const struct prefetch_use *use, struct prefetch_list *list)
 {
     learn(state, use);
+    guess(state, use->node);
     walk(state, use->node, DEPTH, list);
 }
 
+/* Where threads wait for pages that are being read it is gone farther at once; less far only when that has not been for long. */
 static void look_ahead(struct ppg *g, bool late)
 {
-    g->late += late;
-    if (++g->uses < ROUND)
-        return;
-    if (g->late * 100 >= LATE_PCT * ROUND)
+    if (late)
         g->ahead = MIN(g->ahead + 1, (uint32_t)DEPTH);
-    else if (g->late * 100 < IN_TIME_PCT * ROUND)
+    else if (g->in_time + 1 == CALM)
         g->ahead = MAX(g->ahead - 1, 1u);
-    g->late = g->uses = 0;
+    g->in_time = late ? 0 : (g->in_time + 1) % CALM;
 }
 
 static void ppg_first_use(void *state, const struct prefetch_use *use, struct prefetch_list *list)
@@ -202,6 +225,7 @@ static void ppg_first_use(void *state, const struct prefetch_use *use, struct pr
 
     look_ahead(g, use->late);
     learn(g, use);
+    guess(g, use->node);
     walk(g, use->node, g->ahead, list);
 }
 
@@ -269,7 +293,8 @@ static const char *ppg_check(const void *state)
 
     if (g->floor < 1 || g->floor > FLOOR_MAX || g->soon > g->known || g->known >= ROUND)
         return "the least weight, or a round of outcomes, is out of range";
-    if (g->ahead < 1 || g->ahead > DEPTH || g->late > g->uses || g->uses >= ROUND)
+    if (g->ahead < 1 || g->ahead > DEPTH || g->in_time >= CALM || g->right > g->guesses ||
+        g->guesses >= ROUND)
         return "the way ahead, or a round of uses, is out of range";
     for (uint32_t node = 0; node < g->nodes && !broken; node++)
         broken = check_node(g, &g->node[node]);

@@ -328,6 +328,35 @@ static void edges_that_mislead_are_followed_no_more(void **state)
     assert_true(listed(f, 8));
 }
 
+/* Of pages used in this order before, one in so many is used: the level at the end. */
+static unsigned level_after(struct fixture *f, uint32_t stride)
+{
+    const uint32_t pages = 199; /* a prime */
+
+    outcomes(f, 64, false);
+    for (uint32_t page = 0; page < pages; page++)
+        hit(f, page);
+    for (uint32_t i = 0; i < 70; i++)
+        fault(f, i * stride % pages);
+    return f->p->ops->level(f->p->state);
+}
+
+static void edges_that_would_have_been_right_are_followed_again(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(level_after(f, 1), 1);
+    assert_true(listed(f, 70));
+}
+
+static void edges_that_would_have_been_wrong_are_not(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(level_after(f, 7), 2);
+    assert_int_equal(f->list.length, 0);
+}
+
 static void threads_that_wait_for_fetched_pages_have_them_fetched_earlier(void **state)
 {
     struct fixture *f = *state;
@@ -337,13 +366,21 @@ static void threads_that_wait_for_fetched_pages_have_them_fetched_earlier(void *
         for (uint32_t page = 0; page < 100; page++)
             fault(f, page);
     }
-    for (unsigned i = 0; i < 2 * 64; i++) {
+    assert_int_equal(f->p->late, 0);
+    for (unsigned i = 0; i < 2; i++) {
         fetch(f, 0);
         prefetch_first_use(f->p, &use, &f->list);
         check(f);
     }
     assert_int_equal(f->list.length, 30);
-    assert_int_equal(f->p->late, 128);
+    assert_int_equal(f->p->late, 2);
+    use.late = false; /* and not so early any more when nobody has waited for long */
+    for (unsigned i = 0; i < 2 * 512; i++) {
+        assert_true(f->list.length > 10);
+        fetch(f, 0);
+        prefetch_first_use(f->p, &use, &f->list);
+    }
+    assert_int_equal(f->list.length, 10);
 }
 
 static void an_unmapped_page_leads_nowhere(void **state)
@@ -463,6 +500,8 @@ int main(void)
         TEST(unused_pages_are_never_more_than_a_tenth_of_memory),
         TEST(a_page_not_used_soon_was_not_foreseen),
         TEST(edges_that_mislead_are_followed_no_more),
+        TEST(edges_that_would_have_been_right_are_followed_again),
+        TEST(edges_that_would_have_been_wrong_are_not),
         TEST(threads_that_wait_for_fetched_pages_have_them_fetched_earlier),
         TEST(an_unmapped_page_leads_nowhere),
         TEST(a_grown_state_goes_on_where_it_was),
