@@ -142,11 +142,12 @@ def window(path):
 
 
 def fault_rate(figures, start, end):
-    """Faults a second in the second half of this time; looks are by a clock that began when the program did, at most `start` after the boot."""
+    """Faults a second in the second half of this time, as text; `-`: fewer than two looks are of it.  Looks are by a clock that began when the
+    program did, at most `start` after the boot."""
     later = [look for look in figures["looks"] if (start + end) / 2 <= look[0] <= end - start]
     if len(later) < 2:
-        return 1000 * figures["major"] / figures["ms"]
-    return 1000 * (later[-1][1] - later[0][1]) / (later[-1][0] - later[0][0])
+        return "-"
+    return f"{1000 * (later[-1][1] - later[0][1]) / (later[-1][0] - later[0][0]):.0f}"
 
 
 def seeds_of(bench, percent, goal):
@@ -192,7 +193,7 @@ def part_pools(bench):
             gains.append(fewer)
         rates = [fault_rate(f, *when) for f in figures]
         bench.say(f"{head} ipc={speed:.4f} ipc_min={runs[0][0]:.4f} ipc_max={runs[-1][0]:.4f} seeds={len(runs)} fewer_cycles_pct={fewer:.1f} "
-                  f"faults_per_s={','.join(f'{r:.0f}' for r in rates)} major={','.join(str(f['major']) for f in figures)} "
+                  f"faults_per_s={','.join(rates)} major={','.join(str(f['major']) for f in figures)} "
                   f"ops_per_s={figures[0].get('ops_per_s', '-')} check={','.join(f['check'] for f in figures)}")
     if gains:
         bench.say(f"RESULT mm.pools.summary arch={o.arch} sizes={len(gains)} fewer_cycles_best_pct={max(gains):.1f} fewer_cycles_worst_pct={min(gains):.1f}")
