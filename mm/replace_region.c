@@ -296,10 +296,12 @@ static void count_use(struct region_state *s, uint32_t node, bool miss)
 
 /* ---- What it is told ---- */
 
-/* In MRU's order of what the buffer held when asked about: replace_mru.c. */
+/* In MRU's order of what the buffer held when asked about: replace_mru.c.  A walk through another region was another walk. */
 static void park(struct region_state *s, struct part *p, uint32_t node, bool again)
 {
-    list_push_after(queued(s), &p->parked, again ? LINK_END : s->walked, node);
+    bool goes_on = !again && s->walked != LINK_END && part_of(s, s->walked) == p;
+
+    list_push_after(queued(s), &p->parked, goes_on ? s->walked : LINK_END, node);
     if (!again)
         s->walked = node;
 }

@@ -230,6 +230,39 @@ static void memory_goes_where_it_saves_misses(void **state)
     trace_free(&t);
 }
 
+/* Two loops, both MRU's: pages in use that one region was asked for stay, and so do then those of the other. */
+static void pages_that_stay_are_remembered_by_their_own_region(void **state)
+{
+    (void)state;
+    enum { PAGES = 1200, FRAMES = 800 };
+    struct replace_config config = {.nodes = PAGES, .frames = FRAMES};
+    void *policy = malloc(replace_region.bytes(PAGES));
+    uint64_t seed = 1;
+    uint32_t resident = 0;
+
+    assert_int_equal(replace_region.init(policy, &config), 0);
+    for (unsigned i = 0; i < 100 * PAGES; i++) {
+        uint32_t page = i % PAGES;
+        if (replace_region.resident(policy, page)) {
+            replace_region.touch(policy, page);
+            continue;
+        }
+        for (unsigned stay = test_random(&seed) % 8; stay && resident == FRAMES; stay--)
+            replace_region.touch(policy, replace_region.victim(policy, stay % 2 ? page : REPLACE_NONE));
+        if (resident == FRAMES)
+            replace_region.leave(policy, replace_region.victim(policy, page));
+        else
+            resident++;
+        replace_region.enter(policy, page, page >= PAGES / 2);
+        if (i % 1000 == 0)
+            assert_null(replace_region.check(policy));
+    }
+    struct replace_report report;
+    replace_region.report(policy, &report);
+    assert_int_equal(report.mru_regions, 3);
+    free(policy);
+}
+
 static void random_operations_in_regions_keep_its_invariants(void **state)
 {
     (void)state;
@@ -252,6 +285,7 @@ int main(void)
         cmocka_unit_test(a_region_that_turns_to_mru_becomes_what_mru_would_have),
         cmocka_unit_test(a_loop_gets_mru_and_its_neighbour_lru),
         cmocka_unit_test(memory_goes_where_it_saves_misses),
+        cmocka_unit_test(pages_that_stay_are_remembered_by_their_own_region),
         cmocka_unit_test(random_operations_in_regions_keep_its_invariants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
