@@ -224,12 +224,19 @@ test_mux_plans_SRC := $(test_mux_SRC)
 test_mux_turns_SRC := hpm/mux_turns.c test/host/mux_config.c
 test_page_index_SRC := mm/page_index.c
 test_track_govern_SRC := mm/track_govern.c
-test_page_log_SRC := hpm/path/log.c
 # The simulated machine's page-access tracker.
 PATH_TESTED := $(addprefix hpm/path/,log.c model.c path.c) test/host/path_double.c
+test_page_log_SRC := hpm/path/log.c
 test_hpm_path_SRC := $(PATH_TESTED) hpm/path/backends.c test/host/path_kernel.c test/host/said.c
 test_hpm_path_none_SRC := $(test_hpm_path_SRC)
 test_period_SRC := hpm/period.c hpm/period_draw.c
+
+# mm complete, but for memory, page tables and TLBs, above disks that fail.
+MM_TESTED := \
+	$(filter-out $(addprefix mm/,area.c bootmem.c buddy.c frame.c heap.c kstack.c tlb.c),$(filter mm/%,$(KERNEL_SRC))) \
+	$(addprefix kernel/dev/,block.c block_faults.c block_wait.c block_watch.c) kernel/lock.c hpm/path/backends.c $(PATH_TESTED) \
+	$(addprefix test/host/,mm_double.c fibers.c said.c)
+test_paging_SRC := $(MM_TESTED)
 
 # hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.
 HPM_TESTED := \

@@ -1,4 +1,4 @@
-/* An instruction set for host tests of code above arch: nothing to save, nothing to map. */
+/* An instruction set for host tests of code above arch: nothing to save, and what there is to map is a double's. */
 #pragma once
 #include "kernel/base.h"
 
@@ -9,5 +9,5 @@ struct arch_context {
     int unused;
 };
 struct arch_space {
-    int unused;
+    struct table_double *table; /* test/host/mm_double.c */
 };
