@@ -290,7 +290,7 @@ void arch_code_written(const void *frame)
 /* ---- A PMU ---- */
 
 bool mm_double_samples, mm_double_sampling_busy;
-static struct hpm_sample sample[512];
+static struct hpm_sample sample[64]; /* what a tracker takes in one go */
 static unsigned samples, samples_period;
 
 const struct hpm_caps *hpm_caps(void)
@@ -338,6 +338,8 @@ static void record_access(const struct space *s, vaddr_t va, bool write)
                                      .cpu = (uint16_t)host_cpu->index,
                                      .user = true,
                                      .store = write};
+    if (mm_double_sampled)
+        mm_double_sampled(s, va);
 }
 
 /* ---- User mode ---- */

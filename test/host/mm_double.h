@@ -52,6 +52,8 @@ struct arch_page mm_look(struct space *s, vaddr_t va);
 
 /* A PMU that records accesses which miss a TLB, one in so many as it was asked; false: there is none.  Set before track_init. */
 extern bool mm_double_samples;
+/* The test's, where it has one: an access was recorded, the latest of all. */
+void mm_double_sampled(const struct space *s, vaddr_t va) __attribute__((weak));
 /* Somebody else has its session. */
 extern bool mm_double_sampling_busy;
 /* A boot argument of mm's or of trackers, by its name. */

@@ -408,6 +408,7 @@ static void run_scenario(const struct scenario *s)
         pid_t child = fork();
         if (!child) { /* a crash is told by who does it best, which is not cmocka */
             sigaction(SIGSEGV, &segv, NULL);
+            alarm(600);
             now = *s;
             play(from);
             _exit(0);
