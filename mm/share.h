@@ -50,9 +50,9 @@ struct share_pool {
     /* What is known of it.  misses: lambda at 0, spacing, 2 * spacing, ... pages, not rising; where fault_time is not known, of as long a time
      * for all pools. */
     const uint64_t *misses;
-    uint32_t points;     /* 0: no curve yet; it gets an equal part, or keeps what it holds           */
-    uint32_t spacing;    /* pages, at least 1                                                        */
-    uint64_t work;       /* done meanwhile, besides waiting for pages: 1..SHARE_WORK_MAX             */
+    uint32_t points;  /* 0: no curve yet; it keeps what it holds, or gets twice that, up to an equal part */
+    uint32_t spacing; /* pages, at least 1                                                        */
+    uint64_t work;    /* done meanwhile, besides waiting for pages: 1..SHARE_WORK_MAX             */
     uint64_t fault_time; /* that a miss costs, in the unit of work, of all pools or none; 0..SHARE_WORK_MAX */
     int64_t seen;        /* misses meanwhile with the pages it has, or SHARE_SEEN_UNKNOWN            */
     /* What is asked for. */

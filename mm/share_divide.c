@@ -111,24 +111,24 @@ static uint64_t sum(const uint32_t *pages, unsigned pools)
     return total;
 }
 
-/* Pools without a curve are to have what they hold, up to `most`, and at least so many, as far as that is left; how many are then. */
+/* Pools without a curve are to have so many times what they hold, `most` at most, as far as that is left; how many are then. */
 static uint32_t keep_unknown(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t left,
-                             uint32_t most, uint32_t least)
+                             uint64_t times, uint32_t most)
 {
     for (unsigned i = 0; i < pools; i++) {
-        uint32_t wanted = MAX(MIN(pool[i].held, most), least);
+        uint32_t wanted = (uint32_t)MIN(times * pool[i].held, (uint64_t)most);
         uint32_t more = MIN(wanted - MIN(wanted, s->low[i]), left);
         if (pool[i].points)
             continue;
         s->low[i] += more;
-        s->high[i] = s->low[i];
         left -= more;
     }
     return left;
 }
 
 /* Every pool between its minimum and all memory.  What one without a curve would miss is not known: it keeps what it holds, first of all an
- * equal part of that, and may have an equal part. */
+ * equal part of that, and may have twice as much, up to an equal part.  One that could have had more and holds little is in no need of what
+ * others are known to use. */
 static void set_bounds(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
 {
     uint32_t left = memory;
@@ -139,9 +139,9 @@ static void set_bounds(struct share *s, const struct share_pool *pool, unsigned 
         left -= pool[i].minimum;
     }
     uint32_t equal = memory / pools;
-    left = keep_unknown(s, pool, pools, left, equal, 0);
-    left = keep_unknown(s, pool, pools, left, UINT32_MAX, 0);
-    keep_unknown(s, pool, pools, left, UINT32_MAX, equal);
+    left = keep_unknown(s, pool, pools, left, 1, equal);
+    left = keep_unknown(s, pool, pools, left, 1, UINT32_MAX);
+    keep_unknown(s, pool, pools, left, 2, equal);
 }
 
 /* Raises low[] to what every pool needs for the lowest level of rates that memory allows. */

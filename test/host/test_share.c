@@ -206,17 +206,46 @@ static void the_heaviest_service_comes_first(void **state)
     assert_true(share_misses(&f->pool[1], f->share.best[1]) <= 300);
 }
 
-static void a_pool_without_a_curve_gets_an_equal_part(void **state)
+static void a_pool_without_a_curve_may_have_twice_what_it_holds_up_to_an_equal_part(void **state)
 {
     struct fixture *f = *state;
 
     for (unsigned goal = 0; goal < SHARE_GOALS; goal++) {
         f->config.goal = goal;
         make_slope(f, 0, 5000);
-        make_unknown(f, 1, 0);
-        divide(f, 81);
-        assert_int_equal(f->share.best[1], 40);
+        for (uint32_t held = 0; held <= 40; held++) {
+            make_unknown(f, 1, held);
+            f->pool[1].minimum = 4;
+            divide(f, 81);
+            assert_int_equal(f->share.best[1], MIN(MAX(2 * held, 4u), 40u));
+        }
     }
+}
+
+/* Some that have just begun, and hold next to nothing, are no reason to take from a loop what it needs. */
+static void small_ones_without_a_curve_leave_a_loop_what_it_needs(void **state)
+{
+    struct fixture *f = *state;
+
+    make_loop(f, 0, 64, 1000);
+    for (unsigned i = 1; i < 4; i++) {
+        make_unknown(f, i, 2);
+        f->pool[i].minimum = 4;
+    }
+    divide(f, 80);
+    assert_true(f->share.best[0] >= 64);
+}
+
+/* What they do not ask for is not one's alone. */
+static void pools_of_which_nothing_is_known_have_even_parts_of_what_is_over(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned i = 0; i < 3; i++)
+        make_unknown(f, i, i);
+    divide(f, 90);
+    for (unsigned i = 0; i < 3; i++)
+        assert_in_range(f->share.best[i], 28, 32);
 }
 
 static void a_pool_without_a_curve_keeps_what_it_holds(void **state)
@@ -284,7 +313,9 @@ int main(void)
         TEST(fairness_makes_rates_equal_where_curves_are_smooth),
         TEST(a_service_is_kept_before_misses_are_saved),
         TEST(the_heaviest_service_comes_first),
-        TEST(a_pool_without_a_curve_gets_an_equal_part),
+        TEST(a_pool_without_a_curve_may_have_twice_what_it_holds_up_to_an_equal_part),
+        TEST(small_ones_without_a_curve_leave_a_loop_what_it_needs),
+        TEST(pools_of_which_nothing_is_known_have_even_parts_of_what_is_over),
         TEST(a_pool_without_a_curve_keeps_what_it_holds),
         TEST(a_pool_that_wants_nothing_gets_none_of_what_is_over),
         TEST(a_curve_is_scaled_to_what_was_seen),

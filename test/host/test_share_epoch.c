@@ -152,7 +152,7 @@ static void a_new_pool_has_its_equal_part_planned_before_it_has_a_curve(void **s
 
     make_slope(f, 0, 1000);
     epoch(f, 90, &report);
-    make_unknown(f, 1, 0);
+    make_unknown(f, 1, 30);
     epoch(f, 90, &report);
     assert_int_equal(f->pool[1].planned, 45);
     epoch(f, 90, &report);
