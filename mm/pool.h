@@ -94,12 +94,13 @@ struct pool {
     uint32_t leaving;  /* [P] of those, GOING and WRITING     */
     uint32_t coming;   /* [P] of those, COMING                */
     uint32_t promised; /* [P] so many more pages are about to leave */
+    uint32_t waiting;  /* [P] threads that wait for a frame of memory as a whole: mm/reclaim_line.h */
     bool is_short;     /* [A] memory is: trackers are to watch its spaces */
     uint32_t unused;   /* [P] of those it has, flagged NODE_UNUSED   */
     uint32_t behind[POOL_BEHIND];        /* [P] came by sequential reading, in this order: they leave first */
     uint32_t behind_head, behind_tail;   /* [P] ever put in, and taken out */
     struct wait_queue busy[POOL_QUEUES]; /* [P] who waits for a node      */
-    struct wait_queue room;              /* [P] who waits for a frame, or for the pool's end */
+    struct wait_queue room;              /* [P] who waits at its limit for a frame, or for the pool's end */
     struct pool_stats stats;             /* [P] */
     uint32_t spaces;                     /* [L] that use it               */
     uint32_t pins;                       /* [L] who works on it besides   */

@@ -3,21 +3,23 @@
 #include "mm/divide.h"
 #include "mm/frame.h"
 #include "mm/memory_args.h"
+#include "mm/reclaim_line.h"
 #include "mm/swap.h"
 #include "kernel/printf.h"
 
 #define LOOK_NS        (1 * NS_PER_MS) /* who waits for frames that nobody announces looks this often */
-#define DONATION       16              /* pages that leave at once where memory as a whole is short    */
-#define KERNEL_PART    64              /* of all frames: one in so many stays the kernel's ...          */
-#define KERNEL_MIN     256             /* ... from these ...                                            */
-#define KERNEL_MAX     4096            /* ... to these                                                  */
-#define AMPLE_PART     4               /* free of the limit: memory is not short any more               */
-#define HOPELESS_LOOKS 3               /* without a page that could leave: there is no more memory      */
+#define DONATION       16   /* pages that leave at once where memory as a whole is short, at most */
+#define KERNEL_PART    64   /* of all frames: one in so many stays the kernel's ...          */
+#define KERNEL_MIN     256  /* ... from these ...                                            */
+#define KERNEL_MAX     4096 /* ... to these                                                  */
+#define AMPLE_PART     4    /* free of the limit: memory is not short any more               */
+#define HOPELESS_LOOKS 3    /* without a page that could leave: there is no more memory      */
 
-static uint32_t user_frames;   /* [A] of all pools */
-static uint32_t user_leaving;  /* [A] of those, on their way out */
-static uint32_t user_donated;  /* [A] that somebody is looking for, so that they leave */
-static uint32_t kernel_frames; /* [-] which pools leave alone */
+static uint32_t user_frames;                 /* [A] of all pools */
+static uint32_t user_leaving;                /* [A] of those, on their way out */
+static uint32_t user_donated;                /* [A] that somebody is looking for, so that they leave */
+static uint32_t kernel_frames;               /* [-] which pools leave alone */
+static uint32_t all_frames = UINT32_MAX / 2; /* [-] that there are */
 
 static struct {
     struct spinlock lock;
@@ -29,7 +31,7 @@ static struct {
 
 static uint32_t user_limit(void)
 {
-    return (uint32_t)MIN(memory_user_max / PAGE_SIZE, (uint64_t)UINT32_MAX / 2);
+    return (uint32_t)MIN(memory_user_max / PAGE_SIZE, (uint64_t)all_frames);
 }
 
 /* Of all pools together, too, a few are kept free. */
@@ -70,9 +72,10 @@ void pool_leaving_locked(struct pool *p, int more)
     __atomic_add_fetch(&user_leaving, (uint32_t)more, __ATOMIC_RELAXED);
 }
 
-static bool charge_locked(struct pool *p)
+/* Others have come before the caller. */
+static bool charge_locked(struct pool *p, const struct line_place *w)
 {
-    if (p->frames >= p->limit || memory_short(1))
+    if (p->frames >= p->limit || memory_short(line_before(w) + 1))
         return false;
     p->frames++;
     __atomic_add_fetch(&user_frames, 1, __ATOMIC_RELAXED);
@@ -85,6 +88,7 @@ void pool_uncharge_locked(struct pool *p, uint32_t frames)
     p->frames -= frames;
     __atomic_sub_fetch(&user_frames, frames, __ATOMIC_RELAXED);
     wait_wake(&p->room, UINT32_MAX);
+    line_call(frames);
 }
 
 void pool_uncharge(struct pool *p, uint32_t frames)
@@ -116,20 +120,24 @@ static void ask_reclaim(void)
 
 /* ---- Memory as a whole ---- */
 
-/* What it has beyond its part, or less than none. */
-static int64_t excess_of(struct pool *p)
+/* What each pool has that nobody has planned for: of what pools keep now, with the frames that kernel and others leave them. */
+static uint32_t even_part(void)
 {
-    bool irq = spin_lock(&p->lock);
-    uint32_t limit = MIN(user_limit(), user_frames),
-             target = p->target ? p->target : limit / MAX(pools_number(), 1u);
-    int64_t excess = (int64_t)p->frames - p->leaving - target;
+    uint64_t have = user_frames + frame_free_about(), keep = kernel_frames + (uint64_t)user_reserve();
+    uint64_t most = MIN(user_limit() - MIN(user_limit(), user_reserve()), have - MIN(have, keep));
 
-    spin_unlock(&p->lock, irq);
-    return excess;
+    return (uint32_t)most / MAX(pools_number(), 1u);
+}
+
+/* What it has beyond its part, or less than none, when its threads that wait have what they wait for and all that is to leave has left.
+ * While memory stays short some pool has more than its part: where each keeps to it frames are left over. */
+static int64_t excess_locked(const struct pool *p)
+{
+    return (int64_t)p->frames + p->waiting - p->leaving - p->promised - (p->target ? p->target : even_part());
 }
 
 struct donor {
-    int64_t excess;
+    int64_t below, excess; /* of those that have less than the one, the most */
     uint32_t given;
     bool found;
 };
@@ -137,29 +145,53 @@ struct donor {
 static void find_donor(struct pool *p, void *arg)
 {
     struct donor *d = arg;
+    bool irq = spin_lock(&p->lock);
+    int64_t excess = excess_locked(p);
 
-    d->excess = MAX(d->excess, excess_of(p));
+    spin_unlock(&p->lock, irq);
+    if (excess >= d->below)
+        return;
+    d->excess = d->found ? MAX(d->excess, excess) : excess;
+    d->found = true;
 }
 
+/* A pool gives its excess, up to a batch; one that has none gives a batch: nobody has. */
 static void take_from_donor(struct pool *p, void *arg)
 {
     struct donor *d = arg;
+    bool irq = spin_lock(&p->lock);
+    int64_t excess = excess_locked(p);
+    bool gives = !d->given && excess >= d->excess && excess < d->below;
+    uint32_t n = excess > 0 ? (uint32_t)MIN(excess, (int64_t)DONATION) : DONATION;
 
-    if (d->found || excess_of(p) < d->excess)
+    if (gives)
+        p->promised += n;
+    spin_unlock(&p->lock, irq);
+    if (!gives)
         return;
-    d->found = true;
-    d->given = evict_batch(p, DONATION, NODE_NONE);
+    __atomic_add_fetch(&user_donated, n, __ATOMIC_RELAXED);
+    d->given = evict_batch(p, n, NODE_NONE);
+    __atomic_sub_fetch(&user_donated, n, __ATOMIC_RELAXED);
+    irq = spin_lock(&p->lock);
+    p->promised -= n;
+    spin_unlock(&p->lock, irq);
 }
 
-/* Pages leave the pool that has most beyond its part; how many. */
+/* Pages leave the pool that has most beyond its part, or where none of its pages can leave now the next one; how many.  Who has no more
+ * than his part is not asked as long as something is leaving otherwise. */
 static unsigned evict_anywhere(void)
 {
-    struct donor d = {.excess = INT64_MIN};
+    struct donor d = {.excess = INT64_MAX};
 
-    __atomic_add_fetch(&user_donated, DONATION, __ATOMIC_RELAXED);
-    pools_each(find_donor, &d);
-    pools_each(take_from_donor, &d);
-    __atomic_sub_fetch(&user_donated, DONATION, __ATOMIC_RELAXED);
+    do {
+        bool first = d.excess == INT64_MAX;
+        d.below = d.excess;
+        d.found = false;
+        pools_each(find_donor, &d);
+        if (!d.found || (!first && d.excess <= 0 && __atomic_load_n(&user_leaving, __ATOMIC_RELAXED)))
+            break;
+        pools_each(take_from_donor, &d);
+    } while (!d.given);
     return d.given;
 }
 
@@ -181,17 +213,30 @@ static bool at_limit(struct pool *p)
     return is;
 }
 
-/* Until p has given frames back, or for a moment if that is not what is missing. */
-static int wait_for_room(struct pool *p, bool own)
+/* Until p has given frames back, or where memory as a whole is short anybody has; no longer than a moment: not all is announced. */
+static int wait_for_room(struct pool *p, bool own, struct line_place *w)
 {
     int err = 0;
     bool irq = spin_lock(&p->lock);
 
     p->stats.waits_for_room++;
-    if (!own || p->frames >= p->limit)
+    if (own && p->frames >= p->limit)
         err = wait_sleep(&p->room, &p->lock, &irq, arch_clock_ns() + LOOK_NS);
     spin_unlock(&p->lock, irq);
+    if (!own)
+        err = line_wait(w, arch_clock_ns() + LOOK_NS);
     return err == -EINTR ? err : 0;
+}
+
+/* Who waits for memory as a whole does so in line. */
+static void stand(struct pool *p, struct line_place *w, bool in_line)
+{
+    if (in_line == w->is_in_line)
+        return;
+    bool irq = spin_lock(&p->lock);
+    p->waiting += in_line ? 1 : -1u;
+    spin_unlock(&p->lock, irq);
+    (in_line ? line_join : line_leave)(w);
 }
 
 /* Pages of p's own leave until so many frames are free, if too few do already: how many have. */
@@ -220,10 +265,11 @@ static bool is_hope(struct pool *p, bool own)
 }
 
 /* True: the caller has the right to a frame.  Whoever finds few left asks for more to be made. */
-static bool try_charge(struct pool *p)
+static bool try_charge(struct pool *p, const struct line_place *w)
 {
     bool irq = spin_lock(&p->lock);
-    bool done = charge_locked(p), few = missing_locked(p, p->reserve / 2) || memory_short(user_reserve() / 2);
+    bool done = charge_locked(p, w),
+         few = missing_locked(p, p->reserve / 2) || memory_short(user_reserve() / 2);
 
     if (few)
         p->is_short = true;
@@ -236,29 +282,41 @@ static bool try_charge(struct pool *p)
     return done;
 }
 
+/* 0: it may be worth to try again; 1: the caller has the right to a frame.  Errors as of pool_charge. */
+static int make_room(struct pool *p, uint32_t incoming, struct line_place *w, unsigned *hopeless)
+{
+    bool own = at_limit(p);
+
+    stand(p, w, !own);
+    bool looks = own || memory_stays_short(line_length()); /* else others do, or enough is leaving */
+    if (looks && (own ? shrink(p, incoming, 1) : evict_anywhere())) {
+        *hopeless = 0;
+        if (try_charge(p, w))
+            return 1;
+    } else if (looks && !is_hope(p, own) && ++*hopeless > HOPELESS_LOOKS) {
+        return own && !swap_present() ? -EDQUOT : -ENOMEM;
+    }
+    return wait_for_room(p, own, w);
+}
+
 int pool_charge(struct pool *p, uint32_t incoming)
 {
+    struct line_place w = {0};
     unsigned hopeless = 0;
+    int done = try_charge(p, &w);
 
-    while (!try_charge(p)) {
-        bool own = at_limit(p);
-        bool looks = own || memory_stays_short(1); /* else others do, or enough is leaving */
-        if (looks && (own ? shrink(p, incoming, 1) : evict_anywhere())) {
-            hopeless = 0;
-            if (try_charge(p))
-                break;
-        } else if (looks && !is_hope(p, own) && ++hopeless > HOPELESS_LOOKS) {
-            return own && !swap_present() ? -EDQUOT : -ENOMEM;
-        }
-        if (wait_for_room(p, own))
-            return -EINTR;
-    }
-    return 0;
+    while (!done)
+        done = make_room(p, incoming, &w, &hopeless) ?: try_charge(p, &w);
+    stand(p, &w, false);
+    return MIN(done, 0);
 }
 
 bool pool_charge_now(struct pool *p)
 {
-    return try_charge(p) || (at_limit(p) && shrink(p, NODE_NONE, p->reserve / 2) && try_charge(p));
+    static const struct line_place none;
+
+    return try_charge(p, &none) ||
+           (at_limit(p) && shrink(p, NODE_NONE, p->reserve / 2) && try_charge(p, &none));
 }
 
 /* ---- Ahead ---- */
@@ -278,7 +336,7 @@ static void reclaim_for_ever(UNUSED void *arg)
         reclaim.asked = false;
         spin_unlock(&reclaim.lock, irq);
         pools_each(fill_reserve, NULL);
-        while (memory_stays_short(user_reserve()) && evict_anywhere())
+        while (memory_stays_short(user_reserve() + line_length()) && evict_anywhere())
             sched_point();
     }
 }
@@ -293,6 +351,7 @@ void paging_start(void)
     swap_init();
     track_attach(pool_sink);
     frame_stats(&stats);
+    all_frames = (uint32_t)MIN(stats.total_pages, (uint64_t)UINT32_MAX / 2);
     kernel_frames =
         (uint32_t)MIN(MAX(stats.total_pages / KERNEL_PART, (uint64_t)KERNEL_MIN), (uint64_t)KERNEL_MAX);
     wait_init(&reclaim.wait);

@@ -20,6 +20,8 @@ enum { FRAMES = 700, LIMIT = 400, SLOTS = 60 * SLOT_CLUSTER };
 extern const struct replace_ops *policy; /* of pools that are made */
 extern const struct prefetch_ops *prefetching;
 extern void (*amid_alloc)(void); /* what another CPU does while this one allocates */
+extern void (*amid_sleep)(void); /* ... while this thread sleeps, when something has ended */
+extern const struct pool *stuck; /* none of its pages can leave */
 
 extern struct page pages[FRAMES + 1]; /* by frame numbers, from 1 */
 extern bool in_use[FRAMES + 1];
@@ -30,6 +32,9 @@ extern unsigned bad_slots; /* that will not be given back */
 extern struct pool *pool; /* that all below is about */
 extern struct space space;
 extern uint64_t seed; /* of what happens; not 0 */
+
+extern struct pool *other; /* of two */
+void swap_pools(void);
 
 /* A random number, 0..n - 1. */
 uint32_t below(uint32_t n);

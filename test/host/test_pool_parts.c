@@ -5,17 +5,6 @@
 
 enum { BURST = 16 }; /* reclaim.c's DONATION */
 
-static struct pool *other;
-
-static void swap_pools(void)
-{
-    struct pool *p = pool;
-
-    pool = other;
-    other = p;
-    space.pool = pool;
-}
-
 /* A page that has to be written before it can leave. */
 static void begin_a_dirty_page(void)
 {
@@ -49,6 +38,7 @@ static void end_two(void)
     swap_pools();
     leave();
     swap_pools();
+    other = NULL;
     end();
     memory_user_max = MEMORY_UNLIMITED;
     memory_process_max = LIMIT * PAGE_SIZE;
@@ -86,6 +76,96 @@ static void of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives
     }
     assert_int_equal(pool->frames, frames);
     end_two();
+}
+
+static unsigned sleeps, in_hand;
+
+/* A thread of the other pool, whose page has just left and which is awake, wants whatever is free. */
+static void other_takes_what_is_free(void)
+{
+    assert_true(++sleeps <= 2 * BURST); /* else the first would sleep for ever */
+    swap_pools();
+    while (pool_charge_now(pool))
+        in_hand++;
+    swap_pools();
+}
+
+static void who_waits_for_memory_is_served_before_who_comes_later(void **state)
+{
+    (void)state;
+    make_two(LIMIT / 2);
+    pool_set_target(pool, pool->target + LIMIT / 4);
+    pool_set_target(other, other->target - LIMIT / 4);
+    sleeps = 0;
+    other_takes_what_is_free();
+    amid_sleep = other_takes_what_is_free;
+    for (unsigned i = 1; i <= LIMIT / 4; i++) {
+        begin_a_dirty_page();
+        sleeps = 0;
+        other_takes_what_is_free();
+    }
+    amid_sleep = NULL;
+    assert_true(pool->frames >= pool->target);
+    swap_pools();
+    pool_uncharge(pool, in_hand);
+    in_hand = 0;
+    swap_pools();
+    end_two();
+}
+
+/* A loop that just fits would miss on every page once it has lost one. */
+static void a_pool_gives_no_more_than_it_has_beyond_its_part(void **state)
+{
+    (void)state;
+    make_two(LIMIT / 2);
+    uint32_t excess = LIMIT - pools_memory();
+    assert_true(excess < BURST);
+    pool_set_target(pool, pool->target - excess);
+    pool_set_target(other, other->target + excess);
+    for (unsigned i = 0; i < LIMIT / 4; i++) {
+        swap_pools();
+        begin_a_dirty_page();
+        swap_pools();
+        assert_true(pool->frames - pool->leaving >= pool->target);
+    }
+    assert_true(pool->frames - pool->leaving <= pool->target + 1);
+    end_two();
+}
+
+/* Whoever has most beyond its part: where its pages cannot leave others' may. */
+static void all_pools_are_asked_before_there_is_no_memory(void **state)
+{
+    (void)state;
+    make_two(LIMIT / 2);
+    stuck = other;
+    pool_set_target(other, LIMIT / 4);
+    uint32_t frames = other->frames;
+    swap_pools();
+    for (unsigned i = 0; i < LIMIT / 4; i++)
+        begin_a_dirty_page();
+    swap_pools();
+    assert_int_equal(other->frames, frames + LIMIT / 4);
+    stuck = NULL;
+    end_two();
+}
+
+/* Trackers watch while it is. */
+static void memory_is_short_no_longer_when_a_quarter_is_free(void **state)
+{
+    (void)state;
+    policy = &replace_lru;
+    prefetching = prefetch_policies[0];
+    memory_process_max = MEMORY_UNLIMITED;
+    paging_start();
+    make();
+    while (!pool->is_short)
+        begin_a_dirty_page();
+    for (uint32_t n = 0; n < pool->capacity; n++)
+        forget(n);
+    begin_a_dirty_page();
+    assert_false(pool->is_short);
+    end();
+    memory_process_max = LIMIT * PAGE_SIZE;
 }
 
 static void what_is_on_its_way_out_is_reckoned_with(void **state)
@@ -157,9 +237,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not),
         cmocka_unit_test(of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives),
+        cmocka_unit_test(who_waits_for_memory_is_served_before_who_comes_later),
+        cmocka_unit_test(a_pool_gives_no_more_than_it_has_beyond_its_part),
+        cmocka_unit_test(all_pools_are_asked_before_there_is_no_memory),
         cmocka_unit_test(what_is_on_its_way_out_is_reckoned_with),
         cmocka_unit_test(pools_keep_less_than_they_may_have),
         cmocka_unit_test(a_childs_pool_is_like_its_parents),
+        cmocka_unit_test(memory_is_short_no_longer_when_a_quarter_is_free),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,30 @@
+/*
+ * Who waits for a frame where memory as a whole is short: first come, first served.  Of the frames that become free, and that pools may
+ * have, one is each waiter's before anybody else has any.  Else they would go to whom pages have just been taken from, who misses most
+ * and is awake then, and who has too little would look on.
+ */
+#pragma once
+#include "kernel/list.h"
+#include "sched/sched.h"
+
+/* A thread's, on its stack; all zeros to begin with. */
+struct line_place {
+    struct list link;       /* [L] */
+    struct wait_queue wake; /* [L] */
+    uint64_t ticket;        /* [-] */
+    bool called;            /* [L] something has become free since it looked */
+    bool is_in_line;        /* its thread's own */
+};
+
+/* How many wait; any context. */
+uint32_t line_length(void);
+/* How many there may be before this one; of one that is not in line, all. */
+uint32_t line_before(const struct line_place *w);
+/* At the end of the line, unless it is there. */
+void line_join(struct line_place *w);
+/* It waits no longer, whatever has come of it. */
+void line_leave(struct line_place *w);
+/* So many frames have become free; any context, under a pool's lock. */
+void line_call(uint32_t frames);
+/* Until something has become free since the last wait, or until the deadline.  As wait_sleep. */
+int line_wait(struct line_place *w, uint64_t deadline_ns);
