@@ -82,7 +82,8 @@ struct pool {
     struct lrustack *recency; /* [P] pages by their last use; NULL: the prefetch policy does not look */
     uint32_t limit;           /* [-] frames it may have              */
     uint32_t target;          /* [P] frames it should have when memory is short; 0: an even part */
-    uint32_t planned;         /* [P] frames that its target goes towards (mm/share.h)          */
+    uint32_t kept;    /* [P] frames it had when memory became short; 0: it has not, or there is no goal  */
+    uint32_t planned; /* [P] frames that its target goes towards (mm/share.h)          */
     uint64_t held_up_ns,
         held_up_until_ns; /* [P] so long has any of its threads waited for a page; the latest end of that */
     uint64_t judged_faults, judged_ns; /* mm/divide.c: major faults, and held_up_ns, at its last look */

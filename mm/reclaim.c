@@ -129,11 +129,18 @@ static uint32_t even_part(void)
     return (uint32_t)most / MAX(pools_number(), 1u);
 }
 
+/* One that a plan is still to be made for keeps what it had when memory became short, as in its first plan (mm/share.h): until then all that
+ * is known is who holds what, and who has more than an even part and wants still more pays for that itself. */
+static uint32_t part_locked(const struct pool *p)
+{
+    return p->target ? p->target : MAX(p->kept, even_part());
+}
+
 /* What it has beyond its part, or less than none, when its threads that wait have what they wait for and all that is to leave has left.
  * While memory stays short some pool has more than its part: where each keeps to it frames are left over. */
 static int64_t excess_locked(const struct pool *p)
 {
-    return (int64_t)p->frames + p->waiting - p->leaving - p->promised - (p->target ? p->target : even_part());
+    return (int64_t)p->frames + p->waiting - p->leaving - p->promised - part_locked(p);
 }
 
 struct donor {
@@ -146,6 +153,8 @@ static void find_donor(struct pool *p, void *arg)
 {
     struct donor *d = arg;
     bool irq = spin_lock(&p->lock);
+    if (memory_goal && !p->kept)
+        p->kept = p->frames;
     int64_t excess = excess_locked(p);
 
     spin_unlock(&p->lock, irq);

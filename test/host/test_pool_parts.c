@@ -132,6 +132,35 @@ static void a_pool_gives_no_more_than_it_has_beyond_its_part(void **state)
     end_two();
 }
 
+/* Where memory is to be divided by curves, which there are none of yet.  Otherwise parts are even. */
+static void before_there_is_a_plan_pools_keep_what_they_have(void **state)
+{
+    struct pool *small[2];
+
+    (void)state;
+    for (memory_goal = 0; memory_goal < 2; memory_goal++) {
+        make_two(LIMIT * 5 / 8);
+        for (unsigned i = 0; i < 2; i++)
+            assert_int_equal(pool_join(NULL, &small[i]), 0);
+        pool_set_target(pool, 0);
+        pool_set_target(other, 0);
+        uint32_t had = pool->frames;
+        for (unsigned i = 0; i < LIMIT; i++) {
+            swap_pools();
+            begin_a_dirty_page();
+            swap_pools();
+        }
+        if (memory_goal)
+            assert_int_equal(pool->frames - pool->leaving, had);
+        else
+            assert_in_range(pool->frames - pool->leaving, LIMIT / 2 - 2 * BURST, LIMIT / 2 + BURST);
+        for (unsigned i = 0; i < 2; i++)
+            pool_leave(small[i]);
+        end_two();
+    }
+    memory_goal = 0;
+}
+
 /* Whoever has most beyond its part: where its pages cannot leave others' may. */
 static void all_pools_are_asked_before_there_is_no_memory(void **state)
 {
@@ -239,6 +268,7 @@ int main(void)
         cmocka_unit_test(of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives),
         cmocka_unit_test(who_waits_for_memory_is_served_before_who_comes_later),
         cmocka_unit_test(a_pool_gives_no_more_than_it_has_beyond_its_part),
+        cmocka_unit_test(before_there_is_a_plan_pools_keep_what_they_have),
         cmocka_unit_test(all_pools_are_asked_before_there_is_no_memory),
         cmocka_unit_test(what_is_on_its_way_out_is_reckoned_with),
         cmocka_unit_test(pools_keep_less_than_they_may_have),
