@@ -227,8 +227,8 @@ test_track_govern_SRC := mm/track_govern.c
 # The simulated machine's page-access tracker.
 PATH_TESTED := $(addprefix hpm/path/,log.c model.c path.c) test/host/path_double.c
 test_page_log_SRC := hpm/path/log.c
-test_hpm_path_SRC := $(PATH_TESTED) hpm/path/backends.c test/host/path_kernel.c test/host/said.c
-test_hpm_path_none_SRC := $(test_hpm_path_SRC)
+test_hpm_path_none_SRC := $(PATH_TESTED) hpm/path/backends.c test/host/path_kernel.c test/host/said.c
+test_hpm_path_SRC := $(test_hpm_path_none_SRC) test/host/path_threads.c
 test_period_SRC := hpm/period.c hpm/period_draw.c
 
 # mm complete, but for memory, page tables and TLBs, above disks that fail.

@@ -3,266 +3,19 @@
  * thread's accesses come out in its order wherever it ran, none under another's name, and what is lost is counted to the entry.
  */
 #include "test/host/expect_panic.h"
-#include "test/host/path_kernel.h"
+#include "test/host/path_threads.h"
 #include "test/host/said.h"
-
-enum {
-    THREADS = 12,
-    SPACES = 5,
-    NOBODY = -1,
-    PAGES = 400,
-    SEEN_MAX = 1 << 17,
-    ENTRIES_MAX = MACHINE_PATH_LOG_MAX
-};
-
-/* What a thread accessed that was logged, and what came out of that. */
-static struct thread_log {
-    uint64_t entry[SEEN_MAX];
-    uint32_t count, out;
-} threads[THREADS];
-static int on_cpu[PATH_DOUBLE_CPUS]; /* the thread that runs there, or NOBODY */
-static uint64_t seed, logged, refused, taken, ran, ran_since[PATH_DOUBLE_CPUS];
-static bool watched[SPACES];
-static struct path_caps caps;
-
-static uint32_t below(uint32_t n)
-{
-    return (uint32_t)(test_random(&seed) % n);
-}
-
-/* Some are the first and the last number there is. */
-static uint16_t space_of(unsigned thread)
-{
-    static const uint16_t number[SPACES] = {1, 2, 1000, PAGE_SPACES - 2, PAGE_SPACES - 1};
-
-    return number[thread % SPACES];
-}
-
-static uint32_t tid_of(unsigned thread)
-{
-    return 100 + thread;
-}
-
-static vaddr_t some_page(void)
-{
-    uint32_t n = below(PAGES);
-
-    return n == 0 ? 0 : n == 1 ? (vaddr_t)MACHINE_PATH_PAGE << PAGE_SHIFT : (vaddr_t)n * n << PAGE_SHIFT;
-}
-
-/* ---- The scheduler ---- */
-
-static bool counts(int thread)
-{
-    return thread != NOBODY && watched[(unsigned)thread % SPACES];
-}
-
-/* The CPU that executes runs this thread from now on, or the kernel alone. */
-static void run(int thread)
-{
-    unsigned cpu = host_cpu->index;
-
-    if (counts(on_cpu[cpu]))
-        ran += host_ticks - ran_since[cpu];
-    ran_since[cpu] = host_ticks;
-    on_cpu[cpu] = thread;
-    bool irq = arch_irq_save();
-    path_switch(thread == NOBODY ? 7 : tid_of((unsigned)thread),
-                thread == NOBODY ? 0 : space_of((unsigned)thread));
-    arch_irq_restore(irq);
-}
-
-static bool runs(int thread)
-{
-    bool is = false;
-
-    for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++)
-        is |= on_cpu[c] == thread;
-    return is;
-}
-
-static void idle_everywhere(void)
-{
-    for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++) {
-        path_on(c);
-        run(NOBODY);
-    }
-    path_on(0);
-}
-
-static enum path_double_use access(vaddr_t va, bool write)
-{
-    int thread = on_cpu[host_cpu->index];
-    struct thread_log *t = &threads[thread];
-    uint32_t at = t->count;
-
-    assert_true(thread != NOBODY && at < SEEN_MAX);
-    t->entry[at] = (uint64_t)space_of((unsigned)thread) << PAGE_ENTRY_SPACE_SHIFT | va >> PAGE_SHIFT |
-                   (write ? PAGE_ENTRY_WRITE : 0);
-    t->count++; /* its interrupt may hand it out at once */
-    enum path_double_use is = path_double_access(va, write);
-    logged += is == PATH_LOGGED;
-    if (is != PATH_LOGGED)
-        t->count--;
-    return is;
-}
-
-/* ---- The consumer ---- */
-
-/* Entries between may have been lost; nothing comes twice, or from elsewhere. */
-static void expect(struct thread_log *t, uint64_t entry)
-{
-    while (t->out < t->count && t->entry[t->out] != entry)
-        t->out++;
-    if (t->out == t->count)
-        fail_msg("thread %d has not accessed %#lx, or long ago", (int)(t - threads), (unsigned long)entry);
-    t->out++;
-    taken++;
-}
-
-static bool take_one(void)
-{
-    unsigned count;
-    struct page_log *const *logs = path_logs(&count), *l = page_log_earliest(logs, count);
-    struct page_run r;
-
-    if (!l)
-        return false;
-    page_log_next(l, &r);
-    assert_in_range(r.tid, tid_of(0), tid_of(THREADS - 1));
-    unsigned thread = r.tid - tid_of(0);
-    assert_int_equal(r.space, space_of(thread));
-    assert_in_range(r.time, 1, host_ticks);
-    for (unsigned part = 0; part < 2; part++)
-        for (size_t i = 0; i < r.count[part]; i++)
-            expect(&threads[thread], r.entry[part][i]);
-    page_log_taken(l);
-    return true;
-}
-
-static void take_all(void)
-{
-    while (take_one())
-        ;
-}
-
-static void check_logs(void)
-{
-    unsigned count;
-    struct page_log *const *logs = path_logs(&count);
-
-    assert_int_equal(count, PATH_DOUBLE_CPUS);
-    for (unsigned i = 0; i < count; i++)
-        page_log_check(logs[i]);
-}
-
-static struct path_account account(void)
-{
-    struct path_account a;
-
-    path_account(&a);
-    return a;
-}
-
-/* All that there is has been taken: nothing is missing but what was counted as lost. */
-static void expect_nothing_uncounted(void)
-{
-    idle_everywhere();
-    take_all();
-    for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++) { /* units that had no room have some now */
-        path_on(c);
-        path_double_spurious();
-    }
-    take_all();
-    check_logs();
-    assert_int_equal(path_double_waiting(), 0);
-    assert_int_equal(account().lost, path_double_lost() + refused + logged - taken);
-    assert_int_equal(account().entries, taken);
-    assert_int_equal(account().ran, ran);
-}
-
-static void expect_nothing_lost(void)
-{
-    expect_nothing_uncounted();
-    assert_int_equal(account().lost, 0);
-    for (unsigned i = 0; i < THREADS; i++)
-        assert_int_equal(threads[i].out, threads[i].count);
-}
-
-/* ---- Set-up ---- */
-
-static const struct path_config config = {
-    .pab_entries = 128, .filter_entries = 64, .threshold = ENTRIES_MAX - 16, .spill = 2048};
-
-static void watch(unsigned space, bool on)
-{
-    for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++) {
-        if (counts(on_cpu[c]) && (unsigned)on_cpu[c] % SPACES == space)
-            ran += host_ticks - ran_since[c];
-        if (on_cpu[c] != NOBODY && (unsigned)on_cpu[c] % SPACES == space)
-            ran_since[c] = host_ticks;
-    }
-    watched[space] = on;
-    path_watch(space_of(space), on);
-}
-
-static void begin(void)
-{
-    path_kernel_boot();
-    memset(threads, 0, sizeof threads);
-    memset(ran_since, 0, sizeof ran_since);
-    logged = refused = taken = ran = 0;
-    for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++)
-        on_cpu[c] = NOBODY;
-    seed = 1;
-    assert_int_equal(path_logs_init(), 0);
-    assert_non_null(path_hardware(&caps));
-    path_sample(0);
-}
-
-static int boot(void **state)
-{
-    (void)state;
-    begin();
-    return 0;
-}
-
-static int boot_and_start(void **state)
-{
-    (void)state;
-    begin();
-    for (unsigned s = 0; s < SPACES; s++)
-        watch(s, true);
-    assert_int_equal(path_hardware_start(&config), 0);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    path_double_no_msi = path_calls_dead = false;
-    path_double_refuses = -1;
-    path_frames_max = 256;
-    host_irqs_on = true;
-    for (unsigned s = 0; s < SPACES; s++)
-        watch(s, false);
-    path_hardware_stop();
-    path_kernel_end();
-    return 0;
-}
-
-/* ---- Tests ---- */
 
 static void the_unit_is_as_the_machine_says(void **state)
 {
     (void)state;
-    assert_string_equal(path_hardware(&caps)->name, "model");
-    assert_int_equal(caps.pab_min, MACHINE_PATH_PAB_MIN);
-    assert_int_equal(caps.pab_max, MACHINE_PATH_PAB_MAX);
-    assert_int_equal(caps.filter_entries, MACHINE_PATH_FILTER_MAX);
-    assert_int_equal(caps.log_entries, MACHINE_PATH_LOG_MAX);
+    assert_string_equal(path_hardware(&unit_caps)->name, "model");
+    assert_int_equal(unit_caps.pab_min, MACHINE_PATH_PAB_MIN);
+    assert_int_equal(unit_caps.pab_max, MACHINE_PATH_PAB_MAX);
+    assert_int_equal(unit_caps.filter_entries, MACHINE_PATH_FILTER_MAX);
+    assert_int_equal(unit_caps.log_entries, MACHINE_PATH_LOG_MAX);
     assert_int_equal(path_sample_max(), MACHINE_PATH_SAMPLE_SHIFT_MAX);
-    assert_int_equal(account().lost, 0);
+    assert_int_equal(log_account().lost, 0);
     for (unsigned shift = 0; shift <= MACHINE_PATH_SAMPLE_SHIFT_MAX; shift++)
         for (uint64_t p = 0; p < 10000; p += 7)
             assert_int_equal(path_sampled(p << 20 ^ p, shift), MACHINE_PATH_SAMPLED(p << 20 ^ p, shift));
@@ -271,14 +24,14 @@ static void the_unit_is_as_the_machine_says(void **state)
 static void nothing_is_asked_of_units_that_are_off(void **state)
 {
     (void)state;
-    watch(0, true);
-    run(0);
+    watch_space(0, true);
+    run_thread(0);
     assert_int_equal(path_double_access(PAGE_SIZE, false), PATH_UNSEEN);
     path_sample(3);
-    run(1);
-    run(NOBODY);
+    run_thread(1);
+    run_thread(NOBODY);
     path_flush();
-    watch(0, false);
+    watch_space(0, false);
     for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++)
         assert_int_equal(path_double[c].registers, 0);
     ran = 0; /* of what the hardware watches, that is */
@@ -287,12 +40,12 @@ static void nothing_is_asked_of_units_that_are_off(void **state)
 static void accesses_come_out_with_their_thread_and_space(void **state)
 {
     (void)state;
-    run(0);
+    run_thread(0);
     for (unsigned i = 0; i < 5; i++)
-        assert_int_equal(access(i << PAGE_SHIFT, i % 2), PATH_LOGGED);
-    assert_int_equal(access(3 << PAGE_SHIFT, true), PATH_KNOWN);
-    run(1);
-    assert_int_equal(access(3 << PAGE_SHIFT, false), PATH_LOGGED); /* of another space */
+        assert_int_equal(access_page(i << PAGE_SHIFT, i % 2), PATH_LOGGED);
+    assert_int_equal(access_page(3 << PAGE_SHIFT, true), PATH_KNOWN);
+    run_thread(1);
+    assert_int_equal(access_page(3 << PAGE_SHIFT, false), PATH_LOGGED); /* of another space */
     assert_int_equal(path_waiting(), 5);
     take_all();
     assert_int_equal(taken, 5); /* the batch of who runs is open ... */
@@ -307,11 +60,11 @@ static void a_thread_that_moves_keeps_its_order(void **state)
     (void)state;
     for (unsigned i = 0; i < 1000; i++) {
         path_on(i % PATH_DOUBLE_CPUS);
-        run(3);
-        access((vaddr_t)i << PAGE_SHIFT, false);
-        access((vaddr_t)(i + 5000) << PAGE_SHIFT, true);
+        run_thread(3);
+        access_page((vaddr_t)i << PAGE_SHIFT, false);
+        access_page((vaddr_t)(i + 5000) << PAGE_SHIFT, true);
         host_ticks += 10;
-        run(NOBODY);
+        run_thread(NOBODY);
     }
     expect_nothing_lost();
     assert_int_equal(taken, 2000);
@@ -320,13 +73,13 @@ static void a_thread_that_moves_keeps_its_order(void **state)
 static void an_unwatched_space_costs_no_register_of_the_unit_but_one_store(void **state)
 {
     (void)state;
-    watch(0, false);
-    run(1);
-    run(0);
+    watch_space(0, false);
+    run_thread(1);
+    run_thread(0);
     uint64_t before = path_double[0].registers;
     assert_int_equal(path_double_access(PAGE_SIZE, false), PATH_UNSEEN);
-    run(5); /* of the same space */
-    run(0);
+    run_thread(5); /* of the same space */
+    run_thread(0);
     assert_int_equal(path_double[0].registers, before);
     expect_nothing_lost();
 }
@@ -334,16 +87,16 @@ static void an_unwatched_space_costs_no_register_of_the_unit_but_one_store(void 
 static void the_kernel_in_between_costs_the_unit_nothing(void **state)
 {
     (void)state;
-    run(0);
-    access(PAGE_SIZE, false);
-    run(NOBODY);
+    run_thread(0);
+    access_page(PAGE_SIZE, false);
+    run_thread(NOBODY);
     uint64_t before = path_double[0].registers;
     for (unsigned i = 0; i < 5; i++)
-        run(NOBODY);
+        run_thread(NOBODY);
     assert_int_equal(path_double[0].registers, before);
-    run(0);
+    run_thread(0);
     assert_int_equal(path_double[0].registers, before); /* it still tracks that space */
-    assert_int_equal(access(PAGE_SIZE, false), PATH_KNOWN);
+    assert_int_equal(access_page(PAGE_SIZE, false), PATH_KNOWN);
     expect_nothing_lost();
 }
 
@@ -352,21 +105,21 @@ static void a_watch_begins_and_ends_on_every_cpu_at_once(void **state)
     (void)state;
     for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++) {
         path_on(c);
-        run(c == 2 ? 1 : c == 3 ? NOBODY : (int)(c * SPACES));
+        run_thread(c == 2 ? 1 : c == 3 ? NOBODY : (int)(c * SPACES));
     }
     path_on(0);
     path_calls_busy = 3; /* somebody else's calls wait there */
-    watch(0, false);
+    watch_space(0, false);
     for (unsigned c = 0; c < 2; c++) {
         path_on(c);
         assert_int_equal(path_double_access(PAGE_SIZE, false), PATH_UNSEEN);
     }
     path_on(2);
-    assert_int_equal(access(PAGE_SIZE, false), PATH_LOGGED);
-    watch(0, true);
+    assert_int_equal(access_page(PAGE_SIZE, false), PATH_LOGGED);
+    watch_space(0, true);
     for (unsigned c = 0; c < 2; c++) {
         path_on(c);
-        assert_int_equal(access(PAGE_SIZE, false), PATH_LOGGED);
+        assert_int_equal(access_page(PAGE_SIZE, false), PATH_LOGGED);
     }
     path_calls_dead = true;
     EXPECT_PANIC(path_watch(space_of(0), false));
@@ -381,62 +134,62 @@ static void a_watch_begins_and_ends_on_every_cpu_at_once(void **state)
 static void the_unit_spills_by_itself_and_then_interrupts(void **state)
 {
     (void)state;
-    run(0);
-    for (uint32_t i = 0; i < config.threshold; i++)
-        access((vaddr_t)i << PAGE_SHIFT, false);
+    run_thread(0);
+    for (uint32_t i = 0; i < unit_config.threshold; i++)
+        access_page((vaddr_t)i << PAGE_SHIFT, false);
     assert_int_equal(path_double[0].spills, 1);
     assert_int_equal(path_double[0].interrupts, 0);
-    uint32_t n = config.threshold;
+    uint32_t n = unit_config.threshold;
     while (!path_double[0].interrupts && n < 4096)
-        access((vaddr_t)n++ << PAGE_SHIFT, false);
-    assert_in_range(n, config.spill, config.spill + config.threshold);
-    assert_int_equal(account().interrupts, 1);
+        access_page((vaddr_t)n++ << PAGE_SHIFT, false);
+    assert_in_range(n, unit_config.spill, unit_config.spill + unit_config.threshold);
+    assert_int_equal(log_account().interrupts, 1);
     take_all();
     assert_int_equal(taken, n);
     while (path_double[0].interrupts < 2 && n < 8192) /* it was acknowledged */
-        access((vaddr_t)n++ << PAGE_SHIFT, false);
-    assert_int_equal(account().interrupts, 2);
+        access_page((vaddr_t)n++ << PAGE_SHIFT, false);
+    assert_int_equal(log_account().interrupts, 2);
     expect_nothing_lost();
 }
 
 static void a_unit_that_does_not_spill_interrupts_in_time(void **state)
 {
-    struct path_config c = config;
+    struct path_config c = unit_config;
 
     (void)state;
     c.spill = 0;
     path_hardware_stop();
     assert_int_equal(path_hardware_start(&c), 0);
-    run(0);
+    run_thread(0);
     for (uint32_t i = 0; i < 2000; i++)
-        access((vaddr_t)i << PAGE_SHIFT, false);
-    assert_int_equal(account().interrupts, 2000 / config.threshold);
+        access_page((vaddr_t)i << PAGE_SHIFT, false);
+    assert_int_equal(log_account().interrupts, 2000 / unit_config.threshold);
     host_irqs_on = false; /* what is accessed until it is taken still finds room */
-    for (uint32_t i = 0; i < ENTRIES_MAX - 2000 % config.threshold; i++)
-        assert_int_equal(access((vaddr_t)(3000 + i) << PAGE_SHIFT, false), PATH_LOGGED);
-    assert_int_equal(access((vaddr_t)4000 << PAGE_SHIFT, false), PATH_LOST);
+    for (uint32_t i = 0; i < ENTRIES_MAX - 2000 % unit_config.threshold; i++)
+        assert_int_equal(access_page((vaddr_t)(3000 + i) << PAGE_SHIFT, false), PATH_LOGGED);
+    assert_int_equal(access_page((vaddr_t)4000 << PAGE_SHIFT, false), PATH_LOST);
     arch_irq_restore(true);
-    assert_int_equal(access((vaddr_t)4000 << PAGE_SHIFT, false),
+    assert_int_equal(access_page((vaddr_t)4000 << PAGE_SHIFT, false),
                      PATH_LOGGED); /* it was not taken for known */
     expect_nothing_uncounted();
-    assert_int_equal(account().lost, 1);
+    assert_int_equal(log_account().lost, 1);
 }
 
 static void interrupts_for_nothing_change_nothing(void **state)
 {
     (void)state;
     path_double_spurious(); /* nobody has run yet */
-    run(0);
-    access(PAGE_SIZE, false);
+    run_thread(0);
+    access_page(PAGE_SIZE, false);
     for (unsigned i = 0; i < 3; i++)
         path_double_spurious();
-    access(2 * PAGE_SIZE, false);
-    run(NOBODY);
+    access_page(2 * PAGE_SIZE, false);
+    run_thread(NOBODY);
     path_double_spurious();
-    assert_int_equal(account().interrupts, 5);
+    assert_int_equal(log_account().interrupts, 5);
     path_hardware_stop();
     path_double_spurious(); /* one that was on its way */
-    assert_int_equal(path_hardware_start(&config), 0);
+    assert_int_equal(path_hardware_start(&unit_config), 0);
     host_cpu->pages = NULL; /* before there were logs */
     path_double_spurious();
     path_switch(5, 1);
@@ -449,19 +202,19 @@ static void interrupts_for_nothing_change_nothing(void **state)
 static void what_idles_has_not_run(void **state)
 {
     (void)state;
-    run(0);
-    access(PAGE_SIZE, false);
+    run_thread(0);
+    access_page(PAGE_SIZE, false);
     host_ticks += 100;
-    run(NOBODY);
+    run_thread(NOBODY);
     host_ticks += 10000;
     path_double_spurious();
-    watch(1, false); /* every CPU is told */
+    watch_space(1, false); /* every CPU is told */
     host_ticks += 10000;
-    watch(1, true);
-    run(5);
+    watch_space(1, true);
+    run_thread(5);
     host_ticks += 10;
     expect_nothing_lost();
-    assert_int_equal(account().ran, 110);
+    assert_int_equal(log_account().ran, 110);
 }
 
 static void software_logs_too_and_a_foreign_space_is_a_batch_of_its_own(void **state)
@@ -471,12 +224,12 @@ static void software_logs_too_and_a_foreign_space_is_a_batch_of_its_own(void **s
     struct page_run r;
 
     (void)state;
-    run(0);
+    run_thread(0);
     assert_true(path_note(space_of(0), 5 * PAGE_SIZE, true));
     assert_true(path_note(space_of(1), 6 * PAGE_SIZE, false));
     assert_true(path_note(space_of(1), 7 * PAGE_SIZE, true));
     assert_false(path_note(0, PAGE_SIZE, true));
-    run(NOBODY);
+    run_thread(NOBODY);
     page_log_next(logs[0], &r);
     assert_int_equal(r.tid, tid_of(0));
     assert_int_equal(r.space, space_of(0));
@@ -489,14 +242,14 @@ static void software_logs_too_and_a_foreign_space_is_a_batch_of_its_own(void **s
     page_log_taken(logs[0]);
     assert_null(page_log_earliest(logs, count));
     /* A program that makes no switch ends its batches all the same; what finds no room is counted. */
-    run(0);
+    run_thread(0);
     unsigned noted = 0;
     while (path_note(space_of(0), noted * PAGE_SIZE, false) && noted < 10000)
         noted++;
     assert_in_range(path_waiting(), noted - 32, noted);
     for (unsigned i = 0; i < 9; i++)
         assert_false(path_note(space_of(0), PAGE_SIZE, false));
-    assert_int_equal(account().lost, 11);
+    assert_int_equal(log_account().lost, 11);
     while (page_log_earliest(logs, count))
         page_log_taken(logs[0]);
     assert_true(path_note(space_of(0), PAGE_SIZE, false));
@@ -504,14 +257,14 @@ static void software_logs_too_and_a_foreign_space_is_a_batch_of_its_own(void **s
 
 static void what_is_hot_is_asked_of_every_cpu_and_forgotten_by_every_one(void **state)
 {
-    const struct path_ops *ops = path_hardware(&caps);
+    const struct path_ops *ops = path_hardware(&unit_caps);
 
     (void)state;
     path_on(1);
-    run(0);
-    access(5 * PAGE_SIZE, false);
-    access(5 * PAGE_SIZE, false);
-    access(6 * PAGE_SIZE, false);
+    run_thread(0);
+    access_page(5 * PAGE_SIZE, false);
+    access_page(5 * PAGE_SIZE, false);
+    access_page(6 * PAGE_SIZE, false);
     path_on(0);
     bool irq = arch_irq_save();
     assert_true(ops->hot(space_of(0), 5 * PAGE_SIZE + 123));
@@ -522,40 +275,40 @@ static void what_is_hot_is_asked_of_every_cpu_and_forgotten_by_every_one(void **
     ops->forget(space_of(0), 5 * PAGE_SIZE);
     arch_irq_restore(irq);
     path_on(1);
-    assert_int_equal(access(5 * PAGE_SIZE, false), PATH_LOGGED); /* anew */
-    assert_int_equal(access(6 * PAGE_SIZE, false), PATH_KNOWN);
+    assert_int_equal(access_page(5 * PAGE_SIZE, false), PATH_LOGGED); /* anew */
+    assert_int_equal(access_page(6 * PAGE_SIZE, false), PATH_KNOWN);
     path_on(0);
     irq = arch_irq_save();
     ops->forget_space(space_of(1));
     arch_irq_restore(irq);
     path_on(1);
-    assert_int_equal(access(6 * PAGE_SIZE, false), PATH_KNOWN);
+    assert_int_equal(access_page(6 * PAGE_SIZE, false), PATH_KNOWN);
     irq = arch_irq_save();
     ops->forget_space(space_of(0));
     arch_irq_restore(irq);
-    assert_int_equal(access(6 * PAGE_SIZE, false), PATH_LOGGED);
+    assert_int_equal(access_page(6 * PAGE_SIZE, false), PATH_LOGGED);
     expect_nothing_lost();
 }
 
 static void the_sample_is_followed_from_the_next_switch_on(void **state)
 {
     (void)state;
-    run(0);
-    access(PAGE_SIZE, false);
+    run_thread(0);
+    access_page(PAGE_SIZE, false);
     path_sample(4);
     assert_int_equal(path_sample_shift(), 4);
-    run(1);
+    run_thread(1);
     assert_int_equal(path_double[0].sample_shift, 4);
     unsigned in_sample = 0;
     for (unsigned i = 2; i < 2000; i++)
-        in_sample += access((vaddr_t)i << PAGE_SHIFT, false) == PATH_LOGGED;
+        in_sample += access_page((vaddr_t)i << PAGE_SHIFT, false) == PATH_LOGGED;
     assert_in_range(in_sample, 60, 190);
     path_sample(99);
     assert_int_equal(path_sample_shift(), MACHINE_PATH_SAMPLE_SHIFT_MAX);
     path_double_spurious();
     assert_int_equal(path_double[0].sample_shift, MACHINE_PATH_SAMPLE_SHIFT_MAX);
     path_hardware_stop();
-    assert_int_equal(path_hardware_start(&config), 0);
+    assert_int_equal(path_hardware_start(&unit_config), 0);
     assert_int_equal(path_double[0].sample_shift,
                      MACHINE_PATH_SAMPLE_SHIFT_MAX); /* it begins at 0, and is told */
     expect_nothing_lost();
@@ -565,15 +318,15 @@ static void what_units_were_told_before_they_stopped_is_forgotten(void **state)
 {
     (void)state;
     path_sample(4);
-    run(0);
+    run_thread(0);
     path_hardware_stop();
-    watch(0, false);
+    watch_space(0, false);
     path_sample(0);
-    assert_int_equal(path_hardware_start(&config), 0);
+    assert_int_equal(path_hardware_start(&unit_config), 0);
     assert_int_equal(path_double_access(PAGE_SIZE, false), PATH_UNSEEN);
-    run(1);
+    run_thread(1);
     for (unsigned i = 0; i < 20; i++)
-        assert_int_equal(access(i << PAGE_SHIFT, false), PATH_LOGGED);
+        assert_int_equal(access_page(i << PAGE_SHIFT, false), PATH_LOGGED);
     expect_nothing_lost();
 }
 
@@ -581,16 +334,16 @@ static void without_message_interrupts_it_says_so_and_switches_drain(void **stat
 {
     (void)state;
     path_double_no_msi = true;
-    assert_int_equal(path_hardware_start(&config), 0);
+    assert_int_equal(path_hardware_start(&unit_config), 0);
     assert_non_null(strstr(said, "cannot interrupt"));
-    watch(0, true);
-    run(0);
+    watch_space(0, true);
+    run_thread(0);
     for (unsigned i = 0; i < 5000; i++) {
-        access((vaddr_t)i << PAGE_SHIFT, false);
+        access_page((vaddr_t)i << PAGE_SHIFT, false);
         if (i % 100 == 99) {
-            run(NOBODY);
+            run_thread(NOBODY);
             take_all();
-            run(0);
+            run_thread(0);
         }
     }
     assert_int_equal(path_double[0].interrupts, 0);
@@ -600,19 +353,19 @@ static void without_message_interrupts_it_says_so_and_switches_drain(void **stat
 static void a_unit_that_refuses_leaves_all_of_them_off(void **state)
 {
     (void)state;
-    watch(0, true);
+    watch_space(0, true);
     path_double_refuses = 2;
-    assert_int_equal(path_hardware_start(&config), -EIO);
-    run(0);
+    assert_int_equal(path_hardware_start(&unit_config), -EIO);
+    run_thread(0);
     assert_int_equal(path_double_access(PAGE_SIZE, false), PATH_UNSEEN);
-    run(NOBODY);
+    run_thread(NOBODY);
     path_double_refuses = -1;
-    assert_int_equal(path_hardware_start(&config), 0);
-    run(0);
-    assert_int_equal(access(PAGE_SIZE, false), PATH_LOGGED);
+    assert_int_equal(path_hardware_start(&unit_config), 0);
+    run_thread(0);
+    assert_int_equal(access_page(PAGE_SIZE, false), PATH_LOGGED);
     assert_string_equal(said, "");
     expect_nothing_lost();
-    struct path_config wrong = config;
+    struct path_config wrong = unit_config;
     wrong.pab_entries = 100;
     path_hardware_stop();
     EXPECT_PANIC(path_hardware_start(&wrong));
@@ -637,37 +390,37 @@ static void without_memory_there_are_no_logs(void **state)
 static void what_a_thread_leaves_in_the_unit_is_not_the_next_ones(void **state)
 {
     (void)state;
-    run(0);
+    run_thread(0);
     for (unsigned i = 0; path_double[0].lost == 0; i++)
-        access((vaddr_t)i << PAGE_SHIFT, false);
+        access_page((vaddr_t)i << PAGE_SHIFT, false);
     assert_int_equal(path_double[0].logged, ENTRIES_MAX);
-    run(1);
+    run_thread(1);
     path_double_access(PAGE_SIZE, false);
     take_all();
     uint64_t before = taken;
     path_flush();
-    access(4 * PAGE_SIZE, false);
+    access_page(4 * PAGE_SIZE, false);
     path_flush();
     take_all();
     assert_int_equal(taken, before + 1); /* once the unit is empty all is well */
-    run(2);
-    access(2 * PAGE_SIZE, false);
-    run(0);
-    access(3 * PAGE_SIZE, false);
+    run_thread(2);
+    access_page(2 * PAGE_SIZE, false);
+    run_thread(0);
+    access_page(3 * PAGE_SIZE, false);
     expect_nothing_uncounted();
 }
 
 static void what_units_hold_when_they_stop_is_counted(void **state)
 {
     (void)state;
-    run(0);
+    run_thread(0);
     for (unsigned i = 0; path_double[0].lost < 5; i++)
-        access((vaddr_t)i << PAGE_SHIFT, false);
+        access_page((vaddr_t)i << PAGE_SHIFT, false);
     path_hardware_stop();
     take_all();
-    assert_int_equal(account().lost, ENTRIES_MAX); /* those five the unit tells when it next drains */
-    assert_int_equal(path_hardware_start(&config), 0);
-    access(PAGE_SIZE, false);
+    assert_int_equal(log_account().lost, ENTRIES_MAX); /* those five the unit tells when it next drains */
+    assert_int_equal(path_hardware_start(&unit_config), 0);
+    access_page(PAGE_SIZE, false);
     expect_nothing_uncounted();
 }
 
@@ -676,16 +429,16 @@ static void more_batches_than_there_is_room_for_are_lost(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < PAGE_BATCHES; i++) {
-        run((int)(i % 3));
-        access((vaddr_t)i << PAGE_SHIFT, false);
+        run_thread((int)(i % 3));
+        access_page((vaddr_t)i << PAGE_SHIFT, false);
     }
-    run(4);
-    for (unsigned i = 0; i < 4 * config.threshold; i++)
-        access((vaddr_t)i << PAGE_SHIFT, false);
+    run_thread(4);
+    for (unsigned i = 0; i < 4 * unit_config.threshold; i++)
+        access_page((vaddr_t)i << PAGE_SHIFT, false);
     for (unsigned i = 0; i < 3; i++) {
-        run(3);
-        access((vaddr_t)i << PAGE_SHIFT, false);
-        run(4);
+        run_thread(3);
+        access_page((vaddr_t)i << PAGE_SHIFT, false);
+        run_thread(4);
     }
     check_logs();
     expect_nothing_uncounted();
@@ -700,12 +453,12 @@ static void step(bool starved)
 
     path_on(below(PATH_DOUBLE_CPUS));
     host_ticks += below(50);
-    if (what < 60 && !runs(thread))
-        run(thread);
+    if (what < 60 && !is_running(thread))
+        run_thread(thread);
     else if (what < 80)
-        run(NOBODY);
+        run_thread(NOBODY);
     else if (what < 85)
-        watch(space, below(4));
+        watch_space(space, below(4));
     else if (what < 90)
         path_sample(below(3));
     else if (what < 100)
@@ -720,7 +473,7 @@ static void step(bool starved)
         if (late)
             arch_irq_save();
         for (unsigned i = 0; i < n; i++)
-            access(some_page(), below(2));
+            access_page(some_page(), below(2));
         if (late)
             arch_irq_restore(true);
     }
@@ -728,13 +481,13 @@ static void step(bool starved)
 
 static void many_threads(bool starved, uint64_t from, uint32_t spill)
 {
-    struct path_config c = config;
+    struct path_config c = unit_config;
 
     begin();
-    seed = from;
+    random_state = from;
     c.spill = spill;
     for (unsigned s = 0; s < SPACES; s++)
-        watch(s, true);
+        watch_space(s, true);
     assert_int_equal(path_hardware_start(&c), 0);
     for (unsigned i = 0; i < 30000; i++) {
         step(starved);
@@ -748,14 +501,14 @@ static void many_threads(bool starved, uint64_t from, uint32_t spill)
     else
         expect_nothing_lost();
     assert_true(taken > 5000);
-    end(NULL);
+    end_threads(NULL);
 }
 
 static void random_threads_lose_nothing_where_there_is_room(void **state)
 {
     (void)state;
     for (uint64_t i = 1; i <= 6; i++)
-        many_threads(false, i, i % 2 ? config.spill : 0);
+        many_threads(false, i, i % 2 ? unit_config.spill : 0);
     begin();
 }
 
@@ -763,38 +516,38 @@ static void random_threads_lose_nothing_uncounted_where_there_is_none(void **sta
 {
     (void)state;
     for (uint64_t i = 1; i <= 6; i++)
-        many_threads(true, i, i % 2 ? config.spill : 0);
+        many_threads(true, i, i % 2 ? unit_config.spill : 0);
     begin();
 }
 
-#define TEST(setup, name) cmocka_unit_test_setup_teardown(name, setup, end)
+#define TEST(setup, name) cmocka_unit_test_setup_teardown(name, setup, end_threads)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(boot, the_unit_is_as_the_machine_says),
-        TEST(boot, nothing_is_asked_of_units_that_are_off),
-        TEST(boot_and_start, accesses_come_out_with_their_thread_and_space),
-        TEST(boot_and_start, a_thread_that_moves_keeps_its_order),
-        TEST(boot_and_start, an_unwatched_space_costs_no_register_of_the_unit_but_one_store),
-        TEST(boot_and_start, the_kernel_in_between_costs_the_unit_nothing),
-        TEST(boot_and_start, a_watch_begins_and_ends_on_every_cpu_at_once),
-        TEST(boot_and_start, the_unit_spills_by_itself_and_then_interrupts),
-        TEST(boot_and_start, a_unit_that_does_not_spill_interrupts_in_time),
-        TEST(boot_and_start, interrupts_for_nothing_change_nothing),
-        TEST(boot_and_start, what_idles_has_not_run),
-        TEST(boot_and_start, software_logs_too_and_a_foreign_space_is_a_batch_of_its_own),
-        TEST(boot_and_start, what_is_hot_is_asked_of_every_cpu_and_forgotten_by_every_one),
-        TEST(boot_and_start, the_sample_is_followed_from_the_next_switch_on),
-        TEST(boot_and_start, what_units_were_told_before_they_stopped_is_forgotten),
-        TEST(boot, without_message_interrupts_it_says_so_and_switches_drain),
-        TEST(boot, a_unit_that_refuses_leaves_all_of_them_off),
-        TEST(boot, without_memory_there_are_no_logs),
-        TEST(boot_and_start, what_a_thread_leaves_in_the_unit_is_not_the_next_ones),
-        TEST(boot_and_start, what_units_hold_when_they_stop_is_counted),
-        TEST(boot_and_start, more_batches_than_there_is_room_for_are_lost),
-        TEST(boot, random_threads_lose_nothing_where_there_is_room),
-        TEST(boot, random_threads_lose_nothing_uncounted_where_there_is_none),
+        TEST(boot_threads, the_unit_is_as_the_machine_says),
+        TEST(boot_threads, nothing_is_asked_of_units_that_are_off),
+        TEST(start_threads, accesses_come_out_with_their_thread_and_space),
+        TEST(start_threads, a_thread_that_moves_keeps_its_order),
+        TEST(start_threads, an_unwatched_space_costs_no_register_of_the_unit_but_one_store),
+        TEST(start_threads, the_kernel_in_between_costs_the_unit_nothing),
+        TEST(start_threads, a_watch_begins_and_ends_on_every_cpu_at_once),
+        TEST(start_threads, the_unit_spills_by_itself_and_then_interrupts),
+        TEST(start_threads, a_unit_that_does_not_spill_interrupts_in_time),
+        TEST(start_threads, interrupts_for_nothing_change_nothing),
+        TEST(start_threads, what_idles_has_not_run),
+        TEST(start_threads, software_logs_too_and_a_foreign_space_is_a_batch_of_its_own),
+        TEST(start_threads, what_is_hot_is_asked_of_every_cpu_and_forgotten_by_every_one),
+        TEST(start_threads, the_sample_is_followed_from_the_next_switch_on),
+        TEST(start_threads, what_units_were_told_before_they_stopped_is_forgotten),
+        TEST(boot_threads, without_message_interrupts_it_says_so_and_switches_drain),
+        TEST(boot_threads, a_unit_that_refuses_leaves_all_of_them_off),
+        TEST(boot_threads, without_memory_there_are_no_logs),
+        TEST(start_threads, what_a_thread_leaves_in_the_unit_is_not_the_next_ones),
+        TEST(start_threads, what_units_hold_when_they_stop_is_counted),
+        TEST(start_threads, more_batches_than_there_is_room_for_are_lost),
+        TEST(boot_threads, random_threads_lose_nothing_where_there_is_room),
+        TEST(boot_threads, random_threads_lose_nothing_uncounted_where_there_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
