@@ -37,7 +37,7 @@ says_truth "branch misprediction=stall_branch" 50
 says_truth "data cache=stall_dcache" 50
 says_truth "local L2=dcache_local_l2" 50
 says_truth "remote L2=dcache_remote_l2" 10
-says ' remote L2 +[0-9.]+ % +[0-9.]+  estimated [0-9,]+, [+-][0-9]\.[0-9] %$' "beside each source what accesses and latency make one expect, and how far that is off"
+says ' remote L2 +[0-9.]+ % +[0-9.]+  estimated [0-9,]+, [+-][0-4]\.[0-9] %$' "beside each source what accesses and latency make one expect, and how far that is off"
 
 boot machine=openpower720 timeout=300 -- hpm.slice_cycles=50000 -- hpmstat breakdown=1 format=series interval=5 -- phases kind=sort size=20000 rounds=3
 status_is 0 "a series of a program"
