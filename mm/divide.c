@@ -33,10 +33,11 @@ struct past {
 
 static struct division {
     unsigned pools;
-    uint32_t memory, spacing;     /* pages */
-    uint64_t looked_ns, epoch_us; /* the last look, and how long before it the one before was */
-    uint64_t faults, waited_us;   /* of all pools, since then                                 */
-    uint64_t fault_us;            /* that a fault took when there were any last               */
+    uint32_t memory, spacing;   /* pages */
+    uint64_t now_ns;            /* of this look                                             */
+    uint64_t faults, waited_us; /* of all pools, since the last one                         */
+    uint64_t fault_us;          /* that a fault took when there were any last               */
+    int error;                  /* why memory could not be divided at the last look, or 0   */
     struct past past[SHARE_POOLS_MAX];
     struct past *of[SHARE_POOLS_MAX];
     struct share_pool pool[SHARE_POOLS_MAX];
@@ -76,11 +77,11 @@ static struct past *past_of(const struct space *s)
     return nobodys;
 }
 
-/* The time since the last look, in which its threads worked, or any of them waited for a page.  [P] held. */
+/* The time since the last look or since the pool began, in which its threads worked, or any of them waited for a page.  [P] held. */
 static void look_back_locked(struct pool *p, struct past *past)
 {
     struct division *d = division;
-    int64_t epoch_us = (int64_t)d->epoch_us;
+    int64_t epoch_us = (int64_t)((d->now_ns - MIN(p->judged_at_ns, d->now_ns)) / 1000);
 
     past->waited_us = (p->held_up_ns - p->judged_ns) / 1000;
     past->sum.over = MAX(past->sum.over + epoch_us - (int64_t)past->waited_us, -epoch_us);
@@ -88,6 +89,7 @@ static void look_back_locked(struct pool *p, struct past *past)
     d->waited_us += past->waited_us;
     p->judged_faults = p->stats.major_faults;
     p->judged_ns = p->held_up_ns;
+    p->judged_at_ns = d->now_ns;
 }
 
 /* The curve of an epoch that has ended since the last look is remembered. */
@@ -203,6 +205,17 @@ static void print(const struct share_report *report)
     kprintf("\n");
 }
 
+/* Said when it begins, and not at every look. */
+static void say_error(int error)
+{
+    struct division *d = division;
+
+    if (error && error != d->error)
+        kprintf("memory: %u pages cannot be divided among %u pools (error %d): they keep what they have\n",
+                d->memory, d->pools, -error);
+    d->error = error;
+}
+
 static void divide(void)
 {
     struct division *d = division;
@@ -219,7 +232,11 @@ static void divide(void)
         d->fault_us = MIN(MAX(d->waited_us / d->faults, (uint64_t)1), SHARE_WORK_MAX);
     for (unsigned i = 0; i < d->pools; i++)
         d->pool[i].fault_time = d->fault_us;
-    if (!d->pools || share_epoch(&d->room, &config, d->pool, d->pools, d->memory, &report))
+    if (!d->pools)
+        return;
+    int error = share_epoch(&d->room, &config, d->pool, d->pools, d->memory, &report);
+    say_error(error);
+    if (error)
         return;
     pools_each(tell, NULL);
     if (report.replanned)
@@ -245,8 +262,7 @@ static void divide_for_ever(UNUSED void *arg)
         division->spacing = MAX((division->memory + SHARE_POINTS - 2) / (SHARE_POINTS - 1), 1u);
         division->pools = 0;
         division->faults = division->waited_us = 0;
-        division->epoch_us = (arch_clock_ns() - division->looked_ns) / 1000;
-        division->looked_ns = arch_clock_ns();
+        division->now_ns = arch_clock_ns();
         track_deliver();
         track_each_curve(add, NULL);
         divide();
@@ -267,7 +283,6 @@ void divide_start(void)
         kprintf("memory: no memory to divide it: each pool has an even part\n");
         return;
     }
-    division->looked_ns = arch_clock_ns();
     thread_start(t);
     thread_put(t);
 }

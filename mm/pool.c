@@ -115,6 +115,7 @@ static int create(const struct pool *like, struct pool **out)
     else
         settle(p);
     p->reserve = pool_reserve_of(p->limit);
+    p->judged_at_ns = arch_clock_ns();
     p->free_head = NODE_NONE;
     p->nodes = area_alloc(NODES_FIRST * sizeof(*p->nodes));
     int err = p->nodes ? init_policy(p, NODES_FIRST) ?: foresee_init(p, NODES_FIRST) : -ENOMEM;

@@ -87,6 +87,7 @@ struct pool {
     uint64_t held_up_ns,
         held_up_until_ns; /* [P] so long has any of its threads waited for a page; the latest end of that */
     uint64_t judged_faults, judged_ns; /* mm/divide.c: major faults, and held_up_ns, at its last look */
+    uint64_t judged_at_ns;             /* mm/divide.c: when that was, or when the pool began          */
     uint32_t weight, rate_max;         /* [-] what it is to get: mem.weight, mem.rate                   */
     struct pool_division division;     /* [P] mm/divide.c: what came of that, but for target and planned */
     uint32_t reserve;                  /* [P] so many are kept free           */
