@@ -255,7 +255,7 @@ static int check(const char *assign, const struct arg *const *tables, bool run_o
         text_put(err, "; 'help' lists the known ones");
         return -EINVAL;
     }
-    if (run_only && !a->run) {
+    if (run_only && a->scope == ARG_BOOT) {
         text_put(err, "argument ");
         text_put_quoted(err, assign, n);
         text_put(err, " holds for the whole boot: it must stand in front of '--'");

@@ -3,13 +3,18 @@
  *
  * Every argument is an entry of one table: name, type, range, default, help.  Unknown or malformed ones stop the boot
  * with a line that names the argument and what is accepted; `help` prints the table.  Arguments in front of an
- * application's name are set for that application's run and restored after it; only those marked "run" may stand there.
+ * application's name are set for that application's run and restored after it; not all may stand there (enum arg_scope).
  * Applications separated by ';' run one after the other, by '&' at the same time.
  */
 #pragma once
 #include "kernel/base.h"
 
 enum arg_type { ARG_U64, ARG_BOOL, ARG_CHOICE, ARG_SET, ARG_BYTES };
+enum arg_scope {
+    ARG_BOOT,    /* holds for all of the run                                                            */
+    ARG_GROUP,   /* may be set per application, and holds as long as it and those beside it run, for all */
+    ARG_PROCESS, /* the same, and is read when a process begins: for it and those that it starts alone   */
+};
 
 struct arg {
     const char *name;
@@ -17,8 +22,8 @@ struct arg {
     uint64_t *value;   /* ARG_CHOICE: index into choices; ARG_SET: a bit of each; ARG_BYTES: takes K M G */
     uint64_t min, max; /* of numbers; the default is what *value holds            */
     const char *const *choices; /* NULL-terminated                                         */
-    bool run;                   /* may be set per application                              */
-    const char *help;           /* with the unit                                           */
+    enum arg_scope scope;
+    const char *help; /* with the unit                                           */
 };
 
 extern const struct arg *const
@@ -49,6 +54,6 @@ const struct arg *cmdline_find(const char *assign, const struct arg *const *tabl
 const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size_t size);
 /* What the argument accepts: "one of a b c", "a number from 1 to 9", ...  Returns buf. */
 const char *cmdline_accepts(const struct arg *arg, char *buf, size_t size);
-/* One key=value. run_only: refuse keys that cannot change after boot. */
+/* One key=value. run_only: refuse those that are ARG_BOOT. */
 int cmdline_set(const char *assign, const struct arg *const *tables, bool run_only, char *err,
                 size_t err_size);

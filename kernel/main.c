@@ -39,17 +39,17 @@
 static uint64_t cpus_limit = CPU_MAX, mem_limit = MEM_UNLIMITED, console_wanted = OUTPUTS_AUTO;
 
 static const struct arg kernel_args[] = {
-    {"cpus", ARG_U64, &cpus_limit, 1, CPU_MAX, NULL, false, "use at most this many CPUs"},
-    {"mem.limit", ARG_BYTES, &mem_limit, MEM_LIMIT_MIN, MEM_UNLIMITED, NULL, false,
+    {"cpus", ARG_U64, &cpus_limit, 1, CPU_MAX, NULL, ARG_BOOT, "use at most this many CPUs"},
+    {"mem.limit", ARG_BYTES, &mem_limit, MEM_LIMIT_MIN, MEM_UNLIMITED, NULL, ARG_BOOT,
      "use no memory above this address; the largest value: no limit"},
-    {"mem.space_ids", ARG_U64, &arch_space_ids_max, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL, false,
+    {"mem.space_ids", ARG_U64, &arch_space_ids_max, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL, ARG_BOOT,
      "where the TLB tells address spaces apart by identifiers (AArch64), use fewer than so many"},
-    {"console", ARG_CHOICE, &console_wanted, 0, 0, outputs_choices, false,
+    {"console", ARG_CHOICE, &console_wanted, 0, 0, outputs_choices, ARG_BOOT,
      "where text goes; auto: the serial port that firmware names, or else the framebuffer and any serial "
      "port"},
-    {"end", ARG_CHOICE, &end_wanted, 0, 0, end_choices, false,
+    {"end", ARG_CHOICE, &end_wanted, 0, 0, end_choices, ARG_BOOT,
      "after the run switch off, or stay on; auto: stay on where text goes to the framebuffer"},
-    {"selftest", ARG_BOOL, &selftest_wanted, 0, 0, NULL, false,
+    {"selftest", ARG_BOOL, &selftest_wanted, 0, 0, NULL, ARG_BOOT,
      "check this machine before anything is run, and print a report of it"},
     {0},
 };
@@ -113,6 +113,9 @@ static const struct arch_handlers handlers = {
 
 static void print_help(void)
 {
+    static const char *const scope[] = {[ARG_BOOT] = "",
+                                        [ARG_GROUP] = "; also per application, for all beside it",
+                                        [ARG_PROCESS] = "; also per application"};
     char value[32], accepts[160];
 
     kprintf("usage: argument=value ... -- [argument=value ...] application arguments ; application & "
@@ -121,8 +124,7 @@ static void print_help(void)
         for (const struct arg *a = *table; a->name; a++) {
             kprintf("  %-20s %s\n", a->name, a->help);
             kprintf("  %-20s   %s; default %s%s\n", "", cmdline_accepts(a, accepts, sizeof(accepts)),
-                    cmdline_value(a, *a->value, value, sizeof(value)),
-                    a->run ? "; also per application" : "");
+                    cmdline_value(a, *a->value, value, sizeof(value)), scope[a->scope]);
         }
     }
     for (const struct sched_policy *const *p = sched_policies; *p; p++)

@@ -1,7 +1,7 @@
 /*
  * Commands joined by '&' form a group: they run side by side, and the next group starts when all have ended.  Assignments
- * in front of them take effect as each is started and hold for the whole group; after it the values are what they were.  What a
- * process takes when it begins, that of memory, is its own alone.
+ * in front of them take effect before the first is started and hold for the whole group; after it the values are what they were.  What a
+ * process takes when it begins (ARG_PROCESS) is set for that moment only, and so is its own alone.
  */
 #include "kernel/run.h"
 #include "kernel/arch/arch.h"
@@ -23,36 +23,25 @@ struct group {
 
 static struct group group; /* too large for a stack; only the init thread runs groups */
 
-static void save(const struct command *c)
-{
-    for (unsigned i = 0; i < c->assign_count; i++) {
-        const struct arg *a = cmdline_find(c->assign[i], arg_tables);
-        group.saved[group.saved_count++] = (struct saved){a, *a->value};
-    }
-}
-
-/* The assignments were checked with the rest of the command line. */
-static void assign(const struct command *c)
+/* The command's assignments of one scope take effect until restore().  They were checked with the rest of the command line. */
+static void assign(const struct command *c, enum arg_scope scope)
 {
     char err[128];
 
-    for (unsigned i = 0; i < c->assign_count; i++)
+    for (unsigned i = 0; i < c->assign_count; i++) {
+        const struct arg *a = cmdline_find(c->assign[i], arg_tables);
+        if (a->scope != scope)
+            continue;
+        group.saved[group.saved_count++] = (struct saved){a, *a->value};
         if (cmdline_set(c->assign[i], arg_tables, true, err, sizeof(err)))
             panic("run: %s", err);
+    }
 }
 
-/* A process takes those of memory when it begins: what another of its group was given is not for it. */
-static void restore_memory(void)
+/* All but the first `keep` have the values that they had.  In reverse order: an argument that was set twice gets its first value back. */
+static void restore(unsigned keep)
 {
-    for (unsigned i = group.saved_count; i-- > 0;)
-        if (!memcmp(group.saved[i].arg->name, "mem.", 4))
-            *group.saved[i].arg->value = group.saved[i].value;
-}
-
-/* In reverse order: an argument that was set twice gets its first value back. */
-static void restore(void)
-{
-    while (group.saved_count) {
+    while (group.saved_count > keep) {
         const struct saved *s = &group.saved[--group.saved_count];
         *s->arg->value = s->value;
     }
@@ -73,12 +62,14 @@ static void announce(const struct command *c)
 static struct process *start(const struct command *c)
 {
     struct process *p = NULL;
+    unsigned saved = group.saved_count;
 
-    restore_memory();
-    save(c);
-    assign(c);
+    assign(c, ARG_PROCESS);
     announce(c);
-    return process_start(c->argv, c->argc, &p) ? NULL : p; /* which has said why */
+    if (process_start(c->argv, c->argc, &p))
+        p = NULL; /* which has said why */
+    restore(saved);
+    return p;
 }
 
 static unsigned finish(const struct command *c, struct process *p, uint64_t since_ns)
@@ -99,16 +90,15 @@ static unsigned run_group(const struct command *c, unsigned n)
     uint64_t since_ns = arch_clock_ns();
     unsigned first = 0;
 
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < n; i++)
+        assign(&c[i], ARG_GROUP);
+    for (unsigned i = 0; i < n; i++)
         group.process[i] = start(&c[i]);
-        for (unsigned j = 0; j <= i; j++) /* for what is looked at while they run */
-            assign(&c[j]);
-    }
     for (unsigned i = 0; i < n; i++) {
         unsigned status = finish(&c[i], group.process[i], since_ns);
         first = first ? first : status;
     }
-    restore();
+    restore(0);
     return first;
 }
 

@@ -8,7 +8,6 @@
 #include "mm/reclaim.h"
 #include "mm/foresee.h"
 #include "mm/frame.h"
-#include "mm/memory_args.h"
 #include "mm/space.h"
 #include "mm/swap.h"
 #include "mm/track.h"
@@ -106,7 +105,7 @@ static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, 
         return STAYS;
     arch_space_look(&s->arch, va, 1, &page);
     ASSERT(page.kind == ARCH_PAGE_HERE && frame_number(frame_page(page.pa)) == node->frame);
-    if (memory_accessed && !s->watched && (page.marks & ARCH_USED)) {
+    if (p->accessed && !s->watched && (page.marks & ARCH_USED)) {
         arch_space_mark(&s->arch, va, ARCH_USED, 0);
         return STAYS;
     }

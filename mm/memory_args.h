@@ -1,5 +1,5 @@
-/* What the boot arguments mem.* and swap.* say (args.c).  Those that may be given per application hold for the spaces and pools made from
- * then on. */
+/* What the boot arguments mem.* and swap.* say (args.c).  Those that are a process's own (ARG_PROCESS) are looked at when its space and pool
+ * are made; those that it starts have its own. */
 #pragma once
 #include "kernel/cmdline.h"
 #include "mm/prefetch.h"

@@ -61,7 +61,7 @@ static uint32_t filled_of(uint32_t frames)
 
 static int init_policy(struct pool *p, uint32_t nodes)
 {
-    const struct replace_config config = {.nodes = nodes, .frames = filled_of(p->limit), .seed = memory_seed};
+    const struct replace_config config = {.nodes = nodes, .frames = filled_of(p->limit), .seed = p->seed};
 
     p->state = area_alloc(p->ops->bytes(nodes));
     return p->state ? p->ops->init(p->state, &config) : -ENOMEM;
@@ -85,6 +85,8 @@ static void settle(struct pool *p)
     p->limit = limit_now(p->global);
     p->weight = (uint32_t)memory_weight;
     p->rate_max = (uint32_t)memory_rate;
+    p->seed = memory_seed;
+    p->accessed = memory_accessed;
     p->ops = memory_policy_ops();
     p->ahead = ahead == &prefetch_none ? NULL : ahead;
 }
@@ -96,6 +98,8 @@ static void inherit(struct pool *p, const struct pool *like)
     p->limit = like->limit;
     p->weight = like->weight;
     p->rate_max = like->rate_max;
+    p->seed = like->seed;
+    p->accessed = like->accessed;
     p->ops = like->ops;
     p->ahead = like->ahead;
 }

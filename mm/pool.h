@@ -89,6 +89,8 @@ struct pool {
     uint64_t judged_faults, judged_ns; /* mm/divide.c: major faults, and held_up_ns, at its last look */
     uint64_t judged_at_ns;             /* mm/divide.c: when that was, or when the pool began          */
     uint32_t weight, rate_max;         /* [-] what it is to get: mem.weight, mem.rate                   */
+    uint64_t seed;                     /* [-] of its policy: mem.seed                           */
+    bool accessed;                     /* [-] pages are asked whether they were used: mem.accessed */
     struct pool_division division;     /* [P] mm/divide.c: what came of that, but for target and planned */
     uint32_t reserve;                  /* [P] so many are kept free           */
     uint32_t frames;                   /* [P] it has, those on their way in or out included */

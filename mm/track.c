@@ -51,30 +51,30 @@ static const char *const always_choices[] = {"auto", "always", NULL};
 static const char *const curves_choices[] = {"off", "lru", "on", NULL};
 
 const struct arg track_args[] = {
-    {"mem.tracker", ARG_CHOICE, &tracker_wanted, 0, 0, tracker_choices, false,
+    {"mem.tracker", ARG_CHOICE, &tracker_wanted, 0, 0, tracker_choices, ARG_BOOT,
      "who sees which pages are used; auto: path where there is such hardware"},
-    {"mem.track", ARG_CHOICE, &track_always, 0, 0, always_choices, false,
+    {"mem.track", ARG_CHOICE, &track_always, 0, 0, always_choices, ARG_BOOT,
      "when: while a process's memory is short, or always"},
-    {"mem.pab", ARG_U64, &track_pab_entries, 128, 32768, NULL, false,
+    {"mem.pab", ARG_U64, &track_pab_entries, 128, 32768, NULL, ARG_BOOT,
      "tracker path: entries of each CPU's page access buffer, a power of two; what fits is hot"},
-    {"mem.active_pages", ARG_U64, &track_active_pages, 16, 1 << 20, NULL, false,
+    {"mem.active_pages", ARG_U64, &track_active_pages, 16, 1 << 20, NULL, ARG_BOOT,
      "tracker soft: pages of a process's active set"},
-    {"mem.scan_ms", ARG_U64, &track_scan_ms, 1, 100000, NULL, false,
+    {"mem.scan_ms", ARG_U64, &track_scan_ms, 1, 100000, NULL, ARG_BOOT,
      "tracker scan: looks this often, milliseconds"},
-    {"mem.sample_period", ARG_U64, &track_sample_period, 1, HPM_SAMPLING_PERIOD_MAX, NULL, false,
+    {"mem.sample_period", ARG_U64, &track_sample_period, 1, HPM_SAMPLING_PERIOD_MAX, NULL, ARG_BOOT,
      "tracker sampled: one access in so many, of those beyond the first-level cache"},
-    {"mem.curves", ARG_CHOICE, &track_curves_wanted, 0, 0, curves_choices, false,
+    {"mem.curves", ARG_CHOICE, &track_curves_wanted, 0, 0, curves_choices, ARG_BOOT,
      "curves of misses by memory are made of what trackers see; lru: LRU's, and MRU's only where it decides "
      "anything; on: both"},
-    {"mem.epoch_ms", ARG_U64, &track_epoch_ms, 1, 1000000, NULL, false,
+    {"mem.epoch_ms", ARG_U64, &track_epoch_ms, 1, 1000000, NULL, ARG_BOOT,
      "a curve is of so long a time, mixed with those before it unless memory is divided by them, "
      "milliseconds"},
-    {"mem.curves_print", ARG_BOOL, &track_curves_print, 0, 0, NULL, false,
+    {"mem.curves_print", ARG_BOOL, &track_curves_print, 0, 0, NULL, ARG_BOOT,
      "print a process's curves at its end"},
-    {"mem.track_permille", ARG_U64, &permille_max, 1, 1000, NULL, false,
+    {"mem.track_permille", ARG_U64, &permille_max, 1, 1000, NULL, ARG_BOOT,
      "part of a process's time that its tracking may cost while memory is not short, thousandths: above it "
      "pages are sampled"},
-    {"mem.record", ARG_BOOL, &record_wanted, 0, 0, NULL, false,
+    {"mem.record", ARG_BOOL, &record_wanted, 0, 0, NULL, ARG_BOOT,
      "what trackers see is written to a file of the simulated machine's host (docs/page-trace.md)"},
     {0},
 };

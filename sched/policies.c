@@ -63,9 +63,9 @@ uint64_t sched_slice_us = 3000;
 uint64_t sched_hot_us = 500;
 
 const struct arg sched_args[] = {
-    {"sched.policy", ARG_CHOICE, &policy_index, 0, 0, policy_names, true, "where threads are placed"},
-    {"sched.slice_us", ARG_U64, &sched_slice_us, 100, 1000000, NULL, true, "time slice, microseconds"},
-    {"sched.hot_us", ARG_U64, &sched_hot_us, 0, 100000, NULL, true,
+    {"sched.policy", ARG_CHOICE, &policy_index, 0, 0, policy_names, ARG_GROUP, "where threads are placed"},
+    {"sched.slice_us", ARG_U64, &sched_slice_us, 100, 1000000, NULL, ARG_GROUP, "time slice, microseconds"},
+    {"sched.hot_us", ARG_U64, &sched_hot_us, 0, 100000, NULL, ARG_GROUP,
      "a thread that stopped less long ago keeps its cache: not pulled off its chip, microseconds"},
     {0},
 };

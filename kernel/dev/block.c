@@ -13,19 +13,19 @@ static struct block_faults faults = {.seed = 1};
 uint64_t block_timeout_ms = 30000;
 
 const struct arg disk_args[] = {
-    {"disk.ram", ARG_BYTES, &block_ram_bytes, 0, 64 * GIB, NULL, false,
+    {"disk.ram", ARG_BYTES, &block_ram_bytes, 0, 64 * GIB, NULL, ARG_BOOT,
      "a disk of so many bytes in memory, whose name is ram; 0: none"},
-    {"disk.timeout_ms", ARG_U64, &block_timeout_ms, 1, TIMEOUT_MS_MAX, NULL, false,
+    {"disk.timeout_ms", ARG_U64, &block_timeout_ms, 1, TIMEOUT_MS_MAX, NULL, ARG_BOOT,
      "a disk that does not answer a request for so many milliseconds is not used any more"},
-    {"disk.fail_reads", ARG_U64, &faults.fail_reads, 0, UINT64_MAX, NULL, false,
+    {"disk.fail_reads", ARG_U64, &faults.fail_reads, 0, UINT64_MAX, NULL, ARG_BOOT,
      "for tests: on every disk one of so many reads fails; 0: none"},
-    {"disk.fail_writes", ARG_U64, &faults.fail_writes, 0, UINT64_MAX, NULL, false,
+    {"disk.fail_writes", ARG_U64, &faults.fail_writes, 0, UINT64_MAX, NULL, ARG_BOOT,
      "for tests: on every disk one of so many writes fails; 0: none"},
-    {"disk.lose", ARG_U64, &faults.lose, 0, UINT64_MAX, NULL, false,
+    {"disk.lose", ARG_U64, &faults.lose, 0, UINT64_MAX, NULL, ARG_BOOT,
      "for tests: on every disk one of so many requests never comes back; 0: none"},
-    {"disk.delay_us", ARG_U64, &faults.delay_us, 0, DELAY_US_MAX, NULL, false,
+    {"disk.delay_us", ARG_U64, &faults.delay_us, 0, DELAY_US_MAX, NULL, ARG_BOOT,
      "for tests: every request takes up to so many microseconds longer, at random"},
-    {"disk.seed", ARG_U64, &faults.seed, 0, UINT64_MAX, NULL, false,
+    {"disk.seed", ARG_U64, &faults.seed, 0, UINT64_MAX, NULL, ARG_BOOT,
      "for tests: of what fails, is lost and delayed"},
     {0},
 };

@@ -6,11 +6,11 @@
 static uint64_t values[5];
 static const char *const words[] = {"red", "green", NULL};
 static const struct arg table[] = {
-    {"n", ARG_U64, &values[0], 5, 5000, NULL, true, ""},
-    {"bytes", ARG_BYTES, &values[1], 1, GIB, NULL, false, ""},
-    {"flag", ARG_BOOL, &values[2], 0, 1, NULL, true, ""},
-    {"colour", ARG_CHOICE, &values[3], 0, 0, words, false, ""},
-    {"set", ARG_SET, &values[4], 0, 0, words, false, ""},
+    {"n", ARG_U64, &values[0], 5, 5000, NULL, ARG_GROUP, ""},
+    {"bytes", ARG_BYTES, &values[1], 1, GIB, NULL, ARG_BOOT, ""},
+    {"flag", ARG_BOOL, &values[2], 0, 1, NULL, ARG_GROUP, ""},
+    {"colour", ARG_CHOICE, &values[3], 0, 0, words, ARG_BOOT, ""},
+    {"set", ARG_SET, &values[4], 0, 0, words, ARG_BOOT, ""},
     {0},
 };
 static const struct arg *const tables[] = {table, NULL};

@@ -15,14 +15,14 @@ static const char *const policies[] = {"default", "cluster", NULL};
 static const char *const kinds[] = {"sched", "samples", "marks", NULL};
 
 static const struct arg numbers[] = {
-    {"slice_us", ARG_U64, &slice, 100, 1000000, NULL, true, "time slice"},
-    {"mem.limit", ARG_BYTES, &limit, 16 * MIB, 4 * GIB, NULL, false, "memory used"},
+    {"slice_us", ARG_U64, &slice, 100, 1000000, NULL, ARG_GROUP, "time slice"},
+    {"mem.limit", ARG_BYTES, &limit, 16 * MIB, 4 * GIB, NULL, ARG_BOOT, "memory used"},
     {0},
 };
 static const struct arg choices[] = {
-    {"trace", ARG_BOOL, &trace, 0, 1, NULL, false, "say more"},
-    {"policy", ARG_CHOICE, &policy, 0, 0, policies, true, "placement"},
-    {"record", ARG_SET, &record, 0, 0, kinds, false, "what to keep"},
+    {"trace", ARG_BOOL, &trace, 0, 1, NULL, ARG_BOOT, "say more"},
+    {"policy", ARG_CHOICE, &policy, 0, 0, policies, ARG_GROUP, "placement"},
+    {"record", ARG_SET, &record, 0, 0, kinds, ARG_BOOT, "what to keep"},
     {0},
 };
 static const struct arg *const tables[] = {numbers, choices, NULL};

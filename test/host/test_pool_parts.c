@@ -237,9 +237,13 @@ static void a_childs_pool_is_like_its_parents(void **state)
     prefetching = &prefetch_ppg;
     memory_weight = 8;
     memory_rate = 50;
+    memory_seed = 7;
+    memory_accessed = 0;
     make();
     memory_weight = 1;
     memory_rate = 0;
+    memory_seed = 1;
+    memory_accessed = 1;
     memory_process_max = LIMIT / 2 * PAGE_SIZE;
     policy = &replace_lru;
     prefetching = &prefetch_none;
@@ -247,6 +251,8 @@ static void a_childs_pool_is_like_its_parents(void **state)
     assert_ptr_not_equal(child, pool);
     assert_int_equal(child->weight, 8);
     assert_int_equal(child->rate_max, 50);
+    assert_int_equal(child->seed, 7);
+    assert_false(child->accessed);
     assert_int_equal(child->limit, LIMIT);
     assert_ptr_equal(child->ops, &replace_lirs);
     assert_ptr_equal(child->ahead, &prefetch_ppg);
@@ -254,6 +260,8 @@ static void a_childs_pool_is_like_its_parents(void **state)
     pool_leave(child);
     assert_int_equal(pool_join(NULL, &child), 0);
     assert_int_equal(child->weight, 1);
+    assert_int_equal(child->seed, 1);
+    assert_true(child->accessed);
     assert_int_equal(child->limit, LIMIT / 2);
     assert_null(child->ahead);
     pool_leave(child);

@@ -15,6 +15,21 @@ refused "sched.slice_us=x -- hello" "sched\.slice_us.*x" "a number that is none"
 refused "sched.slice_us=99999999999 -- hello" "sched\.slice_us.*99999999999" "a number out of range"
 refused "hello" "hello" "a word that is no argument"
 
+# What is given to one application about memory is its own and its children's; but mem.user is of all, the one before it, too.
+show="memstat regions=0 curve=0 interval=0 -- hello"
+pools() { # ARGUMENTS "LINES" WHAT
+	boot smp=1 timeout=60 -- "$1"
+	status_is 0 "$3"
+	sed -nE 's/^  pool: ([a-z]+), [0-9]+ of ([0-9]+) KB.*/\1 \2/p' "$console" | sort >"$work/pools"
+	r=0
+	[ "$(tr '\n' ' ' <"$work/pools")" = "$2" ] || r=1
+	result $r "... and pools are as the arguments say: $2"
+}
+pools "-- mem.user=3M $show & mem.process=1M mem.policy=arc $show & $show" "arc 1024 lru 3072 lru 3072 " "a limit of all holds for who is started later"
+pools "-- $show & mem.user=3M $show" "lru 3072 lru 3072 " "... and for who was started before"
+pools "-- $show & mem.process=1M mem.pools=always mem.policy=clock $show & $show" "clock 1024 " "a process's limit is nobody else's"
+pools "-- mem.user=3M mem.process=1M $show ; $show" "lru 1024 " "when they have ended all is as it was"
+
 boot smp=1 -- -- no-such-program
 says "no-such-program" "an application that does not exist is named"
 says "scoreboard" "... and those that do are listed"
