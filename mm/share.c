@@ -2,6 +2,7 @@
  * Memory for pools, epoch by epoch: when a division becomes the plan, and how pools get there.
  */
 #include "mm/share.h"
+#include "kernel/fixed.h"
 
 enum {
     WORTH_EPOCHS = 8
@@ -49,7 +50,7 @@ static uint64_t price(const struct share_config *c, const struct share_pool *poo
 {
     if (!pool[0].fault_time)
         return moves / WORTH_EPOCHS;
-    return c->lasts ? moves * pool[0].fault_time * 1000000 / c->lasts : 0;
+    return c->lasts ? fixed_muldiv(moves * 1000000, pool[0].fault_time, c->lasts) : 0;
 }
 
 /* Whether the best division is worth a new plan; sets the report's costs. */
@@ -73,7 +74,7 @@ static bool worth_it(const struct share *s, const struct share_config *c, const 
 /* Part of amount for a pool that is `own` of `all`, `before` of which were before it: parts add up to amount. */
 static uint32_t part(uint64_t amount, uint64_t before, uint64_t own, uint64_t all)
 {
-    return (uint32_t)(amount * (before + own) / all - amount * before / all);
+    return (uint32_t)(fixed_muldiv(amount, before + own, all) - fixed_muldiv(amount, before, all));
 }
 
 /* Pools above their plan give so many pages in all, those below it take so many, each by how far it is off. */

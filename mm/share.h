@@ -32,6 +32,7 @@ enum {
 };
 #define SHARE_WORK_MAX   ((uint64_t)1 << 40)
 #define SHARE_MEMORY_MAX ((uint32_t)1 << 31) /* pages */
+#define SHARE_MISSES_MAX ((uint64_t)1 << 40) /* of a curve; of rates asked for, too */
 
 enum share_goal { SHARE_THROUGHPUT, SHARE_FAIRNESS, SHARE_SERVICE, SHARE_GOALS };
 extern const char *const share_goal_names[]; /* by enum share_goal, NULL-terminated */
@@ -47,8 +48,8 @@ struct share_config {
 };
 
 struct share_pool {
-    /* What is known of it.  misses: lambda at 0, spacing, 2 * spacing, ... pages, not rising; where fault_time is not known, of as long a time
-     * for all pools. */
+    /* What is known of it.  misses: lambda at 0, spacing, 2 * spacing, ... pages, 0..SHARE_MISSES_MAX, not rising; where fault_time is not
+     * known, of as long a time for all pools. */
     const uint64_t *misses;
     uint32_t points;  /* 0: no curve yet; it keeps what it holds, or gets twice that, up to an equal part */
     uint32_t spacing; /* pages, at least 1                                                        */
@@ -56,9 +57,10 @@ struct share_pool {
     uint64_t fault_time; /* that a miss costs, in the unit of work, of all pools or none; 0..SHARE_WORK_MAX */
     int64_t seen;        /* misses meanwhile with the pages it has, or SHARE_SEEN_UNKNOWN            */
     /* What is asked for. */
-    uint32_t minimum;   /* pages, always granted                                         */
-    uint32_t weight;    /* 1..SHARE_WEIGHT_MAX                                           */
-    uint64_t low, high; /* rates of the service goal; high 0: none asked for; low <= high */
+    uint32_t minimum; /* pages, always granted                                         */
+    uint32_t weight;  /* 1..SHARE_WEIGHT_MAX                                           */
+    uint64_t low,
+        high; /* rates of the service goal, to SHARE_MISSES_MAX; high 0: none asked for; low <= high */
     /* What it has, and is to have; 0 for a new pool. */
     uint32_t pages, planned;
     uint32_t held; /* that are really its own: what a pool without a curve is to keep */

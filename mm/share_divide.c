@@ -5,6 +5,7 @@
  * steps^2.
  */
 #include "mm/share.h"
+#include "kernel/fixed.h"
 
 enum { MILLION = 1000000, SCALE_ONE = 256, SCALE_MAX = 16 * SCALE_ONE, SCALE_MIN = SCALE_ONE / 16 };
 
@@ -17,7 +18,7 @@ static uint64_t on_curve(const struct share_pool *p, uint32_t pages)
 
     if (i + 1 >= p->points)
         return p->misses[p->points - 1];
-    return p->misses[i] - (p->misses[i] - p->misses[i + 1]) * rest / p->spacing;
+    return p->misses[i] - fixed_muldiv(p->misses[i] - p->misses[i + 1], rest, p->spacing);
 }
 
 /* How far to trust the curve: what was seen by what it foretold for the pages there were, as SCALE_ONE-ths.  One miss more on both
@@ -26,7 +27,7 @@ static uint64_t scale(const struct share_pool *p)
 {
     if (p->seen == SHARE_SEEN_UNKNOWN || p->pages == 0)
         return SCALE_ONE;
-    uint64_t factor = ((uint64_t)p->seen + 1) * SCALE_ONE / (on_curve(p, p->pages) + 1);
+    uint64_t factor = fixed_muldiv((uint64_t)p->seen + 1, SCALE_ONE, on_curve(p, p->pages) + 1);
     return MIN(MAX(factor, (uint64_t)SCALE_MIN), (uint64_t)SCALE_MAX);
 }
 
@@ -75,9 +76,9 @@ static uint32_t pages_for(const struct share_pool *p,
 static int check_pool(const struct share_pool *p)
 {
     if (p->weight < 1 || p->weight > SHARE_WEIGHT_MAX || p->work < 1 || p->work > SHARE_WORK_MAX ||
-        p->fault_time > SHARE_WORK_MAX || p->low > p->high)
+        p->fault_time > SHARE_WORK_MAX || p->low > p->high || p->high > SHARE_MISSES_MAX)
         return -EINVAL;
-    if (p->points && (p->spacing < 1 || p->seen < SHARE_SEEN_UNKNOWN))
+    if (p->points && (p->spacing < 1 || p->seen < SHARE_SEEN_UNKNOWN || p->misses[0] > SHARE_MISSES_MAX))
         return -EINVAL;
     for (uint32_t i = 1; i < p->points; i++) {
         if (p->misses[i] > p->misses[i - 1])

@@ -81,6 +81,91 @@ static void moves_must_pay_while_the_plan_lasts(void **state)
     }
 }
 
+/* Ranges' ends: 2^18 pages at 2^40 a page cost 2^58, which are 2^58 million of what is lost in 1: no number of 64 bits. */
+static void the_dearest_moves_are_not_free(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+    const uint32_t all = 1u << 18;
+    const struct {
+        uint64_t lasts;
+        bool pays;
+    } cases[] = {
+        {1, false}, {SHARE_WORK_MAX, false}, {1ull << 58, false}, {1ull << 59, true}, {UINT64_MAX, true}};
+
+    f->config.step = f->config.move_max = all;
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        make_slope(f, 0, 0);
+        make_loop(f, 1, SPACING * 8, SHARE_MISSES_MAX);
+        for (unsigned p = 0; p < 2; p++) {
+            f->pool[p].spacing = all / 8;
+            f->pool[p].fault_time = f->pool[p].work = SHARE_WORK_MAX;
+        }
+        f->pool[0].pages = f->pool[0].planned = all;
+        f->config.lasts = cases[i].lasts;
+        epoch(f, all, &report);
+        assert_int_equal(report.cost, 500000);
+        assert_int_equal(report.replanned, cases[i].pays);
+    }
+}
+
+/* Memory becomes as small as can be. */
+static void any_pages_that_pools_have_are_given_back(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+
+    for (unsigned i = 0; i < 3; i++) {
+        make_slope(f, i, 100);
+        f->pool[i].pages = UINT32_MAX - i;
+        f->pool[i].planned = SHARE_MEMORY_MAX;
+    }
+    epoch(f, 96, &report);
+    assert_true(report.replanned);
+}
+
+/* Every combination of the least and the most that numbers may be. */
+static void ends_of_ranges_do_not_wrap(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+
+    f->config.step = 1;
+    f->config.move_max = UINT32_MAX;
+    for (unsigned bits = 0; bits < 1u << 12; bits++) {
+        f->config.goal = bits % 3;
+        f->config.hysteresis_permil = bits & 1 ? 1000 : 0;
+        f->config.lasts = bits & 2 ? UINT64_MAX : 1;
+        for (unsigned i = 0; i < 2; i++) {
+            make_loop(f, i, 64, bits >> i & 4 ? SHARE_MISSES_MAX : 1);
+            f->pool[i].spacing = bits & 16 ? SHARE_MEMORY_MAX / 8 : 1;
+            f->pool[i].work = bits >> i & 32 ? SHARE_WORK_MAX : 1;
+            f->pool[i].fault_time = bits & 128 ? SHARE_WORK_MAX : bits & 1;
+            f->pool[i].weight = bits & 256 ? SHARE_WEIGHT_MAX : 1;
+            f->pool[i].high = bits & 512 ? SHARE_MISSES_MAX : bits & 1;
+            f->pool[i].seen = bits & 1024 ? INT64_MAX : 0;
+            f->pool[i].pages = f->pool[i].planned = bits & 2048 ? SHARE_MEMORY_MAX / 2 : i * SHARE_MEMORY_MAX;
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            const struct share_pool *p = &f->pool[i];
+            assert_true(share_misses(p, 0) >= share_misses(p, SHARE_MEMORY_MAX));
+            if (p->seen && p->pages) /* many more than foretold */
+                assert_int_equal(share_misses(p, 0), 16 * p->misses[0]);
+            if (p->spacing > 1 &&
+                p->misses[0] >
+                    1) /* straight between the last point that misses and the first that does not */
+                assert_in_range(share_misses(p, p->spacing * 8 - 1), 0, share_misses(p, 0) / 1000);
+            assert_true(share_cost(p, 0) >= share_cost(p, SHARE_MEMORY_MAX));
+            assert_true(share_rate(p, 0) >= share_rate(p, SHARE_MEMORY_MAX));
+            if (p->fault_time)
+                assert_in_range(share_cost(p, 0), 0, 1000000 * p->weight);
+        }
+        epoch(f, SHARE_MEMORY_MAX, &report);
+        assert_true(report.cost_best <= report.cost || !report.replanned ||
+                    f->config.goal != SHARE_THROUGHPUT);
+    }
+}
+
 static void the_past_is_of_accesses_and_not_of_epochs(void **state)
 {
     struct share_past past = {0};
@@ -230,6 +315,10 @@ static void numbers_out_of_range_are_refused(void **state)
     REFUSED(-EINVAL);
     f->pool[0].low = 1;
     REFUSED(-EINVAL);
+    f->pool[0].high = SHARE_MISSES_MAX + 1;
+    REFUSED(-EINVAL);
+    f->misses[0][0] = SHARE_MISSES_MAX + 1;
+    REFUSED(-EINVAL);
     f->misses[0][3] = 100000;
     REFUSED(-EINVAL);
     f->pool[0].minimum = 101;
@@ -247,6 +336,9 @@ int main(void)
         TEST(a_little_better_is_not_worth_a_new_plan),
         TEST(a_few_misses_are_not_worth_many_moves),
         TEST(moves_must_pay_while_the_plan_lasts),
+        TEST(the_dearest_moves_are_not_free),
+        TEST(any_pages_that_pools_have_are_given_back),
+        TEST(ends_of_ranges_do_not_wrap),
         TEST(the_past_is_of_accesses_and_not_of_epochs),
         TEST(work_less_than_none_is_made_up_for),
         TEST(new_pools_and_other_memory_are_planned_for_at_once),
