@@ -201,6 +201,7 @@ test_pool_SRC := \
 	$(addprefix mm/,pool.c foresee.c reclaim.c reclaim_line.c swap_done.c slots.c lrustack.c) $(filter mm/prefetch%,$(POLICY_SRC)) $(REPLACE_SRC) \
 	kernel/lock.c test/host/pooling.c
 test_pool_parts_SRC := $(test_pool_SRC)
+test_line_SRC := mm/reclaim_line.c kernel/lock.c
 test_replay_SRC := $(filter-out test/host/%,$(REPLACING)) $(TRACE_READING) tools/replay/replay.c
 
 CLUSTERING := test/host/planted.c $(filter sched/cluster%,$(POLICY_SRC)) sched/shmap.c

@@ -9,7 +9,8 @@
 
 /* A thread's, on its stack; all zeros to begin with. */
 struct line_place {
-    struct list link;       /* [L] */
+    struct list link;       /* [L] in line */
+    struct list call;       /* [L] among those to be called; alone: it was */
     struct wait_queue wake; /* [L] */
     uint64_t ticket;        /* [-] */
     bool called;            /* [L] something has become free since it looked */
@@ -24,7 +25,8 @@ uint32_t line_before(const struct line_place *w);
 void line_join(struct line_place *w);
 /* It waits no longer, whatever has come of it. */
 void line_leave(struct line_place *w);
-/* So many frames have become free; any context, under a pool's lock. */
+/* So many frames have become free: as many are called that have not been since they looked, first come first.  Any context, under a pool's
+ * lock; takes as long as there are frames, however many wait. */
 void line_call(uint32_t frames);
 /* Until something has become free since the last wait, or until the deadline.  As wait_sleep. */
 int line_wait(struct line_place *w, uint64_t deadline_ns);
