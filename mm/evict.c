@@ -273,7 +273,7 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
     unsigned no_slots = 0;
     bool none = false;
 
-    if (p->is_short)
+    if (pool_is_short(p))
         track_deliver();
     while (b.n < MIN(count, (uint32_t)BATCH) && patience && no_slots < NO_SLOTS_MAX && !none) {
         enum verdict v = consider(&b, incoming, &none);

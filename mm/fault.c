@@ -302,7 +302,7 @@ static int get_frame(struct bring *b)
     if (err)
         return err;
     if (b->pool)
-        tell_tracker(b->space, b->pool->is_short);
+        tell_tracker(b->space, pool_is_short(b->pool));
     err = frame_alloc(0, &b->frame);
     b->zeroed = false;
     if (!err)

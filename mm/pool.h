@@ -99,7 +99,7 @@ struct pool {
     uint32_t coming;   /* [P] of those, COMING                */
     uint32_t promised; /* [P] so many more pages are about to leave */
     uint32_t waiting;  /* [P] threads that wait for a frame of memory as a whole: mm/reclaim_line.h */
-    bool is_short;     /* [A] memory is: trackers are to watch its spaces */
+    bool is_short;     /* [A] written under [P]: memory is short, trackers are to watch its spaces */
     uint32_t unused;   /* [P] of those it has, flagged NODE_UNUSED   */
     uint32_t behind[POOL_BEHIND];        /* [P] came by sequential reading, in this order: they leave first */
     uint32_t behind_head, behind_tail;   /* [P] ever put in, and taken out */
@@ -113,10 +113,13 @@ struct pool {
 };
 
 /* ---- Pools (pool.c).  Thread context unless they say otherwise. ---- */
+/* Are there to be pools, by what the arguments say now: is there a disk to swap to, or memory limited, or mem.pools=always?  Any context; who
+ * begins a space without another one to be like asks (space_create). */
 bool pools_wanted(void);
-/* The pool for a new space: as the arguments say now (like: NULL) or, of a process that another one starts, like that one's.  pool_leave when
- * its last page is gone, which waits for what is still being read or written.  0 or -ENOMEM. */
+/* The pool for a new space: as the arguments say now (like: NULL) or, of a process that another one starts, like that one's.  0 or -ENOMEM. */
 int pool_join(const struct pool *like, struct pool **out);
+/* The space, which has no page in it any more, leaves; the last one ends the pool, after waiting, whatever becomes of the process, for all that
+ * is still being read or written and for who works on it (pools_each).  No lock held. */
 void pool_leave(struct pool *p);
 /* [P] held: a thread has waited for a page, a major fault, from then until now, by arch_clock_ns().  Threads' waits may be at the same
  * time, and are told of in the order of their ends. */
@@ -127,6 +130,11 @@ int pool_grow(struct pool *p);
 void pool_set_target(struct pool *p, uint32_t frames);
 /* Calls f for each pool, pinned, no lock held. */
 void pools_each(void (*f)(struct pool *p, void *arg), void *arg);
+/* Is memory short for it, as of the last frame that anybody asked for?  Any context, without a lock. */
+static inline bool pool_is_short(const struct pool *p)
+{
+    return __atomic_load_n(&p->is_short, __ATOMIC_RELAXED);
+}
 /* Panics on a broken invariant. */
 void pool_check(struct pool *p);
 

@@ -9,8 +9,8 @@
  *   ppg-published  as [A] has it: at faults only.  A prefetched page does not fault, so it gets no edges
  *
  * The mechanism says what happens, and is told a list of pages, most likely first.  It goes through the list: a resident page it
- * touches in the replacement policy where list.touch says so, so that it stays; one that is out it begins to read and says prefetch_fetched(), until it has
- * begun list.fetch of them; others (never used, unmapped, read already) it leaves out.
+ * touches in the replacement policy where list.touch says so, so that it stays; one that is out it begins to read and says
+ * prefetch_fetched(), until it has begun list.fetch of them; others (never used, unmapped, read already) it leaves out.
  *
  * A prefetched page that is not used SOON has not been foreseen: it may be used, as any page in memory may.  What policies hear of
  * their pages is therefore whether they were used within so many faults and first uses, and they hear it no later.

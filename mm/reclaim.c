@@ -29,6 +29,12 @@ static struct {
 
 /* ---- Charging ---- */
 
+/* Of those that are [A]: as it is at some moment. */
+static uint32_t now(const uint32_t *count)
+{
+    return __atomic_load_n(count, __ATOMIC_RELAXED);
+}
+
 static uint32_t user_limit(void)
 {
     return (uint32_t)MIN(memory_user_max / PAGE_SIZE, (uint64_t)all_frames);
@@ -52,17 +58,15 @@ uint32_t pools_memory(void)
 /* Is memory as a whole so short that not `more` frames may be given to pools? */
 static bool memory_short(uint32_t more)
 {
-    return __atomic_load_n(&user_frames, __ATOMIC_RELAXED) + more > user_limit() ||
-           frame_free_about() < kernel_frames + more;
+    return now(&user_frames) + more > user_limit() || frame_free_about() < kernel_frames + more;
 }
 
 /* Will it be, when all that is to leave has left?  Then further pages must. */
 static bool memory_stays_short(uint32_t more)
 {
-    uint64_t leaving = (uint64_t)__atomic_load_n(&user_leaving, __ATOMIC_RELAXED) +
-                       __atomic_load_n(&user_donated, __ATOMIC_RELAXED);
+    uint64_t leaving = (uint64_t)now(&user_leaving) + now(&user_donated);
 
-    return __atomic_load_n(&user_frames, __ATOMIC_RELAXED) + (uint64_t)more > user_limit() + leaving ||
+    return now(&user_frames) + (uint64_t)more > user_limit() + leaving ||
            frame_free_about() + leaving < kernel_frames + more;
 }
 
@@ -123,7 +127,7 @@ static void ask_reclaim(void)
 /* What each pool has that nobody has planned for: of what pools keep now, with the frames that kernel and others leave them. */
 static uint32_t even_part(void)
 {
-    uint64_t have = user_frames + frame_free_about(), keep = kernel_frames + (uint64_t)user_reserve();
+    uint64_t have = now(&user_frames) + frame_free_about(), keep = kernel_frames + (uint64_t)user_reserve();
     uint64_t most = MIN(user_limit() - MIN(user_limit(), user_reserve()), have - MIN(have, keep));
 
     return (uint32_t)most / MAX(pools_number(), 1u);
@@ -197,7 +201,7 @@ static unsigned evict_anywhere(void)
         d.below = d.excess;
         d.found = false;
         pools_each(find_donor, &d);
-        if (!d.found || (!first && d.excess <= 0 && __atomic_load_n(&user_leaving, __ATOMIC_RELAXED)))
+        if (!d.found || (!first && d.excess <= 0 && now(&user_leaving)))
             break;
         pools_each(take_from_donor, &d);
     } while (!d.given);
@@ -270,7 +274,12 @@ static bool is_hope(struct pool *p, bool own)
     bool is = hope_locked(p);
 
     spin_unlock(&p->lock, irq);
-    return is || (!own && __atomic_load_n(&user_leaving, __ATOMIC_RELAXED));
+    return is || (!own && now(&user_leaving));
+}
+
+static void set_short_locked(struct pool *p, bool is_short)
+{
+    __atomic_store_n(&p->is_short, is_short, __ATOMIC_RELAXED);
 }
 
 /* True: the caller has the right to a frame.  Whoever finds few left asks for more to be made. */
@@ -281,10 +290,10 @@ static bool try_charge(struct pool *p, const struct line_place *w)
          few = missing_locked(p, p->reserve / 2) || memory_short(user_reserve() / 2);
 
     if (few)
-        p->is_short = true;
+        set_short_locked(p, true);
     else if (p->is_short && missing_locked(p, p->limit / AMPLE_PART) == 0 &&
              !memory_short(user_limit() / AMPLE_PART))
-        p->is_short = false;
+        set_short_locked(p, false);
     spin_unlock(&p->lock, irq);
     if (few)
         ask_reclaim();

@@ -8,7 +8,8 @@ enum {
     WORTH_EPOCHS = 8
 }; /* misses saved in so many epochs must outweigh the pages that move, each of which may miss once */
 
-/* What a division, NULL for the plan, costs by the goal: lost speed or misses, or the highest rate; what is above a rate asked for weighs more than all that. */
+/* What a division, NULL for the plan, costs by the goal: lost speed or misses, or the highest rate; what is above a rate asked for weighs more
+ * than all that. */
 static uint64_t cost_of(const struct share_config *c, const struct share_pool *pool, unsigned pools,
                         const uint32_t *pages)
 {

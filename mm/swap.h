@@ -12,7 +12,9 @@
 
 /* paging_start: the disk that the arguments name, with a line. */
 void swap_init(void);
+/* Is there such a disk?  After swap_init the answer stays; any context. */
 bool swap_present(void);
+/* Is it this one, so that nobody else may show or overwrite it?  No, of any, where there is none.  Any context. */
 bool swap_uses(const struct block_device *d);
 struct swap_stats {
     uint64_t slots, free_slots, bad_slots;
@@ -27,6 +29,8 @@ void swap_slot_give(uint32_t slot);
 /* What is written there is lost: it is not given out again.  The line about it comes less and less often. */
 void swap_slot_bad(void);
 void swap_report_lost(uint32_t slot);
+/* Fewer than one slot in eight are free, or there is no disk: a page that is back gives its slot up.  Any context, without a lock: others take and
+ * give slots meanwhile. */
 bool swap_scarce(void);
 
 /* ---- Reading and writing.  Thread context, no lock held; may sleep, whatever becomes of the process. ---- */

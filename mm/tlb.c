@@ -1,6 +1,6 @@
 /*
- * TLB shootdown.  Where the processor does it by itself, that is all.  Else each CPU has one request of its own and a set of requesters that wait for its answer.  A
- * requester fills in its request, puts itself into the set of every CPU that runs in the space, interrupts
+ * TLB shootdown.  Where the processor does it by itself, that is all.  Else each CPU has one request of its own and a set of requesters that
+ * wait for its answer.  A requester fills in its request, puts itself into the set of every CPU that runs in the space, interrupts
  * them and waits until all have taken it out again; while waiting it answers others, so two requesters never
  * wait for each other.
  *

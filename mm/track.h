@@ -49,7 +49,12 @@ void track_space_removed(struct space *s);
 /* Its memory is short from now on, or is not.  With mem.track=always every space is watched all the time.  Thread context, no
  * lock held. */
 void track_short(struct space *s, bool is_short);
+/* Is the page, about to leave memory, in use though what was delivered may not say so?  The tracker answers (struct tracker_ops), so that asking
+ * again without use in between says no; no where the space is not watched, or the tracker does not know.  mm/evict.c, before it takes the page
+ * out; thread context, no lock held. */
 bool track_hot(struct space *s, vaddr_t va);
+/* The page has left memory, and every TLB has forgotten it: its next use is to be seen, whatever the tracker knew of it.  mm/evict.c, thread
+ * context, no lock held. */
 void track_forget(struct space *s, vaddr_t va);
 
 /* mm/fault.c, [S] held: the page has come into being, or was without rights, and is to be used now.  True: the active set is to be trimmed when no
