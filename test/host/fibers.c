@@ -13,6 +13,7 @@
 #endif
 
 enum { FIBERS = 64, STACK = 256 * 1024, EVENT_EACH = 16 };
+#define PATIENCE_NS (100 * NS_PER_S) /* of the fibers' clock */
 
 /* Where there are such units. */
 void path_double_deliver(void) __attribute__((weak));
@@ -26,7 +27,9 @@ struct fiber {
     enum state state;
     bool kernel, through; /* of the kernel's; sleeps whatever becomes of its process */
     bool woken, interrupted;
-    uint64_t until_ns;
+    uint64_t until_ns, since_ns;
+    const char *lock;  /* that guards what it waits for; NULL: only time */
+    const void *where; /* ... and the code that does */
     void (*entry)(void *);
     void *arg;
 };
@@ -43,6 +46,7 @@ static const void *dispatcher_stack;
 static size_t dispatcher_size;
 static unsigned count, preempt;
 static uint64_t seed;
+static uint64_t progress_ns; /* something last happened then besides time that went by */
 
 static unsigned below(unsigned n)
 {
@@ -89,6 +93,7 @@ static void trampoline(void)
     f->entry(f->arg);
     assert(!f->thread.space_number && !host_cpu->spin_depth && host_irqs_on);
     f->state = ENDED;
+    progress_ns = host_ticks;
     give_way();
     abort();
 }
@@ -155,8 +160,36 @@ static bool event(void)
     host_cpu = &cpus[below(FIBER_CPUS)];
     host_irqs_on = false;
     bool any = fibers_event();
+    progress_ns = any ? host_ticks : progress_ns;
     host_irqs_on = true;
     return any;
+}
+
+static void name_code(const void *where, char *name, size_t size)
+{
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_symbolize_pc((void *)(uintptr_t)where, "%f, %s:%l", name, size);
+#else
+    snprintf(name, size, "%p", where);
+#endif
+}
+
+/* Whatever the test's threads wait for does not happen.  Who waits for what, and the end. */
+static void deadlock(const char *what)
+{
+    fprintf(stderr, "deadlock: %s\n", what);
+    for (struct fiber *f = fibers; f < fibers + count; f++) {
+        char where[128] = "time";
+        if (f->state == ENDED || f->state == NONE)
+            continue;
+        if (f->lock)
+            name_code(f->where, where, sizeof where);
+        fprintf(stderr, "  thread %u%s: %s since %llu ms for %s%s%s\n", f->thread.tid,
+                f->kernel ? " (kernel)" : "", f->state == SLEEPS ? "waits" : "runs",
+                (unsigned long long)((host_ticks - f->since_ns) / NS_PER_MS), f->lock ? f->lock : "",
+                f->lock ? ": " : "", where);
+    }
+    abort();
 }
 
 /* Nobody can run: somebody wakes up some time, or else never. */
@@ -170,12 +203,11 @@ static void wait_for_something(void)
     /* Disks answer before anybody's patience ends. */
     if (event())
         return;
-    if (until != UINT64_MAX) {
-        host_ticks = MAX(host_ticks, until);
-    } else {
-        fprintf(stderr, "everybody sleeps for ever\n");
-        abort();
-    }
+    if (until == UINT64_MAX)
+        deadlock("everybody sleeps for ever");
+    host_ticks = MAX(host_ticks, until);
+    if (host_ticks > progress_ns + PATIENCE_NS)
+        deadlock("no disk is at work, and nobody wakes anybody");
 }
 
 static bool any_left(void)
@@ -285,7 +317,8 @@ void wait_init(struct wait_queue *q)
     list_init(&q->waiters);
 }
 
-static int sleep_on(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t until_ns, bool through)
+static int sleep_on(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t until_ns, bool through,
+                    const void *where)
 {
     struct fiber *f = current;
 
@@ -294,6 +327,9 @@ static int sleep_on(struct wait_queue *q, struct spinlock *guard, bool *irq, uin
         return -EINTR;
     f->woken = false;
     f->through = through;
+    f->lock = guard->name;
+    f->where = where;
+    f->since_ns = host_ticks;
     f->until_ns = until_ns;
     list_push_back(&q->waiters, &f->thread.wait);
     f->state = SLEEPS;
@@ -303,17 +339,19 @@ static int sleep_on(struct wait_queue *q, struct spinlock *guard, bool *irq, uin
     spin_lock(guard);
     *irq = true;
     list_remove(&f->thread.wait);
+    if (f->woken && !f->kernel)
+        progress_ns = host_ticks;
     return f->woken ? 0 : f->interrupted && !through ? -EINTR : -ETIMEDOUT;
 }
 
 int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns)
 {
-    return sleep_on(q, guard, irq, deadline_ns, false);
+    return sleep_on(q, guard, irq, deadline_ns, false, __builtin_return_address(0));
 }
 
 void wait_sleep_through(struct wait_queue *q, struct spinlock *guard, bool *irq)
 {
-    sleep_on(q, guard, irq, UINT64_MAX, true);
+    sleep_on(q, guard, irq, UINT64_MAX, true, __builtin_return_address(0));
 }
 
 unsigned wait_wake(struct wait_queue *q, unsigned max)
@@ -334,6 +372,8 @@ void sched_sleep_until(uint64_t deadline_ns)
     assert(host_irqs_on && !host_cpu->spin_depth);
     current->woken = false;
     current->through = false;
+    current->lock = NULL;
+    current->since_ns = host_ticks;
     current->until_ns = deadline_ns;
     current->state = SLEEPS;
     give_way();
@@ -363,6 +403,7 @@ void fibers_begin(uint64_t from, unsigned preempt_)
     host_irqs_on = true;
     seed = from * 2 + 1;
     preempt = preempt_;
+    progress_ns = host_ticks;
 }
 
 void fibers_end(void)

@@ -2,6 +2,7 @@
  * The scheduler for host tests of code that sleeps: threads on stacks of their own, which take turns wherever the kernel could take a CPU from
  * them: whenever interrupts are let in with no spinlock held, when they sleep, and when they give way.  Who is next, and on which CPU, is drawn
  * from a seed.  When nobody can run, the clock (host_ticks, in ns) goes on, or something else happens that the test names.
+ * When nothing but that has happened for 100 s of that clock, or everybody sleeps for ever, the test ends at once, and says who waits for what.
  */
 #pragma once
 #include "sched/sched.h"

@@ -26,7 +26,9 @@ static bool one_in(unsigned n)
 
 /* ---- Memory ---- */
 
-unsigned mm_frames_used, mm_frames_max = MM_FRAMES, mm_heap_used, mm_map_fails;
+unsigned mm_frames_used, mm_frames_max = MM_FRAMES, mm_heap_used, mm_map_fails, mm_frame_fails;
+uint64_t mm_frames_refused;
+bool mm_tlb_keeps;
 static uint8_t memory[MM_FRAMES + 1][PAGE_SIZE] ALIGNED(4096); /* 0 is none */
 static struct page pages[MM_FRAMES + 1];
 static uint32_t tlb_holds[MM_FRAMES + 1]; /* in so many entries of TLBs */
@@ -59,6 +61,10 @@ int frame_alloc(unsigned order, paddr_t *out)
     }
     if (mm_frames_used >= mm_frames_max)
         return -ENOMEM;
+    if (one_in(mm_frame_fails)) {
+        mm_frames_refused++;
+        return -ENOMEM;
+    }
     unsigned left = MM_FRAMES - mm_frames_used++, i = below(left);
     uint32_t n = free_frames[i];
     free_frames[i] = free_frames[left - 1];
@@ -357,7 +363,7 @@ static const struct tlb_entry *translate(struct space *s, vaddr_t va, enum fault
     struct entry *e = entry_of(&s->arch, va);
     struct tlb_entry *t = &e->tlb[host_cpu->index];
 
-    if (one_in(6))
+    if (!mm_tlb_keeps && one_in(6))
         tlb_drop(t);
     if (t->valid && permits(t->prot, a) && (a != FAULT_WRITE || t->dirty))
         return t;

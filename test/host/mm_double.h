@@ -40,6 +40,10 @@ void mm_double_walked(struct space *s, vaddr_t va, bool write) __attribute__((we
 
 extern unsigned mm_frames_used, mm_heap_used; /* that are out */
 extern unsigned mm_frames_max;                /* that there are */
+extern unsigned
+    mm_frame_fails; /* a frame is refused although there are some, one time in so many; 0: never */
+extern uint64_t mm_frames_refused; /* ... so often */
+extern bool mm_tlb_keeps;          /* TLBs forget only what they are told to */
 extern unsigned mm_map_fails; /* mapping where nothing was finds no memory, one time in so many; 0: never */
 
 /* Disks there are, and memory; before anything of mm is called, once in a process. */

@@ -9,6 +9,8 @@
 struct path_double_unit path_double[PATH_DOUBLE_CPUS];
 bool path_double_no_machine, path_double_no_unit, path_double_no_msi;
 int path_double_refuses = -1;
+uint8_t path_double_output[1 << 20];
+size_t path_double_output_bytes;
 
 static struct machine_id id;
 static struct {
@@ -282,8 +284,25 @@ void host_io_read(const volatile void *reg)
     offset_of(reg);
 }
 
+/* To the machine's first page: what it appends to a file of the host's. */
+static void put_out(const volatile void *reg)
+{
+    size_t room = sizeof path_double_output - path_double_output_bytes;
+
+    INSIST(reg == &id.output_at || reg == &id.output_bytes);
+    if (reg == &id.output_at)
+        return;
+    memcpy(path_double_output + path_double_output_bytes, phys_to_virt(id.output_at),
+           MIN((size_t)id.output_bytes, room));
+    path_double_output_bytes += MIN((size_t)id.output_bytes, room);
+}
+
 void host_io_written(volatile void *reg)
 {
+    if (reg >= (volatile void *)&id && reg < (volatile void *)(&id + 1)) {
+        put_out(reg);
+        return;
+    }
     volatile struct machine_path *r = regs_here();
     struct path_double_unit *u = here();
 
@@ -317,6 +336,7 @@ void path_double_boot(void)
 {
     memset(path_double, 0, sizeof path_double);
     memset(page, 0, sizeof page);
+    path_double_output_bytes = 0;
     id = (struct machine_id){.magic = MACHINE_MAGIC,
                              .version = MACHINE_VERSION,
                              .caps = path_double_no_unit ? MACHINE_CAP_PMU : MACHINE_CAP_PATH};

@@ -33,6 +33,9 @@ extern struct path_double_unit path_double[PATH_DOUBLE_CPUS];
 
 /* The machine as it is: set before it is looked for. */
 extern bool path_double_no_machine, path_double_no_unit, path_double_no_msi;
+/* What was written to the host's file: as much of it as there is room for. */
+extern uint8_t path_double_output[1 << 20];
+extern size_t path_double_output_bytes;
 /* This CPU's unit refuses every CONFIGURE; -1: none does. */
 extern int path_double_refuses;
 /* Units at power-on. */

@@ -36,7 +36,7 @@ static const struct part {
 static struct scenario {
     const char *name;
     uint64_t policy, prefetch, tracker, process_kb, user_kb, global, swap_kb;
-    unsigned read_fails, write_fails, map_fails, frames;
+    unsigned read_fails, write_fails, map_fails, frames, frame_fails;
     bool no_swap;
     unsigned steps, lives; /* of a thread; processes altogether */
 } now;
@@ -53,7 +53,7 @@ static struct process {
 } processes[PROCESSES];
 
 static uint64_t seed, stamps;
-static unsigned lives, errors, denied;
+static unsigned lives, errors, denied, refused;
 
 static uint32_t below(uint32_t n)
 {
@@ -179,8 +179,10 @@ static void expect_error(struct process *p, unsigned page, bool write, bool rema
         return;
     default:
         INSIST(err == -ENOMEM || err == -EDQUOT);
-        INSIST(now.map_fails || now.frames || now.no_swap || now.swap_kb);
-        if (err != -ENOMEM || !now.map_fails)
+        INSIST(now.map_fails || now.frames || now.no_swap || now.swap_kb ||
+               (now.frame_fails && err == -ENOMEM));
+        refused++;
+        if (err != -ENOMEM || !(now.map_fails || now.frame_fails))
             end_early(p); /* as the kernel does */
     }
 }
@@ -360,6 +362,8 @@ static void check_nothing_is_missing(unsigned heap)
     INSIST(mm_heap_used == heap);
     INSIST(swap_double.device.busy == 0 && source_double.device.busy == 0);
     INSIST(now.read_fails ? errors > 0 : !errors);
+    if (now.frame_fails) /* some of those that nobody waited for, which nobody hears of */
+        INSIST(refused > 0 && refused < mm_frames_refused);
 }
 
 static void play(uint64_t from)
@@ -390,6 +394,7 @@ static void play(uint64_t from)
     swap_double.read_fails = source_double.read_fails = now.read_fails;
     swap_double.write_fails = now.write_fails;
     mm_map_fails = now.map_fails;
+    mm_frame_fails = now.frame_fails;
     if (now.frames)
         mm_frames_max = now.frames;
     unsigned heap = mm_heap_used;
@@ -399,7 +404,7 @@ static void play(uint64_t from)
     check_nothing_is_missing(heap);
 }
 
-static struct sigaction segv;
+static struct sigaction segv, abrt; /* as they were before cmocka's */
 
 static void run_scenario(const struct scenario *s)
 {
@@ -408,6 +413,7 @@ static void run_scenario(const struct scenario *s)
         pid_t child = fork();
         if (!child) { /* a crash is told by who does it best, which is not cmocka */
             sigaction(SIGSEGV, &segv, NULL);
+            sigaction(SIGABRT, &abrt, NULL);
             alarm(600);
             now = *s;
             play(from);
@@ -507,6 +513,84 @@ static void a_disk_that_fails_loses_no_byte_unsaid(void **state)
                                     .lives = 6});
 }
 
+static void a_frame_that_is_refused_is_an_error_or_nothing(void **state)
+{
+    (void)state;
+    for (unsigned prefetch = SPATIAL; prefetch <= PPG; prefetch++)
+        run_scenario(&(struct scenario){.name = "frames refused",
+                                        .policy = LIRS,
+                                        .prefetch = prefetch,
+                                        .tracker = NO_TRACKER,
+                                        .process_kb = 512,
+                                        .frame_fails = 10,
+                                        .steps = 1000,
+                                        .lives = 6});
+}
+
+/* A thread that nobody wakes, while one of the kernel's looks at something every millisecond. */
+static struct {
+    struct spinlock lock;
+    struct wait_queue queue;
+} never = {.lock = SPINLOCK(LOCK_THREAD, "never")};
+
+static void wait_in_vain(void *arg)
+{
+    bool irq = spin_lock(&never.lock);
+
+    (void)arg;
+    wait_sleep(&never.queue, &never.lock, &irq, UINT64_MAX);
+    abort();
+}
+
+static void look_for_ever(void *arg)
+{
+    (void)arg;
+    for (;;)
+        sched_sleep_until(host_ticks + NS_PER_MS);
+}
+
+static void play_deadlock(void)
+{
+    struct thread_params params = {.entry = look_for_ever};
+    struct thread *t;
+
+    mm_double_boot(1);
+    wait_init(&never.queue);
+    INSIST(!thread_create(&params, &t));
+    thread_start(t);
+    fiber_start(wait_in_vain, NULL, 0);
+    fibers_run();
+}
+
+static void a_deadlock_is_told_at_once(void **state)
+{
+    char text[1024] = "";
+    size_t n = 0;
+    ssize_t more;
+    int out[2], status;
+
+    (void)state;
+    assert_int_equal(pipe(out), 0);
+    pid_t child = fork();
+    if (!child) {
+        sigaction(SIGABRT, &abrt, NULL);
+        dup2(out[1], 2);
+        alarm(60);
+        play_deadlock();
+        _exit(0);
+    }
+    close(out[1]);
+    while ((more = read(out[0], text + n, sizeof text - 1 - n)) > 0)
+        n += (size_t)more;
+    close(out[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_non_null(strstr(text, "deadlock: no disk is at work"));
+    assert_non_null(strstr(text, "waits since 100"));
+    assert_non_null(strstr(text, "for never: wait_in_vain"));
+    assert_non_null(strstr(text, "(kernel): waits"));
+}
+
 static void without_swap_or_with_too_little_processes_end_and_nothing_else(void **state)
 {
     (void)state;
@@ -531,14 +615,16 @@ static void without_swap_or_with_too_little_processes_end_and_nothing_else(void 
 int main(void)
 {
     sigaction(SIGSEGV, NULL, &segv);
+    sigaction(SIGABRT, NULL, &abrt);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_deadlock_is_told_at_once),
         cmocka_unit_test(without_swap_or_with_too_little_processes_end_and_nothing_else),
         cmocka_unit_test(each_policy_keeps_every_byte),
         cmocka_unit_test(each_tracker_keeps_every_byte),
         cmocka_unit_test(a_pool_for_all_keeps_every_byte),
         cmocka_unit_test(memory_short_as_a_whole_keeps_every_byte),
         cmocka_unit_test(a_disk_that_fails_loses_no_byte_unsaid),
-        cmocka_unit_test(without_swap_or_with_too_little_processes_end_and_nothing_else),
+        cmocka_unit_test(a_frame_that_is_refused_is_an_error_or_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "test/host/path_double.h"
 #include "test/host/said.h"
 #include "hpm/path/path.h"
+#include "mm/page_trace.h"
 #include "mm/space.h"
 #include "mm/track_args.h"
 
@@ -22,7 +23,8 @@ static struct scenario {
     const char *name;
     uint64_t tracker, short_only, permille;
     unsigned steps, lives, cost; /* cost: ticks that a sink takes for an entry */
-    bool quiet;                  /* nothing goes away, and what is watched does not change */
+    bool record;
+    bool quiet; /* nothing goes away, and what is watched does not change */
 } now;
 
 static struct process {
@@ -69,6 +71,21 @@ void mm_double_sampled(const struct space *s, vaddr_t va)
         p->sampled[p->samples++] = (uint32_t)((va - MM_BASE) >> PAGE_SHIFT);
 }
 
+/* What there should be in a record, in its order. */
+static struct page_trace_record recorded[SAMPLES];
+static unsigned recorded_count;
+
+static void expect_record(const struct page_run *run, uint64_t entry)
+{
+    INSIST(recorded_count < SAMPLES);
+    recorded[recorded_count++] =
+        (struct page_trace_record){.page = entry & PAGE_ENTRY_PAGE,
+                                   .time = run->time,
+                                   .space = run->space,
+                                   .cpu = run->cpu,
+                                   .flags = entry & PAGE_ENTRY_WRITE ? PAGE_TRACE_WRITE : 0};
+}
+
 /* Those in between may have come while nobody could take them for the space's. */
 static void expect_in_order(struct process *p, uint32_t page)
 {
@@ -92,6 +109,8 @@ static void hear(struct space *s, const struct page_run *run)
             /* Where nothing ever leaves, pages are marked as written from the start, and that is all that tracker scan sees. */
             INSIST(now.tracker == SCAN || p->written[page] || !(entry & PAGE_ENTRY_WRITE));
             p->reported[page]++;
+            if (now.record)
+                expect_record(run, entry);
             entries++;
             if (now.tracker == SAMPLED)
                 expect_in_order(p, (uint32_t)page);
@@ -197,7 +216,7 @@ static void expect_all_reported(struct process *p)
 
 static void live(void *arg);
 
-static void begin(struct process *p)
+static void begin_space(struct process *p)
 {
     static uint32_t pids;
     struct space *s;
@@ -209,10 +228,15 @@ static void begin(struct process *p)
     p->pid = ++pids;
     space_set_pid(s, p->pid);
     INSIST(!space_map(s, MM_BASE, END * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
+}
+
+static void begin(struct process *p)
+{
+    begin_space(p);
     lives++;
     p->threads = THREADS;
     for (unsigned i = 0; i < THREADS; i++)
-        fiber_start(live, p, space_number(s));
+        fiber_start(live, p, space_number(p->space));
 }
 
 static void live(void *arg)
@@ -245,6 +269,7 @@ static void start(uint64_t from)
     mm_argument("mem.scan_ms", 1);
     mm_argument("mem.sample_period", 8);
     mm_argument("mem.track_permille", now.permille ? now.permille : 1000);
+    mm_argument("mem.record", now.record);
     mm_double_samples = now.tracker == SAMPLED;
     mm_double_boot(from);
     seed = from;
@@ -335,6 +360,112 @@ static void tracking_costs_what_it_may(void **state)
              play, 1);
 }
 
+/* ---- Marks that TLBs hide ---- */
+
+enum { ROUNDS = 50, ROUND_PAGES = 10 };
+
+/* A TLB that knows the page sets no mark: unless it was told to forget, the page would look unused from its first scan on. */
+static void use_again_and_again(void *arg)
+{
+    struct process *p = arg;
+
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        uint32_t before[ROUND_PAGES];
+        memcpy(before, p->reported, sizeof before);
+        for (unsigned page = 0; page < ROUND_PAGES; page++)
+            access_one(p, page);
+        sched_sleep_until(host_ticks + 5 * NS_PER_MS);
+        track_deliver();
+        for (unsigned page = 0; page < ROUND_PAGES; page++)
+            INSIST(p->reported[page] > before[page]);
+    }
+    thread_leave_space();
+    space_destroy(p->space);
+}
+
+static void play_scan(uint64_t from)
+{
+    struct process *p = &processes[0];
+
+    mm_tlb_keeps = true;
+    start(from);
+    begin_space(p);
+    fiber_start(use_again_and_again, p, space_number(p->space));
+    fibers_run();
+}
+
+static void a_page_used_between_any_two_scans_is_reported_after_each(void **state)
+{
+    (void)state;
+    for (uint64_t from = 1; from <= 4; from++)
+        in_child(&(struct scenario){.name = "scan", .tracker = SCAN}, play_scan, from);
+}
+
+/* ---- Records ---- */
+
+static void expect_header(const struct page_trace_header *h)
+{
+    INSIST(h->magic == PAGE_TRACE_MAGIC && h->version == PAGE_TRACE_VERSION && h->header_bytes == sizeof(*h));
+    INSIST(h->record_bytes == sizeof(struct page_trace_record) && h->page_shift == PAGE_SHIFT);
+    INSIST(h->cpus == FIBER_CPUS && !h->reserved && h->time_hz == NS_PER_S);
+}
+
+/* What is in the file is what was delivered, but for what units have lost in between. */
+static void expect_file(uint64_t lost)
+{
+    const struct page_trace_record *at =
+        (const void *)(path_double_output + sizeof(struct page_trace_header));
+    const struct page_trace_record *end = (const void *)(path_double_output + path_double_output_bytes);
+    unsigned n = 0;
+
+    expect_header((const void *)path_double_output);
+    for (; at < end; at++) {
+        if (at->flags & PAGE_TRACE_LOST) {
+            INSIST(at->flags == PAGE_TRACE_LOST && at->page && at->page <= lost);
+            lost -= at->page;
+            continue;
+        }
+        INSIST(n < recorded_count && !memcmp(at, &recorded[n], sizeof(*at)));
+        n++;
+    }
+    INSIST(n == recorded_count && !lost);
+}
+
+static void play_record(uint64_t from)
+{
+    enum { LOST = 7, TIMES = 5 };
+
+    start(from);
+    for (unsigned i = 0; i < TIMES; i++) {
+        lives = 0;
+        for (struct process *p = processes; p < processes + PROCESSES; p++)
+            begin(p);
+        fibers_run();
+        if (now.tracker == PATH)
+            path_double[i % PATH_DOUBLE_CPUS].lost += LOST;
+    }
+    if (now.tracker == PATH) { /* which a unit tells with what it logs next */
+        begin(&processes[0]);
+        fibers_run();
+    }
+    track_end();
+    INSIST(entries > 500 && recorded_count == entries);
+    expect_file(now.tracker == PATH ? TIMES * LOST : 0);
+    size_t bytes = path_double_output_bytes;
+    track_end();
+    INSIST(path_double_output_bytes == bytes); /* there is nothing more */
+}
+
+static void what_is_delivered_is_recorded(void **state)
+{
+    (void)state;
+    for (unsigned tracker = PATH; tracker <= SAMPLED; tracker++)
+        in_child(
+            &(struct scenario){
+                .name = "record", .tracker = tracker, .steps = 300, .lives = 3, .record = true},
+            play_record, 1);
+}
+
 /* ---- Where they cannot work ---- */
 
 static void without(uint64_t tracker)
@@ -355,6 +486,17 @@ static void without(uint64_t tracker)
     INSIST(!mm_frames_used);
 }
 
+static void no_file(uint64_t from)
+{
+    path_double_no_machine = true;
+    start(from);
+    INSIST(strstr(said, "tracker: nothing is recorded: only a simulated machine has a file for it"));
+    begin(&processes[0]);
+    fibers_run();
+    track_end();
+    INSIST(!path_double_output_bytes && entries);
+}
+
 static void what_is_missing_is_said(void **state)
 {
     const struct scenario s = {.name = "without", .steps = 100, .lives = 1};
@@ -364,6 +506,8 @@ static void what_is_missing_is_said(void **state)
     in_child(&s, without, PATH);
     in_child(&s, without, SAMPLED);
     in_child(&s, without, NO_TRACKER);
+    in_child(&(struct scenario){.name = "no file", .tracker = SOFT, .steps = 100, .lives = 1, .record = true},
+             no_file, 1);
 }
 
 static void refused(uint64_t what)
@@ -401,6 +545,8 @@ int main(void)
         cmocka_unit_test(pages_go_and_spaces_end_while_they_are_tracked),
         cmocka_unit_test(what_is_watched_changes_at_any_moment),
         cmocka_unit_test(tracking_costs_what_it_may),
+        cmocka_unit_test(a_page_used_between_any_two_scans_is_reported_after_each),
+        cmocka_unit_test(what_is_delivered_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
