@@ -302,6 +302,22 @@ uint32_t get_frame(void)
     return n;
 }
 
+int pooling_set_up(void **state)
+{
+    (void)state;
+    memory_process_max = LIMIT * PAGE_SIZE;
+    memory_user_max = MEMORY_UNLIMITED;
+    memory_pool_global = memory_goal = memory_rate = memory_pools_always = 0;
+    memory_seed = memory_weight = memory_accessed = 1;
+    policy = &replace_lru;
+    prefetching = &prefetch_none;
+    seed = 1;
+    amid_alloc = amid_sleep = NULL;
+    stuck = other = NULL;
+    paging_start(); /* pools leave the kernel a few frames */
+    return 0;
+}
+
 void make(void)
 {
     slots = malloc(slots_bytes(SLOTS));

@@ -38,6 +38,9 @@ void swap_pools(void);
 
 /* A random number, 0..n - 1. */
 uint32_t below(uint32_t n);
+/* cmocka's, of every test: arguments are their defaults but for LIMIT frames a process, LRU, no prefetching; nothing happens amid anything. */
+int pooling_set_up(void **state);
+#define TEST(f) cmocka_unit_test_setup(f, pooling_set_up)
 /* A new world with `pool` in it; end: all its pages go, and nothing is left of it. */
 void make(void);
 void end(void);

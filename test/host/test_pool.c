@@ -151,6 +151,7 @@ static void no_frame_and_no_slot_is_lost_by_any_policy(void **state)
         for (const struct prefetch_ops *const *a = prefetch_policies; *a; a++) {
             policy = *r;
             prefetching = *a;
+            in_hand = 0;
             seed = (uint64_t)(1 + (r - replace_policies) * 16 + (a - prefetch_policies));
             make();
             for (unsigned i = 0; i < STEPS; i++) {
@@ -175,10 +176,8 @@ static void grow_on_another_cpu(void)
 static void two_threads_grow_a_pool_at_once(void **state)
 {
     (void)state;
-    policy = &replace_lru;
     for (const struct prefetch_ops *const *a = prefetch_policies; *a; a++) {
         prefetching = *a;
-        seed = 7;
         make();
         while (pool->free_head != NODE_NONE) {
             begin_a_page();
@@ -196,19 +195,17 @@ static void two_threads_grow_a_pool_at_once(void **state)
 }
 
 static struct prefetch *hidden;
+static unsigned calls;
 
 /* From the first allocation to that for the prefetch policy, the third, its table is not to be looked at. */
 static void hide_tables(void)
 {
-    static unsigned calls;
-
     if (calls++ == 0) {
         hidden = pool->prefetch;
         pool->prefetch = (struct prefetch *)8;
     } else if (calls == 3) {
         pool->prefetch = hidden;
         amid_alloc = NULL;
-        calls = 0;
     }
 }
 
@@ -216,7 +213,6 @@ static void hide_tables(void)
 static void a_pool_that_grows_does_not_look_into_its_tables_unlocked(void **state)
 {
     (void)state;
-    policy = &replace_lru;
     for (const struct prefetch_ops *const *a = prefetch_policies; *a; a++) {
         prefetching = *a;
         if (prefetching == &prefetch_none)
@@ -226,6 +222,7 @@ static void a_pool_that_grows_does_not_look_into_its_tables_unlocked(void **stat
             begin_a_page();
             end_some_transfer();
         }
+        calls = 0;
         amid_alloc = hide_tables;
         assert_int_equal(pool_grow(pool), 0);
         assert_null(amid_alloc);
@@ -249,9 +246,6 @@ static uint32_t page_being_written(void)
 static void pages_that_fail_together_keep_their_slots_and_alone_lose_them(void **state)
 {
     (void)state;
-    policy = &replace_lru;
-    prefetching = prefetch_policies[0];
-    seed = 3;
     make();
     uint32_t n = page_being_written(), slot = pool->nodes[n].slot;
     swap_write_done(pool, n, -EIO, false);
@@ -270,6 +264,62 @@ static void pages_that_fail_together_keep_their_slots_and_alone_lose_them(void *
     assert_int_equal(node->state, NODE_OUT);
     assert_int_equal(pool->stats.write_errors, 1);
     check();
+    end();
+}
+
+/* A page that is out, in a slot, with a frame to be read into: because somebody asked for it, or ahead of that. */
+static uint32_t page_being_read(bool asked)
+{
+    uint32_t n = page_being_written();
+
+    swap_write_done(pool, n, 0, true);
+    assert_int_equal(pool->nodes[n].state, NODE_OUT);
+    assert_int_equal(pool_charge(pool, n), 0);
+    bool irq = spin_lock(&pool->lock);
+    struct node *node = &pool->nodes[n];
+    node->frame = get_frame();
+    pages[node->frame].next = n;
+    pool->held++;
+    node->flags |= asked ? 0 : NODE_UNUSED;
+    pool->unused += !asked;
+    pool_set_state(pool, n, NODE_COMING);
+    spin_unlock(&pool->lock, irq);
+    return n;
+}
+
+/* Whoever comes later than that is to try again. */
+static void only_who_asked_hears_that_a_page_could_not_be_read(void **state)
+{
+    (void)state;
+    make();
+    for (unsigned asked = 0; asked < 2; asked++) {
+        uint32_t n = page_being_read(asked), slot = pool->nodes[n].slot, frames = pool->frames;
+        const struct node *node = &pool->nodes[n];
+        swap_read_done(pool, n, -EIO);
+        assert_int_equal(node->state, NODE_OUT);
+        assert_int_equal(node->flags & (NODE_FAILED | NODE_UNUSED), asked ? NODE_FAILED : 0);
+        assert_int_equal(node->slot, slot);
+        assert_int_equal(node->frame, 0);
+        assert_int_equal(pool->frames, frames - 1);
+        assert_int_equal(pool->stats.read_errors, asked + 1);
+        check();
+    }
+    end();
+}
+
+static void a_page_that_nobody_has_any_more_is_gone_however_its_reading_ends(void **state)
+{
+    (void)state;
+    make();
+    for (unsigned fails = 0; fails < 2; fails++) {
+        uint32_t n = page_being_read(true);
+        forget(n);
+        assert_int_equal(pool->nodes[n].state, NODE_COMING);
+        swap_read_done(pool, n, fails ? -EIO : 0);
+        assert_int_equal(pool->nodes[n].state, NODE_FREE);
+        assert_int_equal(pool->stats.read_errors, 0);
+        check();
+    }
     end();
 }
 
@@ -308,12 +358,14 @@ static void waits_at_the_same_time_hold_up_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_frame_and_no_slot_is_lost_by_any_policy),
-        cmocka_unit_test(two_threads_grow_a_pool_at_once),
-        cmocka_unit_test(a_pool_that_grows_does_not_look_into_its_tables_unlocked),
-        cmocka_unit_test(pages_that_fail_together_keep_their_slots_and_alone_lose_them),
-        cmocka_unit_test(a_page_is_fresh_only_where_a_tracker_watches),
-        cmocka_unit_test(waits_at_the_same_time_hold_up_once),
+        TEST(no_frame_and_no_slot_is_lost_by_any_policy),
+        TEST(two_threads_grow_a_pool_at_once),
+        TEST(a_pool_that_grows_does_not_look_into_its_tables_unlocked),
+        TEST(pages_that_fail_together_keep_their_slots_and_alone_lose_them),
+        TEST(only_who_asked_hears_that_a_page_could_not_be_read),
+        TEST(a_page_that_nobody_has_any_more_is_gone_however_its_reading_ends),
+        TEST(a_page_is_fresh_only_where_a_tracker_watches),
+        TEST(waits_at_the_same_time_hold_up_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,11 +18,8 @@ static void begin_a_dirty_page(void)
 /* `pool` and `other` have what they are to have, which is all that pools keep. */
 static void make_two(uint32_t part)
 {
-    policy = &replace_lru;
-    prefetching = prefetch_policies[0];
     memory_user_max = LIMIT * PAGE_SIZE;
     memory_process_max = MEMORY_UNLIMITED;
-    seed = 11;
     make();
     assert_int_equal(pool_join(NULL, &other), 0);
     pool_set_target(pool, part);
@@ -40,8 +37,6 @@ static void end_two(void)
     swap_pools();
     other = NULL;
     end();
-    memory_user_max = MEMORY_UNLIMITED;
-    memory_process_max = LIMIT * PAGE_SIZE;
 }
 
 /* Whichever of them is larger: a loop that just fits misses on every page once it has lost a few. */
@@ -93,6 +88,7 @@ static void other_takes_what_is_free(void)
 static void who_waits_for_memory_is_served_before_who_comes_later(void **state)
 {
     (void)state;
+    in_hand = 0;
     make_two(LIMIT / 2);
     pool_set_target(pool, pool->target + LIMIT / 4);
     pool_set_target(other, other->target - LIMIT / 4);
@@ -158,7 +154,6 @@ static void before_there_is_a_plan_pools_keep_what_they_have(void **state)
             pool_leave(small[i]);
         end_two();
     }
-    memory_goal = 0;
 }
 
 /* Whoever has most beyond its part: where its pages cannot leave others' may. */
@@ -182,10 +177,7 @@ static void all_pools_are_asked_before_there_is_no_memory(void **state)
 static void memory_is_short_no_longer_when_a_quarter_is_free(void **state)
 {
     (void)state;
-    policy = &replace_lru;
-    prefetching = prefetch_policies[0];
     memory_process_max = MEMORY_UNLIMITED;
-    paging_start();
     make();
     while (!pool->is_short)
         begin_a_dirty_page();
@@ -194,7 +186,6 @@ static void memory_is_short_no_longer_when_a_quarter_is_free(void **state)
     begin_a_dirty_page();
     assert_false(pool->is_short);
     end();
-    memory_process_max = LIMIT * PAGE_SIZE;
 }
 
 static void what_is_on_its_way_out_is_reckoned_with(void **state)
@@ -224,7 +215,6 @@ static void pools_keep_less_than_they_may_have(void **state)
     assert_int_equal(pools_memory(), LIMIT - pool_reserve_of(LIMIT));
     memory_user_max = 0;
     assert_int_equal(pools_memory(), 0);
-    memory_user_max = MEMORY_UNLIMITED;
 }
 
 /* Arguments may be those of an application that was started meanwhile. */
@@ -265,23 +255,22 @@ static void a_childs_pool_is_like_its_parents(void **state)
     assert_int_equal(child->limit, LIMIT / 2);
     assert_null(child->ahead);
     pool_leave(child);
-    memory_process_max = LIMIT * PAGE_SIZE;
     end();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not),
-        cmocka_unit_test(of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives),
-        cmocka_unit_test(who_waits_for_memory_is_served_before_who_comes_later),
-        cmocka_unit_test(a_pool_gives_no_more_than_it_has_beyond_its_part),
-        cmocka_unit_test(before_there_is_a_plan_pools_keep_what_they_have),
-        cmocka_unit_test(all_pools_are_asked_before_there_is_no_memory),
-        cmocka_unit_test(what_is_on_its_way_out_is_reckoned_with),
-        cmocka_unit_test(pools_keep_less_than_they_may_have),
-        cmocka_unit_test(a_childs_pool_is_like_its_parents),
-        cmocka_unit_test(memory_is_short_no_longer_when_a_quarter_is_free),
+        TEST(a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not),
+        TEST(of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives),
+        TEST(who_waits_for_memory_is_served_before_who_comes_later),
+        TEST(a_pool_gives_no_more_than_it_has_beyond_its_part),
+        TEST(before_there_is_a_plan_pools_keep_what_they_have),
+        TEST(all_pools_are_asked_before_there_is_no_memory),
+        TEST(what_is_on_its_way_out_is_reckoned_with),
+        TEST(pools_keep_less_than_they_may_have),
+        TEST(a_childs_pool_is_like_its_parents),
+        TEST(memory_is_short_no_longer_when_a_quarter_is_free),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
