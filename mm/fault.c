@@ -170,7 +170,7 @@ static int rescue_locked(struct bring *b, struct region *r, uint32_t n)
 
     p->nodes[n].flags |= NODE_BEHIND;
     p->ops->enter(p->state, n, p->nodes[n].region);
-    foresee_used(p, n);
+    foresee_missed(p, n);
     p->stats.rescued++;
     return return_locked(b, r, n);
 }
@@ -196,13 +196,13 @@ static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
     b->frame = 0;
     if (node->slot == SLOT_NONE) {
         p->ops->enter(p->state, n, node->region);
-        foresee_used(p, n);
+        foresee_missed(p, n);
         return return_locked(b, r, n);
     }
     if (r->advice == ADVICE_NORMAL)
         foresee_fault(p, n, b->list);
     else
-        foresee_used(p, n);
+        foresee_missed(p, n);
     if (r->advice == ADVICE_SEQUENTIAL)
         read_on_locked(b, r);
     pool_set_state(p, n, NODE_COMING);

@@ -17,8 +17,8 @@ int foresee_init(struct pool *p, uint32_t nodes)
     if (!ops)
         return 0;
     p->prefetch = area_alloc(prefetch_bytes(ops, nodes));
-    p->recency = ops->recency ? area_alloc(lrustack_bytes(nodes)) : NULL;
-    if (!p->prefetch || (ops->recency && !p->recency))
+    p->recency = ops->order ? area_alloc(lrustack_bytes(nodes)) : NULL;
+    if (!p->prefetch || (ops->order && !p->recency))
         return -ENOMEM;
     prefetch_init(p->prefetch, ops, nodes, frames_for(p, 0));
     if (p->recency)
@@ -36,6 +36,12 @@ void foresee_resize(struct pool *p, uint32_t frames)
 
 void foresee_used(struct pool *p, uint32_t n)
 {
+    if (p->recency && p->ahead->order == PREFETCH_BY_USE)
+        lrustack_touch(p->recency, n);
+}
+
+void foresee_missed(struct pool *p, uint32_t n)
+{
     if (p->recency)
         lrustack_touch(p->recency, n);
 }
@@ -51,7 +57,7 @@ void foresee_fault(struct pool *p, uint32_t n, struct prefetch_list *list)
 
     if (p->prefetch)
         prefetch_fault(p->prefetch, &use, list);
-    foresee_used(p, n);
+    foresee_missed(p, n);
 }
 
 /* True: it was flagged; *foreseen: by the policy's wish. */
@@ -76,7 +82,7 @@ void foresee_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list 
     p->stats.prefetched_used++;
     if (foreseen)
         prefetch_first_use(p->prefetch, &use, list);
-    foresee_used(p, n);
+    foresee_missed(p, n);
 }
 
 void foresee_wasted(struct pool *p, uint32_t n)

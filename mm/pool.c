@@ -252,7 +252,7 @@ static void free_tables(struct tables *t)
 
 static bool has_recency(const struct pool *p)
 {
-    return p->ahead && p->ahead->recency;
+    return p->ahead && p->ahead->order;
 }
 
 /* 0 or -ENOMEM.  Without [P]: the tables that p has now may be gone in the next moment, others grow it, too. */
@@ -339,7 +339,7 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
     frame_page_number(frame)->next = n;
     p->held++;
     p->ops->enter(p->state, n, region);
-    foresee_used(p, n);
+    foresee_missed(p, n);
     p->stats.first_faults++;
     return n;
 }

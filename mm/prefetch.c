@@ -32,7 +32,7 @@ static const char *no_check(const void *state)
 const struct prefetch_ops prefetch_none = {
     .name = "none",
     .unit = PREFETCH_PAGES,
-    .recency = false,
+    .order = PREFETCH_NO_ORDER,
     .bytes = no_bytes,
     .init = no_init,
     .grow = no_init,
@@ -147,7 +147,7 @@ static void limit(struct prefetch *p, struct prefetch_list *list)
 
 void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list)
 {
-    ASSERT(use->node < p->nodes && (use->recency || !p->ops->recency));
+    ASSERT(use->node < p->nodes && (use->recency || !p->ops->order));
     count_event(p);
     list->length = 0;
     list->touch = true;
@@ -157,7 +157,7 @@ void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct p
 
 void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list)
 {
-    ASSERT(use->node < p->nodes && (use->recency || !p->ops->recency) && p->unused);
+    ASSERT(use->node < p->nodes && (use->recency || !p->ops->order) && p->unused);
     p->unused--;
     p->used++;
     p->late += use->late;

@@ -4,7 +4,7 @@
  * Policies, by name:
  *   none
  *   spatial        the next pages of the address space; how many follows from how many of them were used
- *   ppg            page proximity graph: the pages that were used soon after this one before, and those after them.  Learns and fetches at
+ *   ppg            page proximity graph: the pages that were missed soon after this one before, and those after them.  Learns and fetches at
  *                  faults and at first uses of prefetched pages
  *   ppg-published  as [A] has it: at faults only.  A prefetched page does not fault, so it gets no edges
  *
@@ -36,6 +36,13 @@ enum prefetch_unit {
     PREFETCH_NODES,
 };
 
+/* The order of pages that a policy needs. */
+enum prefetch_order {
+    PREFETCH_NO_ORDER,
+    PREFETCH_BY_USE,  /* the LRU stack                                                                  */
+    PREFETCH_BY_MISS, /* by their last faults; a prefetched page's first use is one that was avoided     */
+};
+
 struct prefetch_list {
     unsigned length, fetch; /* pages listed; begin to read so many of them at most */
     bool touch;             /* resident ones are to stay                           */
@@ -47,15 +54,14 @@ struct prefetch_use {
     uint32_t node;
     bool late;     /* of a first use: the page was still being read, and a thread had to wait */
     uint64_t page; /* virtual page number                                                     */
-    const struct lrustack
-        *recency; /* all pages by their last use, from before this one; NULL where ops->recency is false */
+    const struct lrustack *recency; /* all pages in ops->order, from before this; NULL where there is none */
 };
 
 /* A policy.  state: what follows struct prefetch; as large as bytes() says. */
 struct prefetch_ops {
     const char *name;
     enum prefetch_unit unit;
-    bool recency; /* needs the LRU stack */
+    enum prefetch_order order;
     size_t (*bytes)(uint32_t nodes);
     void (*init)(void *state, uint32_t nodes);
     void (*grow)(void *state, uint32_t nodes);

@@ -1,15 +1,19 @@
 /*
  * Temporal prefetching by the page proximity graph ([Azimi 2007, 4.5]).
  *
- * An edge p -> q says that q was used soon after p, its weight how often of late.  At a fault on p the WINDOW pages used after p's use
- * before this one are looked at, which is where the LRU stack leads from p towards its top: edges to pages seen there gain one, the others lose one
- * and go at 0, and pages seen that have no edge yet take what room there is, the soonest used first.  Edges are kept in the order of
- * the window, so that the list of a breadth-first walk is in the order in which the pages are likely to be used.
+ * An edge p -> q says that q was missed soon after p, its weight how often of late; the first use of a page that was fetched is a miss, too, one
+ * that was foreseen.  At a miss of p the WINDOW pages missed after p's miss before this one are looked at: edges to pages seen there gain
+ * one, pages that have no edge yet take what room there is, the soonest missed first, and the other edges, in what room is then left, lose one
+ * and go at 0.  Edges are kept in the order of the window, so that the list of a breadth-first walk is in the order in which the pages are
+ * likely to be wanted.
  *
- * At a fault the walk goes DEPTH edges far.  The first use of a page that was fetched learns as well, and goes on from there: one edge far
- * where pages are there in time, farther where threads wait for pages that are being read.  Edges of less than half the weight of their
- * page's heaviest are not followed, and where many pages were not used soon, only those of a larger weight still, until guesses by lighter ones
- * are right again.  As published ([A]) first uses are ignored, and every edge is followed.
+ * At a fault the walk goes DEPTH edges far, at a first use one; where threads wait for pages that are being read, farther, up to AHEAD.  Edges of less
+ * than half the weight of their page's heaviest are not followed, and where many pages were not used soon, only those of a larger weight
+ * still, until guesses by lighter ones are right again.
+ *
+ * As published ([A]) the window is of pages by their last use, whether they were in memory or not, as the LRU stack has them; edges give room
+ * when they have lost their weight; first uses are ignored, and every edge is followed.  Where two passes over memory take turns and one finds
+ * its pages there, each miss of the other then foretells the wrong one (blocked LU by rows: the column of blocks, and all behind it).
  */
 #include "mm/prefetch.h"
 
@@ -17,6 +21,7 @@ enum {
     DEGREE = 10,
     WINDOW = 64,
     DEPTH = 3,
+    AHEAD = 8,                 /* edges from where threads wait for pages that are being read, at most */
     WEIGHT_MAX = 7,            /* so that a program's next habit soon outweighs its last */
     WEIGHT_MAX_PUBLISHED = 63, /* [A] names no bound */
     ROUND = 64,                /* outcomes; first uses                             */
@@ -99,6 +104,15 @@ static unsigned edge_to(const struct ppg_node *n, uint32_t node)
     return i;
 }
 
+/* Those that have not been seen. */
+static void append_others(struct ppg_node *n, unsigned *edges, const struct ppg_node *old)
+{
+    for (unsigned e = 0; e < DEGREE; e++) {
+        if (old->edge[e].weight)
+            append(n, edges, old->edge[e].node, old->edge[e].weight - 1u);
+    }
+}
+
 static void learn(struct ppg *g, const struct prefetch_use *use)
 {
     uint32_t window[WINDOW];
@@ -117,12 +131,12 @@ static void learn(struct ppg *g, const struct prefetch_use *use)
             window[fresh++] = window[i];
         }
     }
-    for (unsigned e = 0; e < DEGREE; e++) {
-        if (old.edge[e].weight)
-            append(n, &edges, old.edge[e].node, old.edge[e].weight - 1u);
-    }
+    if (g->published)
+        append_others(n, &edges, &old);
     for (unsigned i = 0; i < fresh; i++)
         append(n, &edges, window[i], 1);
+    if (!g->published)
+        append_others(n, &edges, &old);
 }
 
 /* The pages of a walk, for asking whether one has been seen: open addressing. */
@@ -204,16 +218,18 @@ static void guess(struct ppg *g, uint32_t used)
 
 static void ppg_fault(void *state, const struct prefetch_use *use, struct prefetch_list *list)
 {
-    learn(state, use);
-    guess(state, use->node);
-    walk(state, use->node, DEPTH, list);
+    struct ppg *g = state;
+
+    learn(g, use);
+    guess(g, use->node);
+    walk(g, use->node, MAX(g->ahead, (uint32_t)DEPTH), list);
 }
 
 /* Where threads wait for pages that are being read it is gone farther at once; less far only when that has not been for long. */
 static void look_ahead(struct ppg *g, bool late)
 {
     if (late)
-        g->ahead = MIN(g->ahead + 1, (uint32_t)DEPTH);
+        g->ahead = MIN(g->ahead + 1, (uint32_t)AHEAD);
     else if (g->in_time + 1 == CALM)
         g->ahead = MAX(g->ahead - 1, 1u);
     g->in_time = late ? 0 : (g->in_time + 1) % CALM;
@@ -293,7 +309,7 @@ static const char *ppg_check(const void *state)
 
     if (g->floor < 1 || g->floor > FLOOR_MAX || g->soon > g->known || g->known >= ROUND)
         return "the least weight, or a round of outcomes, is out of range";
-    if (g->ahead < 1 || g->ahead > DEPTH || g->in_time >= CALM || g->right > g->guesses ||
+    if (g->ahead < 1 || g->ahead > AHEAD || g->in_time >= CALM || g->right > g->guesses ||
         g->guesses >= ROUND)
         return "the way ahead, or a round of uses, is out of range";
     for (uint32_t node = 0; node < g->nodes && !broken; node++)
@@ -304,7 +320,7 @@ static const char *ppg_check(const void *state)
 const struct prefetch_ops prefetch_ppg = {
     .name = "ppg",
     .unit = PREFETCH_NODES,
-    .recency = true,
+    .order = PREFETCH_BY_MISS,
     .bytes = ppg_bytes,
     .init = ppg_init,
     .grow = ppg_grow,
@@ -319,7 +335,7 @@ const struct prefetch_ops prefetch_ppg = {
 const struct prefetch_ops prefetch_ppg_published = {
     .name = "ppg-published",
     .unit = PREFETCH_NODES,
-    .recency = true,
+    .order = PREFETCH_BY_USE,
     .bytes = ppg_bytes,
     .init = ppg_init_published,
     .grow = ppg_grow,

@@ -5,7 +5,7 @@
 
 struct memory {
     uint32_t frames, pages;
-    struct lrustack *recency;  /* every page ever used, by its last use */
+    struct lrustack *recency;  /* every page ever used, in the policy's order */
     struct lrustack *resident; /* ... those in memory; prefetched and touched ones rise as well */
     bool *unused;              /* [pages] prefetched, and not used yet  */
     struct prefetch *prefetch;
@@ -95,7 +95,8 @@ static void access_page(struct memory *m, uint32_t page)
         wait(m, m->latency);
         prefetch_fault(m->prefetch, &use, &list);
     }
-    lrustack_touch(m->recency, page);
+    if (first || !resident || m->prefetch->ops->order == PREFETCH_BY_USE)
+        lrustack_touch(m->recency, page);
     if (resident)
         lrustack_touch(m->resident, page);
     else

@@ -323,6 +323,15 @@ static void a_page_that_nobody_has_any_more_is_gone_however_its_reading_ends(voi
     end();
 }
 
+static uint32_t new_page(vaddr_t va)
+{
+    assert_int_equal(pool_charge(pool, NODE_NONE), 0);
+    bool irq = spin_lock(&pool->lock);
+    uint32_t n = pool_node_new(pool, &space, va, get_frame(), 0);
+    spin_unlock(&pool->lock, irq);
+    return n;
+}
+
 /* Nobody is still to tell of the use that brought it where nobody watched. */
 static void a_page_is_fresh_only_where_a_tracker_watches(void **state)
 {
@@ -330,11 +339,8 @@ static void a_page_is_fresh_only_where_a_tracker_watches(void **state)
     make();
     for (unsigned watched = 0; watched < 2; watched++) {
         space.watched = watched;
-        assert_int_equal(pool_charge(pool, NODE_NONE), 0);
-        bool irq = spin_lock(&pool->lock);
-        uint32_t n = pool_node_new(pool, &space, (watched + 1) * PAGE_SIZE, get_frame(), 0);
+        uint32_t n = new_page((watched + 1) * PAGE_SIZE);
         assert_int_equal(pool->nodes[n].flags & NODE_FRESH, watched ? NODE_FRESH : 0);
-        spin_unlock(&pool->lock, irq);
     }
     space.watched = false;
     end();
@@ -355,6 +361,26 @@ static void waits_at_the_same_time_hold_up_once(void **state)
     end();
 }
 
+/* A page used again while it is in memory has come no later than it had: that matters to who goes by uses only. */
+static void pages_are_in_the_order_that_the_prefetch_policy_needs(void **state)
+{
+    (void)state;
+    for (unsigned by_use = 0; by_use < 2; by_use++) {
+        prefetching = by_use ? &prefetch_ppg_published : &prefetch_ppg;
+        make();
+        uint32_t first = new_page(PAGE_SIZE), second = new_page(2 * PAGE_SIZE);
+        bool irq = spin_lock(&pool->lock);
+        assert_int_equal(pool->recency->bottom, first);
+        foresee_used(pool, first);
+        assert_int_equal(pool->recency->bottom, by_use ? second : first);
+        foresee_missed(pool, first);
+        assert_int_equal(pool->recency->bottom, second);
+        spin_unlock(&pool->lock, irq);
+        end();
+    }
+    prefetching = &prefetch_none;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +392,7 @@ int main(void)
         TEST(a_page_that_nobody_has_any_more_is_gone_however_its_reading_ends),
         TEST(a_page_is_fresh_only_where_a_tracker_watches),
         TEST(waits_at_the_same_time_hold_up_once),
+        TEST(pages_are_in_the_order_that_the_prefetch_policy_needs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

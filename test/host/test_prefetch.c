@@ -273,6 +273,23 @@ static void a_new_habit_soon_outweighs_an_old_one(void **state)
     assert_in_range(times, 1, 4);
 }
 
+static void a_new_habit_has_room_before_an_old_one(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint32_t habit = 100; habit <= 200; habit += 100) {
+        for (unsigned i = 0; i < 8; i++) {
+            hit(f, 5);
+            for (uint32_t page = habit; page < habit + 10; page++)
+                hit(f, page);
+            fault(f, 5);
+            for (uint32_t page = habit; page < habit + 10; page++)
+                assert_true(listed(f, page));
+            assert_int_equal(f->list.length, 10);
+        }
+    }
+}
+
 static void unused_pages_are_never_more_than_a_tenth_of_memory(void **state)
 {
     struct fixture *f = *state;
@@ -367,15 +384,15 @@ static void threads_that_wait_for_fetched_pages_have_them_fetched_earlier(void *
             fault(f, page);
     }
     assert_int_equal(f->p->late, 0);
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned far = 2; far <= 9; far++) {
         fetch(f, 0);
         prefetch_first_use(f->p, &use, &f->list);
         check(f);
+        assert_int_equal(f->list.length, far < 8 ? 10 * far : 80);
     }
-    assert_int_equal(f->list.length, 30);
-    assert_int_equal(f->p->late, 2);
+    assert_int_equal(f->p->late, 8);
     use.late = false; /* and not so early any more when nobody has waited for long */
-    for (unsigned i = 0; i < 2 * 512; i++) {
+    for (unsigned i = 0; i < 7 * 512; i++) {
         assert_true(f->list.length > 10);
         fetch(f, 0);
         prefetch_first_use(f->p, &use, &f->list);
@@ -497,6 +514,7 @@ int main(void)
         TEST(an_edge_seen_often_outlasts_a_change),
         TEST(an_edge_seen_once_is_not_followed_beside_one_seen_every_time),
         TEST(a_new_habit_soon_outweighs_an_old_one),
+        TEST(a_new_habit_has_room_before_an_old_one),
         TEST(unused_pages_are_never_more_than_a_tenth_of_memory),
         TEST(a_page_not_used_soon_was_not_foreseen),
         TEST(edges_that_mislead_are_followed_no_more),
