@@ -36,6 +36,7 @@ const struct prefetch_ops prefetch_none = {
     .bytes = no_bytes,
     .init = no_init,
     .grow = no_init,
+    .resize = no_init,
     .fault = no_list,
     .first_use = no_list,
     .outcome = no_outcome,
@@ -111,6 +112,7 @@ void prefetch_resize(struct prefetch *p, uint32_t frames)
 {
     ASSERT(frames >= 1);
     p->unused_max = (uint32_t)((uint64_t)frames * PREFETCH_UNUSED_PCT / 100);
+    p->ops->resize(p->state, p->unused_max);
 }
 
 /* The page's outcome is known, if it was not before. */

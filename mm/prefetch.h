@@ -65,6 +65,8 @@ struct prefetch_ops {
     size_t (*bytes)(uint32_t nodes);
     void (*init)(void *state, uint32_t nodes);
     void (*grow)(void *state, uint32_t nodes);
+    /* So many pages may be fetched and not used yet, from now on; called once behind init, too. */
+    void (*resize)(void *state, uint32_t unused_max);
     /* Fills in page[] and length. */
     void (*fault)(void *state, const struct prefetch_use *use, struct prefetch_list *list);
     void (*first_use)(void *state, const struct prefetch_use *use, struct prefetch_list *list);

@@ -7,7 +7,8 @@
  * and go at 0.  Edges are kept in the order of the window, so that the list of a breadth-first walk is in the order in which the pages are
  * likely to be wanted.
  *
- * At a fault the walk goes DEPTH edges far, at a first use one; where threads wait for pages that are being read, farther, up to AHEAD.  Edges of less
+ * At a fault the walk goes DEPTH edges far, at a first use one; where threads wait for pages that are being read, farther, up to
+ * AHEAD, but not so far that what is fetched for later keeps what is wanted next from being fetched.  Edges of less
  * than half the weight of their page's heaviest are not followed, and where many pages were not used soon, only those of a larger weight
  * still, until guesses by lighter ones are right again.
  *
@@ -22,6 +23,7 @@ enum {
     WINDOW = 64,
     DEPTH = 3,
     AHEAD = 8,                 /* edges from where threads wait for pages that are being read, at most */
+    AHEAD_PART = 4,            /* ... and no farther than to a quarter of the pages that may wait      */
     WEIGHT_MAX = 7,            /* so that a program's next habit soon outweighs its last */
     WEIGHT_MAX_PUBLISHED = 63, /* [A] names no bound */
     ROUND = 64,                /* outcomes; first uses                             */
@@ -47,7 +49,8 @@ struct ppg {
     bool published;
     uint32_t floor;          /* edges of less weight are not followed, 1..FLOOR_MAX */
     uint32_t soon, known;    /* outcomes of this round                              */
-    uint32_t ahead;          /* edges from a page first used, 1..DEPTH          */
+    uint32_t ahead;          /* edges from a page first used, 1..ahead_max      */
+    uint32_t ahead_max;      /* 2..AHEAD                                        */
     uint32_t in_time;        /* first uses in a row that nobody waited for, below CALM */
     uint32_t right, guesses; /* of this round, those used since; all                   */
     uint32_t guess[ROUND];   /* page + 1 on an edge too light to be followed; 0: none, or used since */
@@ -85,6 +88,14 @@ static void ppg_grow(void *state, uint32_t nodes)
 
     memset(&g->node[g->nodes], 0, (nodes - g->nodes) * sizeof g->node[0]);
     g->nodes = nodes;
+}
+
+static void ppg_resize(void *state, uint32_t unused_max)
+{
+    struct ppg *g = state;
+
+    g->ahead_max = MIN(MAX(unused_max / (AHEAD_PART * DEGREE), 2u), (uint32_t)AHEAD);
+    g->ahead = MIN(g->ahead, g->ahead_max);
 }
 
 /* Appends an edge where there is room. */
@@ -229,7 +240,7 @@ static void ppg_fault(void *state, const struct prefetch_use *use, struct prefet
 static void look_ahead(struct ppg *g, bool late)
 {
     if (late)
-        g->ahead = MIN(g->ahead + 1, (uint32_t)AHEAD);
+        g->ahead = MIN(g->ahead + 1, g->ahead_max);
     else if (g->in_time + 1 == CALM)
         g->ahead = MAX(g->ahead - 1, 1u);
     g->in_time = late ? 0 : (g->in_time + 1) % CALM;
@@ -309,8 +320,8 @@ static const char *ppg_check(const void *state)
 
     if (g->floor < 1 || g->floor > FLOOR_MAX || g->soon > g->known || g->known >= ROUND)
         return "the least weight, or a round of outcomes, is out of range";
-    if (g->ahead < 1 || g->ahead > AHEAD || g->in_time >= CALM || g->right > g->guesses ||
-        g->guesses >= ROUND)
+    if (g->ahead < 1 || g->ahead > g->ahead_max || g->ahead_max > AHEAD || g->in_time >= CALM ||
+        g->right > g->guesses || g->guesses >= ROUND)
         return "the way ahead, or a round of uses, is out of range";
     for (uint32_t node = 0; node < g->nodes && !broken; node++)
         broken = check_node(g, &g->node[node]);
@@ -324,6 +335,7 @@ const struct prefetch_ops prefetch_ppg = {
     .bytes = ppg_bytes,
     .init = ppg_init,
     .grow = ppg_grow,
+    .resize = ppg_resize,
     .fault = ppg_fault,
     .first_use = ppg_first_use,
     .outcome = ppg_outcome,
@@ -339,6 +351,7 @@ const struct prefetch_ops prefetch_ppg_published = {
     .bytes = ppg_bytes,
     .init = ppg_init_published,
     .grow = ppg_grow,
+    .resize = ppg_resize,
     .fault = ppg_fault,
     .first_use = ppg_ignore_use,
     .outcome = ppg_ignore_outcome,

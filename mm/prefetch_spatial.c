@@ -91,6 +91,7 @@ const struct prefetch_ops prefetch_spatial = {
     .bytes = spatial_bytes,
     .init = spatial_init,
     .grow = spatial_keep,
+    .resize = spatial_keep,
     .fault = spatial_fault,
     .first_use = spatial_first_use,
     .outcome = spatial_outcome,

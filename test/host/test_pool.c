@@ -378,7 +378,6 @@ static void pages_are_in_the_order_that_the_prefetch_policy_needs(void **state)
         spin_unlock(&pool->lock, irq);
         end();
     }
-    prefetching = &prefetch_none;
 }
 
 int main(void)

@@ -376,28 +376,33 @@ static void edges_that_would_have_been_wrong_are_not(void **state)
 
 static void threads_that_wait_for_fetched_pages_have_them_fetched_earlier(void **state)
 {
+    /* A quarter of a tenth of it, two to eight edges far. */
+    static const uint32_t memory[] = {8000, 1200, 10}, most[] = {80, 30, 20};
     struct fixture *f = *state;
-    struct prefetch_use use = {.node = 0, .late = true, .recency = f->recency};
+    struct prefetch_use use = {.node = 0, .recency = f->recency};
 
     for (unsigned round = 0; round < 2; round++) {
         for (uint32_t page = 0; page < 100; page++)
             fault(f, page);
     }
-    assert_int_equal(f->p->late, 0);
-    for (unsigned far = 2; far <= 9; far++) {
-        fetch(f, 0);
-        prefetch_first_use(f->p, &use, &f->list);
-        check(f);
-        assert_int_equal(f->list.length, far < 8 ? 10 * far : 80);
+    for (unsigned m = 0; m < ARRAY_SIZE(memory); m++) {
+        prefetch_resize(f->p, memory[m]);
+        use.late = true;
+        for (unsigned far = 2; far <= 9; far++) {
+            fetch(f, 0);
+            prefetch_first_use(f->p, &use, &f->list);
+            check(f);
+            assert_int_equal(f->list.length, MIN(10 * far, most[m]));
+        }
+        assert_int_equal(f->p->late, 8 * (m + 1));
+        use.late = false; /* and not so early any more when nobody has waited for long */
+        for (unsigned i = 0; i < (most[m] - 10) / 10 * 512; i++) {
+            assert_true(f->list.length > 10);
+            fetch(f, 0);
+            prefetch_first_use(f->p, &use, &f->list);
+        }
+        assert_int_equal(f->list.length, 10);
     }
-    assert_int_equal(f->p->late, 8);
-    use.late = false; /* and not so early any more when nobody has waited for long */
-    for (unsigned i = 0; i < 7 * 512; i++) {
-        assert_true(f->list.length > 10);
-        fetch(f, 0);
-        prefetch_first_use(f->p, &use, &f->list);
-    }
-    assert_int_equal(f->list.length, 10);
 }
 
 static void an_unmapped_page_leads_nowhere(void **state)
