@@ -17,12 +17,15 @@ int foresee_init(struct pool *p, uint32_t nodes)
     if (!ops)
         return 0;
     p->prefetch = area_alloc(prefetch_bytes(ops, nodes));
-    p->recency = ops->order ? area_alloc(lrustack_bytes(nodes)) : NULL;
-    if (!p->prefetch || (ops->order && !p->recency))
+    if (!p->prefetch)
         return -ENOMEM;
+    for (unsigned i = 0; i < ops->orders; i++) {
+        p->order[i] = area_alloc(lrustack_bytes(nodes));
+        if (!p->order[i])
+            return -ENOMEM;
+        lrustack_init(p->order[i], nodes);
+    }
     prefetch_init(p->prefetch, ops, nodes, frames_for(p, 0));
-    if (p->recency)
-        lrustack_init(p->recency, nodes);
     return 0;
 }
 
@@ -36,19 +39,22 @@ void foresee_resize(struct pool *p, uint32_t frames)
 
 void foresee_used(struct pool *p, uint32_t n)
 {
-    if (p->recency && p->ahead->order == PREFETCH_BY_USE)
-        lrustack_touch(p->recency, n);
+    if (p->order[PREFETCH_BY_USE])
+        lrustack_touch(p->order[PREFETCH_BY_USE], n);
 }
 
 void foresee_missed(struct pool *p, uint32_t n)
 {
-    if (p->recency)
-        lrustack_touch(p->recency, n);
+    for (unsigned i = 0; i < PREFETCH_ORDERS && p->order[i]; i++)
+        lrustack_touch(p->order[i], n);
 }
 
 static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late)
 {
-    return (struct prefetch_use){.node = n, .late = late, .page = p->nodes[n].page, .recency = p->recency};
+    return (struct prefetch_use){.node = n,
+                                 .late = late,
+                                 .page = p->nodes[n].page,
+                                 .order = {p->order[PREFETCH_BY_USE], p->order[PREFETCH_BY_MISS]}};
 }
 
 void foresee_fault(struct pool *p, uint32_t n, struct prefetch_list *list)
@@ -107,16 +113,16 @@ void foresee_forget(struct pool *p, uint32_t n)
     foresee_wasted(p, n);
     if (p->prefetch)
         prefetch_forget(p->prefetch, n);
-    if (p->recency)
-        lrustack_remove(p->recency, n);
+    for (unsigned i = 0; i < PREFETCH_ORDERS && p->order[i]; i++)
+        lrustack_remove(p->order[i], n);
 }
 
 void foresee_check(const struct pool *p)
 {
     const char *why = p->prefetch ? prefetch_check(p->prefetch) : NULL;
 
-    if (!why && p->recency)
-        why = lrustack_check(p->recency);
+    for (unsigned i = 0; i < PREFETCH_ORDERS && p->order[i] && !why; i++)
+        why = lrustack_check(p->order[i]);
     if (why)
         panic("pool: prefetch policy %s: %s", p->prefetch->ops->name, why);
 }

@@ -12,9 +12,9 @@ int foresee_init(struct pool *p, uint32_t nodes);
 /* So many frames its pool should have: it keeps to a part of them.  [P] held. */
 void foresee_resize(struct pool *p, uint32_t frames);
 
-/* The page was used: the order of pages alone.  [P] held, as for all that follow. */
+/* The page was used: the orders of pages alone.  [P] held, as for all that follow. */
 void foresee_used(struct pool *p, uint32_t n);
-/* It was wanted and was not mapped: the order alone. */
+/* It was wanted and was not mapped: the orders alone. */
 void foresee_missed(struct pool *p, uint32_t n);
 /* A thread waits for n to be read: list gets what else to read. */
 void foresee_fault(struct pool *p, uint32_t n, struct prefetch_list *list);

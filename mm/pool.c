@@ -69,7 +69,8 @@ static int init_policy(struct pool *p, uint32_t nodes)
 
 static void destroy(struct pool *p)
 {
-    area_free(p->recency);
+    for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
+        area_free(p->order[i]);
     area_free(p->prefetch);
     area_free(p->state);
     area_free(p->nodes);
@@ -239,20 +240,21 @@ struct tables {
     struct node *nodes;
     void *state;
     struct prefetch *prefetch;
-    struct lrustack *recency;
+    struct lrustack *order[PREFETCH_ORDERS];
 };
 
 static void free_tables(struct tables *t)
 {
-    area_free(t->recency);
+    for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
+        area_free(t->order[i]);
     area_free(t->prefetch);
     area_free(t->state);
     area_free(t->nodes);
 }
 
-static bool has_recency(const struct pool *p)
+static unsigned orders_of(const struct pool *p)
 {
-    return p->ahead && p->ahead->order;
+    return p->ahead ? p->ahead->orders : 0;
 }
 
 /* 0 or -ENOMEM.  Without [P]: the tables that p has now may be gone in the next moment, others grow it, too. */
@@ -262,9 +264,13 @@ static int alloc_tables(const struct pool *p, uint32_t nodes, struct tables *t)
         .nodes = area_alloc(nodes * sizeof(*t->nodes)),
         .state = area_alloc(p->ops->bytes(nodes)),
         .prefetch = p->ahead ? area_alloc(prefetch_bytes(p->ahead, nodes)) : NULL,
-        .recency = has_recency(p) ? area_alloc(lrustack_bytes(nodes)) : NULL,
     };
-    if (t->nodes && t->state && !t->prefetch == !p->ahead && !t->recency == !has_recency(p))
+    bool all = t->nodes && t->state && !t->prefetch == !p->ahead;
+    for (unsigned i = 0; i < orders_of(p); i++) {
+        t->order[i] = area_alloc(lrustack_bytes(nodes));
+        all = all && t->order[i];
+    }
+    if (all)
         return 0;
     free_tables(t);
     return -ENOMEM;
@@ -274,7 +280,7 @@ static int alloc_tables(const struct pool *p, uint32_t nodes, struct tables *t)
 static void replace_tables_locked(struct pool *p, struct tables *t, uint32_t capacity)
 {
     uint32_t old = p->capacity;
-    struct tables had = {p->nodes, p->state, p->prefetch, p->recency};
+    struct tables had = {p->nodes, p->state, p->prefetch, {NULL}};
 
     if (capacity <= old)
         return;
@@ -285,14 +291,15 @@ static void replace_tables_locked(struct pool *p, struct tables *t, uint32_t cap
         memcpy(t->prefetch, had.prefetch, prefetch_bytes(had.prefetch->ops, old));
         prefetch_grow(t->prefetch, capacity);
     }
-    if (had.recency) {
-        memcpy(t->recency, had.recency, lrustack_bytes(old));
-        lrustack_grow(t->recency, capacity);
+    for (unsigned i = 0; i < orders_of(p); i++) {
+        had.order[i] = p->order[i];
+        memcpy(t->order[i], had.order[i], lrustack_bytes(old));
+        lrustack_grow(t->order[i], capacity);
+        p->order[i] = t->order[i];
     }
     p->nodes = t->nodes;
     p->state = t->state;
     p->prefetch = t->prefetch;
-    p->recency = t->recency;
     link_free(p->nodes, old, capacity, &p->free_head);
     p->free_nodes += capacity - old;
     p->capacity = capacity;
@@ -309,7 +316,7 @@ int pool_grow(struct pool *p)
     spin_unlock(&p->lock, irq);
     if (done)
         return 0;
-    if (capacity > REPLACE_NODES_MAX / 2 || (has_recency(p) && capacity > LRUSTACK_NODES_MAX / 2))
+    if (capacity > REPLACE_NODES_MAX / 2 || (orders_of(p) && capacity > LRUSTACK_NODES_MAX / 2))
         return -ENOMEM;
     capacity *= 2;
     int err = alloc_tables(p, capacity, &tables);

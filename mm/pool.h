@@ -72,16 +72,16 @@ struct node {
 
 struct pool {
     struct spinlock lock;
-    struct node *nodes;               /* [P] */
-    uint32_t capacity, free_nodes;    /* [P] of nodes */
-    uint32_t free_head;               /* [P] or NODE_NONE */
-    const struct replace_ops *ops;    /* [-] */
-    void *state;                      /* [P] the policy's */
-    const struct prefetch_ops *ahead; /* [-] of prefetch, or NULL */
-    struct prefetch *prefetch;        /* [P] NULL: nothing is prefetched */
-    struct lrustack *recency; /* [P] pages by their last use; NULL: the prefetch policy does not look */
-    uint32_t limit;           /* [-] frames it may have              */
-    uint32_t target;          /* [P] frames it should have when memory is short; 0: an even part */
+    struct node *nodes;                      /* [P] */
+    uint32_t capacity, free_nodes;           /* [P] of nodes */
+    uint32_t free_head;                      /* [P] or NODE_NONE */
+    const struct replace_ops *ops;           /* [-] */
+    void *state;                             /* [P] the policy's */
+    const struct prefetch_ops *ahead;        /* [-] of prefetch, or NULL */
+    struct prefetch *prefetch;               /* [P] NULL: nothing is prefetched */
+    struct lrustack *order[PREFETCH_ORDERS]; /* [P] of all pages; NULL: the prefetch policy does not look */
+    uint32_t limit;                          /* [-] frames it may have              */
+    uint32_t target;  /* [P] frames it should have when memory is short; 0: an even part */
     uint32_t kept;    /* [P] frames it had when memory became short; 0: it has not, or there is no goal  */
     uint32_t planned; /* [P] frames that its target goes towards (mm/share.h)          */
     uint64_t held_up_ns,

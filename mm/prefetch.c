@@ -32,7 +32,7 @@ static const char *no_check(const void *state)
 const struct prefetch_ops prefetch_none = {
     .name = "none",
     .unit = PREFETCH_PAGES,
-    .order = PREFETCH_NO_ORDER,
+    .orders = 0,
     .bytes = no_bytes,
     .init = no_init,
     .grow = no_init,
@@ -147,9 +147,14 @@ static void limit(struct prefetch *p, struct prefetch_list *list)
     list->fetch = MIN(left, (uint32_t)PREFETCH_FETCH_MAX);
 }
 
+static bool has_orders(const struct prefetch *p, const struct prefetch_use *use)
+{
+    return !p->ops->orders || use->order[p->ops->orders - 1];
+}
+
 void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list)
 {
-    ASSERT(use->node < p->nodes && (use->recency || !p->ops->order));
+    ASSERT(use->node < p->nodes && has_orders(p, use));
     count_event(p);
     list->length = 0;
     list->touch = true;
@@ -159,7 +164,7 @@ void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct p
 
 void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list)
 {
-    ASSERT(use->node < p->nodes && (use->recency || !p->ops->order) && p->unused);
+    ASSERT(use->node < p->nodes && has_orders(p, use) && p->unused);
     p->unused--;
     p->used++;
     p->late += use->late;

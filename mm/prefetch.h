@@ -36,11 +36,11 @@ enum prefetch_unit {
     PREFETCH_NODES,
 };
 
-/* The order of pages that a policy needs. */
+/* Orders of pages that a policy may need. */
 enum prefetch_order {
-    PREFETCH_NO_ORDER,
     PREFETCH_BY_USE,  /* the LRU stack                                                                  */
     PREFETCH_BY_MISS, /* by their last faults; a prefetched page's first use is one that was avoided     */
+    PREFETCH_ORDERS
 };
 
 struct prefetch_list {
@@ -54,14 +54,15 @@ struct prefetch_use {
     uint32_t node;
     bool late;     /* of a first use: the page was still being read, and a thread had to wait */
     uint64_t page; /* virtual page number                                                     */
-    const struct lrustack *recency; /* all pages in ops->order, from before this; NULL where there is none */
+    const struct lrustack
+        *order[PREFETCH_ORDERS]; /* all pages, from before this; NULL but for the first ops->orders */
 };
 
 /* A policy.  state: what follows struct prefetch; as large as bytes() says. */
 struct prefetch_ops {
     const char *name;
     enum prefetch_unit unit;
-    enum prefetch_order order;
+    unsigned orders; /* it needs so many: none, the first, both */
     size_t (*bytes)(uint32_t nodes);
     void (*init)(void *state, uint32_t nodes);
     void (*grow)(void *state, uint32_t nodes);

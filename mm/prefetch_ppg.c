@@ -1,20 +1,23 @@
 /*
  * Temporal prefetching by the page proximity graph ([Azimi 2007, 4.5]).
  *
- * An edge p -> q says that q was missed soon after p, its weight how often of late; the first use of a page that was fetched is a miss, too, one
- * that was foreseen.  At a miss of p the WINDOW pages missed after p's miss before this one are looked at: edges to pages seen there gain
- * one, pages that have no edge yet take what room there is, the soonest missed first, and the other edges, in what room is then left, lose one
- * and go at 0.  Edges are kept in the order of the window, so that the list of a breadth-first walk is in the order in which the pages are
- * likely to be wanted.
+ * An edge p -> q says that q was wanted soon after p, its weight how often of late.  At a miss of p, a fault or the first use of a page that was
+ * fetched, which is a miss that was foreseen, the WINDOW pages are looked at that came after p when it was last used, or last missed:
+ * edges to pages seen there gain one, pages that have no edge yet take what room there is, the soonest first, and the other edges, in what
+ * room is then left, lose one and go at 0.  Edges are kept in the order of the window, so that the list of a breadth-first walk is in the
+ * order in which the pages are likely to be wanted.
+ *
+ * Last used or last missed: whichever order has led to more of the pages missed of late.  Where two passes over memory take turns and one
+ * finds its pages there, what came after the last use foretells, at each miss of the other, the wrong pass (blocked LU by rows: down a column
+ * of blocks, and over all behind it); where what is in memory changes from pass to pass, the last miss may be long ago.
  *
  * At a fault the walk goes DEPTH edges far, at a first use one; where threads wait for pages that are being read, farther, up to
  * AHEAD, but not so far that what is fetched for later keeps what is wanted next from being fetched.  Edges of less
  * than half the weight of their page's heaviest are not followed, and where many pages were not used soon, only those of a larger weight
  * still, until guesses by lighter ones are right again.
  *
- * As published ([A]) the window is of pages by their last use, whether they were in memory or not, as the LRU stack has them; edges give room
- * when they have lost their weight; first uses are ignored, and every edge is followed.  Where two passes over memory take turns and one finds
- * its pages there, each miss of the other then foretells the wrong one (blocked LU by rows: the column of blocks, and all behind it).
+ * As published ([A]) the order is that of uses, which the LRU stack has; edges give room when they have lost their weight; first uses are
+ * ignored, and every edge is followed.
  */
 #include "mm/prefetch.h"
 
@@ -31,6 +34,7 @@ enum {
     POOR_PCT = 50,             /* ... heavier ones only                            */
     CALM = 512,                /* first uses in a row that nobody waited for: less far ahead */
     FLOOR_MAX = 4,
+    BY_MISS_MAX = 64,
     SEEN = 512, /* places for the pages of a walk, which are fewer than half as many */
 };
 
@@ -47,13 +51,15 @@ struct ppg {
     uint32_t nodes;
     uint32_t weight_max;
     bool published;
-    uint32_t floor;          /* edges of less weight are not followed, 1..FLOOR_MAX */
-    uint32_t soon, known;    /* outcomes of this round                              */
-    uint32_t ahead;          /* edges from a page first used, 1..ahead_max      */
-    uint32_t ahead_max;      /* 2..AHEAD                                        */
-    uint32_t in_time;        /* first uses in a row that nobody waited for, below CALM */
-    uint32_t right, guesses; /* of this round, those used since; all                   */
-    uint32_t guess[ROUND];   /* page + 1 on an edge too light to be followed; 0: none, or used since */
+    uint32_t floor;       /* edges of less weight are not followed, 1..FLOOR_MAX */
+    uint32_t soon, known; /* outcomes of this round                              */
+    uint32_t ahead;       /* edges from a page first used, 1..ahead_max      */
+    uint32_t ahead_max;   /* 2..AHEAD                                        */
+    uint32_t in_time;     /* first uses in a row that nobody waited for, below CALM */
+    uint32_t by_miss;     /* 0..BY_MISS_MAX: from above half of it on the order is that of misses */
+    uint32_t next[PREFETCH_ORDERS][DEGREE]; /* page + 1 that each order says comes next; 0: none */
+    uint32_t right, guesses;                /* of this round, those used since; all                   */
+    uint32_t guess[ROUND]; /* page + 1 on an edge too light to be followed; 0: none, or used since */
     struct ppg_node node[];
 };
 
@@ -124,16 +130,40 @@ static void append_others(struct ppg_node *n, unsigned *edges, const struct ppg_
     }
 }
 
+/* Which order would have led from the page missed last to this one, and what each says comes next. */
+static void compare(struct ppg *g, uint32_t node, const uint32_t window[][WINDOW], const unsigned *seen)
+{
+    bool led[PREFETCH_ORDERS] = {false};
+
+    for (unsigned order = 0; order < PREFETCH_ORDERS; order++) {
+        uint32_t *next = g->next[order];
+        for (unsigned i = 0; i < DEGREE; i++) {
+            led[order] |= next[i] == node + 1;
+            next[i] = i < seen[order] ? window[order][i] + 1 : 0;
+        }
+    }
+    if (led[PREFETCH_BY_MISS] && !led[PREFETCH_BY_USE])
+        g->by_miss = MIN(g->by_miss + 1, (uint32_t)BY_MISS_MAX);
+    else if (led[PREFETCH_BY_USE] && !led[PREFETCH_BY_MISS])
+        g->by_miss -= g->by_miss > 0;
+}
+
 static void learn(struct ppg *g, const struct prefetch_use *use)
 {
-    uint32_t window[WINDOW];
-    unsigned seen = lrustack_used_after(use->recency, use->node, window, WINDOW), edges = 0, fresh = 0;
+    uint32_t windows[PREFETCH_ORDERS][WINDOW];
+    unsigned seen[PREFETCH_ORDERS] = {0}, edges = 0, fresh = 0;
     struct ppg_node *n = &g->node[use->node], old = *n;
 
-    if (!lrustack_holds(use->recency, use->node))
+    if (!lrustack_holds(use->order[PREFETCH_BY_USE], use->node))
         return; /* its first use ever: nothing is known of what comes after */
+    for (unsigned i = 0; i < PREFETCH_ORDERS && use->order[i]; i++)
+        seen[i] = lrustack_used_after(use->order[i], use->node, windows[i], WINDOW);
+    if (!g->published)
+        compare(g, use->node, windows, seen);
+    enum prefetch_order by = g->by_miss > BY_MISS_MAX / 2 ? PREFETCH_BY_MISS : PREFETCH_BY_USE;
+    uint32_t *window = windows[by];
     memset(n, 0, sizeof *n);
-    for (unsigned i = 0; i < seen; i++) {
+    for (unsigned i = 0; i < seen[by]; i++) {
         unsigned e = edge_to(&old, window[i]);
         if (e < DEGREE) {
             append(n, &edges, window[i], MIN(old.edge[e].weight + 1u, g->weight_max));
@@ -323,6 +353,8 @@ static const char *ppg_check(const void *state)
     if (g->ahead < 1 || g->ahead > g->ahead_max || g->ahead_max > AHEAD || g->in_time >= CALM ||
         g->right > g->guesses || g->guesses >= ROUND)
         return "the way ahead, or a round of uses, is out of range";
+    if (g->by_miss > BY_MISS_MAX)
+        return "no choice of an order";
     for (uint32_t node = 0; node < g->nodes && !broken; node++)
         broken = check_node(g, &g->node[node]);
     return broken;
@@ -331,7 +363,7 @@ static const char *ppg_check(const void *state)
 const struct prefetch_ops prefetch_ppg = {
     .name = "ppg",
     .unit = PREFETCH_NODES,
-    .order = PREFETCH_BY_MISS,
+    .orders = PREFETCH_ORDERS,
     .bytes = ppg_bytes,
     .init = ppg_init,
     .grow = ppg_grow,
@@ -347,7 +379,7 @@ const struct prefetch_ops prefetch_ppg = {
 const struct prefetch_ops prefetch_ppg_published = {
     .name = "ppg-published",
     .unit = PREFETCH_NODES,
-    .order = PREFETCH_BY_USE,
+    .orders = PREFETCH_BY_USE + 1,
     .bytes = ppg_bytes,
     .init = ppg_init_published,
     .grow = ppg_grow,

@@ -87,7 +87,7 @@ static const char *spatial_check(const void *state)
 const struct prefetch_ops prefetch_spatial = {
     .name = "spatial",
     .unit = PREFETCH_PAGES,
-    .order = PREFETCH_NO_ORDER,
+    .orders = 0,
     .bytes = spatial_bytes,
     .init = spatial_init,
     .grow = spatial_keep,

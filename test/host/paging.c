@@ -5,7 +5,7 @@
 
 struct memory {
     uint32_t frames, pages;
-    struct lrustack *recency;  /* every page ever used, in the policy's order */
+    struct lrustack *order[PREFETCH_ORDERS]; /* every page ever used */
     struct lrustack *resident; /* ... those in memory; prefetched and touched ones rise as well */
     bool *unused;              /* [pages] prefetched, and not used yet  */
     struct prefetch *prefetch;
@@ -53,7 +53,7 @@ static void serve(struct memory *m, const struct prefetch_list *list)
     unsigned fetched = 0;
 
     for (unsigned i = 0; i < list->length; i++) {
-        if (list->page[i] >= m->pages || !lrustack_holds(m->recency, (uint32_t)list->page[i]))
+        if (list->page[i] >= m->pages || !lrustack_holds(m->order[0], (uint32_t)list->page[i]))
             continue;
         uint32_t page = (uint32_t)list->page[i];
         if (lrustack_holds(m->resident, page)) {
@@ -78,8 +78,8 @@ static void wait(struct memory *m, uint64_t time)
 static void access_page(struct memory *m, uint32_t page)
 {
     static struct prefetch_list list;
-    struct prefetch_use use = {.node = page, .page = page, .recency = m->recency};
-    bool known = lrustack_holds(m->recency, page), resident = lrustack_holds(m->resident, page);
+    struct prefetch_use use = {.node = page, .page = page, .order = {m->order[0], m->order[1]}};
+    bool known = lrustack_holds(m->order[0], page), resident = lrustack_holds(m->resident, page);
     bool first = m->unused[page];
 
     list.length = 0;
@@ -95,8 +95,9 @@ static void access_page(struct memory *m, uint32_t page)
         wait(m, m->latency);
         prefetch_fault(m->prefetch, &use, &list);
     }
-    if (first || !resident || m->prefetch->ops->order == PREFETCH_BY_USE)
-        lrustack_touch(m->recency, page);
+    lrustack_touch(m->order[PREFETCH_BY_USE], page);
+    if (first || !resident)
+        lrustack_touch(m->order[PREFETCH_BY_MISS], page);
     if (resident)
         lrustack_touch(m->resident, page);
     else
@@ -108,8 +109,8 @@ static void check_all(const struct memory *m)
 {
     const char *broken = prefetch_check(m->prefetch);
 
-    if (!broken)
-        broken = lrustack_check(m->recency);
+    for (unsigned i = 0; i < PREFETCH_ORDERS && !broken; i++)
+        broken = lrustack_check(m->order[i]);
     if (!broken)
         broken = lrustack_check(m->resident);
     if (broken)
@@ -122,7 +123,8 @@ struct paging_result paging_run(const struct prefetch_ops *ops, const struct tra
     struct memory m = {
         .frames = frames, .pages = t->pages, .latency = latency, .result = {.accesses = t->length}};
 
-    m.recency = stack(t->pages);
+    for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
+        m.order[i] = stack(t->pages);
     m.resident = stack(t->pages);
     m.unused = room(t->pages);
     m.arrives = room(t->pages * sizeof *m.arrives);
@@ -138,7 +140,8 @@ struct paging_result paging_run(const struct prefetch_ops *ops, const struct tra
     m.result.wasted = m.prefetch->wasted;
     m.result.late = m.prefetch->late;
     m.result.level = ops->level(m.prefetch->state);
-    free(m.recency);
+    for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
+        free(m.order[i]);
     free(m.resident);
     free(m.unused);
     free(m.arrives);

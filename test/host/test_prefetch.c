@@ -7,7 +7,7 @@ enum { NODES = 600, FRAMES = 400 };
 
 struct fixture {
     struct prefetch *p;
-    struct lrustack *recency;
+    struct lrustack *order[PREFETCH_ORDERS];
     struct prefetch_list list;
 };
 
@@ -23,8 +23,10 @@ static int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
 
-    f->recency = malloc(lrustack_bytes(NODES));
-    lrustack_init(f->recency, NODES);
+    for (unsigned i = 0; i < PREFETCH_ORDERS; i++) {
+        f->order[i] = malloc(lrustack_bytes(NODES));
+        lrustack_init(f->order[i], NODES);
+    }
     use_policy(f, &prefetch_ppg);
     *state = f;
     return 0;
@@ -35,7 +37,8 @@ static int tear_down(void **state)
     struct fixture *f = *state;
 
     free(f->p);
-    free(f->recency);
+    for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
+        free(f->order[i]);
     free(f);
     return 0;
 }
@@ -50,25 +53,27 @@ static void check(const struct fixture *f)
 
 static void hit(struct fixture *f, uint32_t page)
 {
-    lrustack_touch(f->recency, page);
+    lrustack_touch(f->order[PREFETCH_BY_USE], page);
 }
 
 static void fault(struct fixture *f, uint32_t page)
 {
-    struct prefetch_use use = {.node = page, .page = page, .recency = f->recency};
+    struct prefetch_use use = {.node = page, .page = page, .order = {f->order[0], f->order[1]}};
 
     prefetch_fault(f->p, &use, &f->list);
     check(f);
     hit(f, page);
+    lrustack_touch(f->order[PREFETCH_BY_MISS], page);
 }
 
 static void first_use(struct fixture *f, uint32_t page)
 {
-    struct prefetch_use use = {.node = page, .page = page, .recency = f->recency};
+    struct prefetch_use use = {.node = page, .page = page, .order = {f->order[0], f->order[1]}};
 
     prefetch_first_use(f->p, &use, &f->list);
     check(f);
     hit(f, page);
+    lrustack_touch(f->order[PREFETCH_BY_MISS], page);
 }
 
 static void fetch(struct fixture *f, uint32_t page)
@@ -265,7 +270,7 @@ static void a_new_habit_soon_outweighs_an_old_one(void **state)
         hit(f, 6);
         fault(f, 5);
     }
-    for (f->list.length = 0; !listed(f, 7); times++) {
+    for (f->list.length = 0; !listed(f, 7) && times < 10; times++) {
         hit(f, 5);
         hit(f, 7);
         fault(f, 5);
@@ -288,6 +293,36 @@ static void a_new_habit_has_room_before_an_old_one(void **state)
             assert_int_equal(f->list.length, 10);
         }
     }
+}
+
+/* A pass that misses every page, and one the other way that finds them in memory. */
+static void of_uses_and_misses_those_tell_that_have_told_better(void **state)
+{
+    enum { PAGES = 100 };
+    struct fixture *f = *state;
+    unsigned right = 0;
+
+    for (unsigned round = 0; round < 4; round++) {
+        for (uint32_t page = 0; page < PAGES; page++) {
+            fault(f, page);
+            right +=
+                round == 3 && page < PAGES - 10 && listed(f, page + 1) && (!page || !listed(f, page - 1));
+        }
+        for (uint32_t page = PAGES; page-- > 0;)
+            hit(f, page);
+    }
+    assert_int_equal(right, PAGES - 10);
+    for (unsigned round = 0; round < 4; round++) { /* now the misses are what changes */
+        for (uint32_t i = 0; i < PAGES; i++) {
+            uint32_t page = i * (round % 2 ? 37 : 63) % PAGES;
+            fault(f, page);
+            right += round == 3 && listed(f, (i + 1) * 37 % PAGES);
+            for (uint32_t other = 0; other < PAGES; other++)
+                if (round % 2 == 0 && i == PAGES - 1)
+                    hit(f, other * 37 % PAGES);
+        }
+    }
+    assert_in_range(right, PAGES - 10 + PAGES * 8 / 10, 2 * PAGES);
 }
 
 static void unused_pages_are_never_more_than_a_tenth_of_memory(void **state)
@@ -379,7 +414,7 @@ static void threads_that_wait_for_fetched_pages_have_them_fetched_earlier(void *
     /* A quarter of a tenth of it, two to eight edges far. */
     static const uint32_t memory[] = {8000, 1200, 10}, most[] = {80, 30, 20};
     struct fixture *f = *state;
-    struct prefetch_use use = {.node = 0, .recency = f->recency};
+    struct prefetch_use use = {.node = 0, .order = {f->order[0], f->order[1]}};
 
     for (unsigned round = 0; round < 2; round++) {
         for (uint32_t page = 0; page < 100; page++)
@@ -415,7 +450,8 @@ static void an_unmapped_page_leads_nowhere(void **state)
     fetch(f, 5);
     prefetch_wasted(f->p, 5);
     prefetch_forget(f->p, 5);
-    lrustack_remove(f->recency, 5);
+    for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
+        lrustack_remove(f->order[i], 5);
     fault(f, 5);
     assert_int_equal(f->list.length, 0);
 }
@@ -520,6 +556,7 @@ int main(void)
         TEST(an_edge_seen_once_is_not_followed_beside_one_seen_every_time),
         TEST(a_new_habit_soon_outweighs_an_old_one),
         TEST(a_new_habit_has_room_before_an_old_one),
+        TEST(of_uses_and_misses_those_tell_that_have_told_better),
         TEST(unused_pages_are_never_more_than_a_tenth_of_memory),
         TEST(a_page_not_used_soon_was_not_foreseen),
         TEST(edges_that_mislead_are_followed_no_more),
