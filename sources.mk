@@ -238,6 +238,7 @@ MM_TESTED := \
 	$(addprefix kernel/dev/,block.c block_faults.c block_wait.c block_watch.c) kernel/lock.c hpm/path/backends.c $(PATH_TESTED) \
 	$(addprefix test/host/,mm_double.c fibers.c said.c)
 test_paging_SRC := $(MM_TESTED)
+test_deadlock_SRC := $(MM_TESTED)
 test_track_SRC := $(MM_TESTED)
 
 # hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.

@@ -527,70 +527,6 @@ static void a_frame_that_is_refused_is_an_error_or_nothing(void **state)
                                         .lives = 6});
 }
 
-/* A thread that nobody wakes, while one of the kernel's looks at something every millisecond. */
-static struct {
-    struct spinlock lock;
-    struct wait_queue queue;
-} never = {.lock = SPINLOCK(LOCK_THREAD, "never")};
-
-static void wait_in_vain(void *arg)
-{
-    bool irq = spin_lock(&never.lock);
-
-    (void)arg;
-    wait_sleep(&never.queue, &never.lock, &irq, UINT64_MAX);
-    abort();
-}
-
-static void look_for_ever(void *arg)
-{
-    (void)arg;
-    for (;;)
-        sched_sleep_until(host_ticks + NS_PER_MS);
-}
-
-static void play_deadlock(void)
-{
-    struct thread_params params = {.entry = look_for_ever};
-    struct thread *t;
-
-    mm_double_boot(1);
-    wait_init(&never.queue);
-    INSIST(!thread_create(&params, &t));
-    thread_start(t);
-    fiber_start(wait_in_vain, NULL, 0);
-    fibers_run();
-}
-
-static void a_deadlock_is_told_at_once(void **state)
-{
-    char text[1024] = "";
-    size_t n = 0;
-    ssize_t more;
-    int out[2], status;
-
-    (void)state;
-    assert_int_equal(pipe(out), 0);
-    pid_t child = fork();
-    if (!child) {
-        sigaction(SIGABRT, &abrt, NULL);
-        dup2(out[1], 2);
-        alarm(60);
-        play_deadlock();
-        _exit(0);
-    }
-    close(out[1]);
-    while ((more = read(out[0], text + n, sizeof text - 1 - n)) > 0)
-        n += (size_t)more;
-    close(out[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-    assert_non_null(strstr(text, "deadlock: no disk is at work"));
-    assert_non_null(strstr(text, "waits since 100"));
-    assert_non_null(strstr(text, "for never: wait_in_vain"));
-    assert_non_null(strstr(text, "(kernel): waits"));
-}
-
 static void without_swap_or_with_too_little_processes_end_and_nothing_else(void **state)
 {
     (void)state;
@@ -617,7 +553,6 @@ int main(void)
     sigaction(SIGSEGV, NULL, &segv);
     sigaction(SIGABRT, NULL, &abrt);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_deadlock_is_told_at_once),
         cmocka_unit_test(without_swap_or_with_too_little_processes_end_and_nothing_else),
         cmocka_unit_test(each_policy_keeps_every_byte),
         cmocka_unit_test(each_tracker_keeps_every_byte),
