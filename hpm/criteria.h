@@ -47,8 +47,8 @@ struct criteria_caps {
 
 /*
  * 0; or, with the word and what is accepted in its place in err, and out->count 0:
- * -ENODEV: it needs counters, and there are none; -EINVAL: malformed, or a period out of range; -ENOENT: no such name; -ENOTSUP: a name that there is nothing for here;
- * -ENOSPC: more than CRITERIA_MAX.
+ * -ENODEV: it needs counters, and there are none; -EINVAL: malformed, or a period out of range; -ENOENT: no such name; -ENOTSUP: a name
+ * that there is nothing for here; -ENOSPC: more than CRITERIA_MAX.
  * A group of sources means those of it that the PMU records, and is refused if there are none.
  */
 int criteria_parse(const char *text, const struct criteria_caps *caps, struct criteria *out, char *err,

@@ -4,7 +4,8 @@
  * is braked at once.
  * Not struct period (hpm/period.h), which aims at a number of samples in windows of equal length and goes by their mean.  Here a budget
  * of time is to hold over a whole detection, so what was spent too much is paid back; bursts are shorter than a judgement, so the
- * worst of them is the guide; a change stops and starts sampling on all CPUs, so small ones are not made.  Pure: the caller reads clock and accounts, and tells the PMU.
+ * worst of them is the guide; a change stops and starts sampling on all CPUs, so small ones are not made.
+ * Pure: the caller reads clock and accounts, and tells the PMU.
  */
 #pragma once
 #include "kernel/base.h"

@@ -43,9 +43,9 @@ int hpm_breakdown(const struct sys_hpm_read *read, struct sys_breakdown *out);
 
 /*
  * Samples of where threads are, by criteria ("cycles, L1D_MISSES:u@10k, time@1ms, entries, access.remote"), from now on: a session.  Its
- * number, or -Exxx with what is wrong in why, as hpm_open; -EBUSY: what it takes is in use; -ESRCH: no such process.  pid: of this process only, which may be
- * application_next_pid's, 0: of all; rate: samples
- * a second that periods not given aim at; permille: of the busy time that it may cost.
+ * number, or -Exxx with what is wrong in why, as hpm_open; -EBUSY: what it takes is in use; -ESRCH: no such process.  pid: of this process
+ * only, which may be application_next_pid's, 0: of all; rate: samples a second that periods not given aim at; permille: of the busy time
+ * that it may cost.
  */
 int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille, char *why,
                  size_t size);

@@ -275,8 +275,8 @@ static void prepare(struct spmd_run *run)
     grid_index(&ocean->grids, spmd_array(run, "ocean.index", grid_offsets(&ocean->grids) * sizeof(size_t)));
 }
 
-/* A point's: 80 for both tendencies, 10 for the step; 6 for each of 4 sweeps, 8 for the residual and 8 for coarser levels in each cycle of each mode, and a
- * third again for those. */
+/* A point's: 80 for both tendencies, 10 for the step; 6 for each of 4 sweeps, 8 for the residual and 8 for coarser levels in each cycle
+ * of each mode, and a third again for those. */
 static uint64_t ops(const struct spmd_run *run)
 {
     (void)run;

@@ -5,8 +5,8 @@
  * 48 bits, are never stopped to be read, and every reading adds what has passed since the one before, so they may wrap
  * unnoticed: that takes hours.
  *
- * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is set back so that it overflows a slice later.  It has
- * if its top bit is gone, whatever else has been heard of it, so an interrupt that comes late finds nothing.  A programmable
+ * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is set back so that it overflows a slice
+ * later.  It has if its top bit is gone, whatever else has been heard of it, so an interrupt that comes late finds nothing.  A programmable
  * counter that is armed is set so that it overflows where it is due.  The few events between reading and writing a counter are
  * the only ones nobody gets.
  */

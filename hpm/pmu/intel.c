@@ -166,7 +166,8 @@ static uint64_t select_of(unsigned event, unsigned modes, bool interrupts)
     return modes_of(modes) | EVTSEL_EN | intel_architectural[event] | (interrupts ? EVTSEL_INT : 0);
 }
 
-/* timer, of the two, interrupts; NULL: neither.  The counters begin at once in version 1, else when they are enabled.  What was written to IA32_FIXED_CTR_CTRL. */
+/* timer, of the two, interrupts; NULL: neither.  The counters begin at once in version 1, else when they are enabled.  What was written to
+ * IA32_FIXED_CTR_CTRL. */
 static uint64_t start_own(unsigned modes, const struct place *timer)
 {
     uint64_t fixed = 0;

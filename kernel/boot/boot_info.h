@@ -26,7 +26,9 @@ struct boot_framebuffer {
     uint32_t pitch;       /* bytes from one line to the next */
     uint32_t pixel_bytes; /* 2 to 4                          */
     struct boot_channel red, green, blue;
-    int error; /* without one: -ENODEV the firmware has none, -ENOTSUP none that can be written to, -EINVAL its description is wrong; 0: this way of starting knows of none */
+    /* Without one: -ENODEV the firmware has none, -ENOTSUP none that can be written to, -EINVAL its description is wrong; 0: this way of
+     * starting knows of none. */
+    int error;
 };
 #define BOOT_FRAMEBUFFER_MAX (256 * MIB) /* no larger one is used */
 

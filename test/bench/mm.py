@@ -142,9 +142,8 @@ def window(path):
 
 
 def fault_rate(figures, start, end):
-    """Faults a second in the second half of this time, as text; `-`: fewer than two looks are of it.  Looks are by a clock that began when the
-    program did, at most `start` after the boot."""
-    later = [look for look in figures["looks"] if (start + end) / 2 <= look[0] <= end - start]
+    """Faults a second in the second half of this time, as text; `-`: fewer than two looks are of it."""
+    later = [look for look in figures["looks"] if (start + end) / 2 <= look[0] <= end]
     if len(later) < 2:
         return "-"
     return f"{1000 * (later[-1][1] - later[0][1]) / (later[-1][0] - later[0][0]):.0f}"

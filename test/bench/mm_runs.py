@@ -121,9 +121,9 @@ def memstat_figures(lines):
 def series_figures(line):
     """The same of a line of memstat format=series."""
     figures = pairs(line)
-    if not figures.keys() >= {"program", "ms", "first", *COUNTS}:
+    if not figures.keys() >= {"program", "ms", "clock_ms", "first", *COUNTS}:
         return {}  # another program's line came between
-    return {"ms": float(figures["ms"]), **{key: int(figures[key]) for key in ("first", *COUNTS) if key != "ms"}}
+    return {"ms": float(figures["ms"]), "clock_ms": float(figures["clock_ms"]), **{key: int(figures[key]) for key in ("first", *COUNTS) if key != "ms"}}
 
 
 def digest(files):
@@ -232,7 +232,7 @@ class Bench:
                 if figures:
                     app = found.setdefault(pairs(line)["program"], {})
                     app.update(figures)
-                    app.setdefault("looks", []).append((figures["ms"], figures["major"]))
+                    app.setdefault("looks", []).append((figures["clock_ms"], figures["major"]))
         names = [p.split()[0] for p in programs]
         if any(n not in found or "check" not in found[n] or "major" not in found[n] for n in names):
             return None
