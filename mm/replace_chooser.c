@@ -9,7 +9,9 @@
  *           pages that it would have resident and that are not (hysteresis): at once where a change of phase is just seen, as
  *           little has been evicted yet, late where experts that are about as good keep different pages
  *   excess  how much more the real memory missed than the shadow of the expert in force: a memory that others have filled need not
- *           become what the expert would have.  It counts against that expert, but for the pages to be fetched
+ *           become what the expert would have, and where pages are used again at once a sample of them does not show what the expert
+ *           does with all.  It counts against that expert, but for the pages to be fetched; when another is in force, as much as it
+ *           did by the access while it was
  *   ever    misses since the start.  Chasing what was best lately can lose on every change.  When that has cost more than
  *           a budget, compared with the expert that was best on the whole, that one is followed until it is made good, and is
  *           given ever more time to show that it does what its shadow does
@@ -28,10 +30,12 @@ enum {
     LEAD_SHIFT = 5,    /* least lead lately: N / 32 misses                                     */
     CAREFUL_SHIFT = 2, /* ... and since the start: N / 4                                      */
     FAR_QUARTERS = 3,  /* ... and so many quarters of the pages to be fetched                 */
-    STAY = 8 * STEPS,  /* decisions that one made while careful is left alone, doubled each time */
+    STAY = 6 * STEPS,  /* decisions that one made while careful is left alone, doubled each time */
     STAY_DOUBLED = 5,
     PATIENCE = 4,     /* decisions after one that came to nothing, as that took time         */
     BUDGET_SHIFT = 8, /* what changes may have cost: 1/256 of the accesses, and N            */
+    DOUBT = 40,       /* an expert is trusted as if it had done as its shadow did for 40 N accesses */
+    FORGET = 4,       /* ... and what it did is forgotten so much more slowly than misses lately      */
     LONG = 4096,      /* N accesses: then all that was counted since the start is halved     */
 };
 
@@ -52,11 +56,14 @@ struct chooser {
     uint64_t accesses;
     uint64_t recent[EXPERTS], ever[EXPERTS];
     int64_t excess[EXPERTS];
-    uint64_t own;            /* the real memory's misses, as `ever` */
-    uint32_t careful;        /* follows the best on the whole */
-    uint32_t set_size, last; /* MRU's set; the page used last, or LINK_END */
-    uint32_t patience;       /* decisions to let pass */
-    uint32_t stays;          /* made while careful    */
+    uint64_t window;                 /* accesses, as `recent` */
+    int64_t excess_of_long[EXPERTS]; /* as `excess`, fading more slowly ... */
+    uint64_t in_force_long[EXPERTS]; /* ... and the accesses of that time   */
+    uint64_t own;                    /* the real memory's misses, as `ever` */
+    uint32_t careful;                /* follows the best on the whole */
+    uint32_t set_size, last;         /* MRU's set; the page used last, or LINK_END */
+    uint32_t patience;               /* decisions to let pass */
+    uint32_t stays;                  /* made while careful    */
     uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
     struct shadows shadows;
     struct replace_list resident; /* latest use first */
@@ -237,13 +244,19 @@ static uint32_t distance(const struct chooser *s, uint32_t i)
     return n;
 }
 
+static void exceed(struct chooser *s, uint32_t i, int64_t misses)
+{
+    s->excess[i] += misses * ONE;
+    s->excess_of_long[i] += misses * ONE;
+}
+
 static void take_over(struct chooser *s, uint32_t next, uint32_t far)
 {
     struct replace_config config = {.nodes = s->nodes, .frames = s->frames, .seed = s->seed};
 
     s->current = next;
     s->switches++;
-    s->excess[next] -= (int64_t)MAX(far, s->shadows.small / 8) * ONE;
+    exceed(s, next, -(int64_t)MAX(far, s->shadows.small / 8));
     if (next == GAP)
         return;
     expert[next]->init(in_force(s), &config);
@@ -254,9 +267,13 @@ static void take_over(struct chooser *s, uint32_t next, uint32_t far)
     }
 }
 
-static uint64_t with_excess(const struct chooser *s, uint64_t misses, uint32_t i)
+/* Its misses in the latest so many accesses, and what it is likely to miss more than its shadow. */
+static uint64_t with_excess(const struct chooser *s, uint64_t misses, uint32_t i, uint64_t accesses)
 {
-    return misses + (s->excess[i] > 0 ? (uint64_t)s->excess[i] : 0);
+    uint64_t excess = (uint64_t)MAX(s->excess[i], 0), of_long = (uint64_t)MAX(s->excess_of_long[i], 0);
+    uint64_t trusted = s->in_force_long[i] / ONE + (uint64_t)DOUBT * s->shadows.small;
+
+    return misses + MAX(excess, of_long / trusted * accesses);
 }
 
 /* What counts now: misses lately, or since the start while careful. */
@@ -271,7 +288,8 @@ static void weigh(struct chooser *s, uint64_t *misses)
     else if (s->own < least + budget / 2)
         s->careful = s->stays = 0;
     for (uint32_t i = 0; i < EXPERTS; i++)
-        misses[i] = with_excess(s, s->careful ? s->ever[i] * ONE : s->recent[i], i);
+        misses[i] = s->careful ? with_excess(s, s->ever[i] * ONE, i, s->accesses)
+                               : with_excess(s, s->recent[i], i, s->window / ONE);
 }
 
 static void decide(struct chooser *s)
@@ -304,7 +322,10 @@ static void age(struct chooser *s)
         s->recent[i] -= s->recent[i] * DECAY / 65536;
         s->excess[i] -= s->excess[i] * DECAY / 65536;
         s->ever[i] >>= halve;
+        s->excess_of_long[i] -= s->excess_of_long[i] * (DECAY / FORGET) / 65536;
+        s->in_force_long[i] -= s->in_force_long[i] * (DECAY / FORGET) / 65536;
     }
+    s->window -= s->window * DECAY / 65536;
     s->own >>= halve;
     s->accesses >>= halve;
 }
@@ -322,7 +343,9 @@ static void count(struct chooser *s, uint32_t node, bool miss)
         }
     s->accesses++;
     s->own += miss;
-    s->excess[s->current] += ((int64_t)miss - (missed >> s->current & 1)) * ONE;
+    s->window += ONE;
+    s->in_force_long[s->current] += ONE;
+    exceed(s, s->current, (int64_t)miss - (missed >> s->current & 1));
 }
 
 /* The lists have it as used. */

@@ -7,6 +7,7 @@
  * is *over*, and goes before any other, as do the finished blocks of a factorisation.  When such pages come back, others
  * that are over are expected after as long a time, the latest use last; one that comes back after 16 times its gaps starts anew.
  * A page without a gap is expected when others were used the second time; those still waited for count with the time they have waited.
+ * The pages used last are *recent* (recent_frames) and stay: LRU-K's and 2Q's answer to uses that come in bursts.
  *
  * Pages wait by the time foretold, in slots of a timing wheel without cascades (Linux's; [Varghese and Lauck 1987]), as wide
  * as they are far: 1/8 to 1/61 of the time to go.  A use costs a constant time and refiling pages that are late by now, each
@@ -15,7 +16,7 @@
  */
 #include "mm/replace_list.h"
 
-enum { WAITING = 1, ONCE, OVER, UNUSED_LIST };
+enum { WAITING = 1, ONCE, OVER, RECENT, UNUSED_LIST };
 enum {
     LEVELS = 8, /* all that a mark can say */
     LEVEL_SHIFT = 3,
@@ -54,7 +55,7 @@ struct gap {
     uint32_t back;          /* what pages that were over had not been used for, 0 before one came back */
     uint64_t taken[LEVELS]; /* slots with pages */
     struct replace_list slot[LEVELS][SLOTS];
-    struct replace_list once, over; /* latest use, latest to be over first */
+    struct replace_list once, over, recent; /* latest use, latest to be over, latest use first */
     struct replace_unused unused;
     struct replace_link link[]; /* mark: level of a WAITING page; then struct page[nodes] */
 };
@@ -86,6 +87,7 @@ static int gap_init(void *state, const struct replace_config *config)
             list_init(&s->slot[l][i], WAITING);
     list_init(&s->once, ONCE);
     list_init(&s->over, OVER);
+    list_init(&s->recent, RECENT);
     unused_init(&s->unused, UNUSED_LIST);
     links_init(s->link, 0, s->nodes);
     memset(pages(s), 0, s->nodes * sizeof(struct page));
@@ -153,6 +155,9 @@ static void take_out(struct gap *s, uint32_t node)
         return;
     case OVER:
         list_remove(s->link, &s->over, node);
+        return;
+    case RECENT:
+        list_remove(s->link, &s->recent, node);
         return;
     default:
         unused_remove(s->link, &s->unused, node);
@@ -240,6 +245,36 @@ static void push_once(struct gap *s, uint32_t node)
     s->ages += s->now - pages(s)[node].last;
 }
 
+/* The page, which is in no list, waits for its next use. */
+static void file(struct gap *s, uint32_t node)
+{
+    const struct page *p = &pages(s)[node];
+    uint32_t gap = foretold(p), age = s->now - p->last;
+
+    if (!gap && p->sure)
+        list_push_head(s->link, &s->over, node);
+    else if (!gap)
+        push_once(s, node);
+    else if (age < gap)
+        wait_until(s, node, p->last + gap);
+    else if (age - gap < patience(p))
+        wait_until(s, node, s->now + MIN(MAX(MAX(age - gap, gap >> LATE_SHIFT), 1u), (uint32_t)GAP_MAX));
+    else
+        list_push_head(s->link, &s->over, node);
+}
+
+/* Those used last stay. */
+static void settle(struct gap *s)
+{
+    uint32_t most = recent_frames(s->nodes, s->frames);
+
+    while (s->recent.size > most) {
+        uint32_t node = s->recent.tail;
+        list_remove(s->link, &s->recent, node);
+        file(s, node);
+    }
+}
+
 /* The page is in no list. */
 static void used(struct gap *s, uint32_t node)
 {
@@ -249,29 +284,15 @@ static void used(struct gap *s, uint32_t node)
         learn(s, p, MIN(MAX(s->now - p->last, 1u), (uint32_t)GAP_MAX));
     p->known = 1;
     p->last = s->now;
-    if (p->gap)
-        wait_until(s, node, s->now + foretold(p));
-    else if (p->sure)
-        list_push_head(s->link, &s->over, node);
-    else
-        push_once(s, node);
+    list_push_head(s->link, &s->recent, node);
+    settle(s);
 }
 
 /* A page's slot has passed. */
 static void refile(struct gap *s, uint32_t node)
 {
-    const struct page *p = &pages(s)[node];
-    uint32_t gap = foretold(p), age = s->now - p->last;
-
     stop_waiting(s, node);
-    if (!gap)
-        push_once(s, node);
-    else if (age < gap)
-        wait_until(s, node, p->last + gap);
-    else if (age - gap < patience(p))
-        wait_until(s, node, s->now + MIN(MAX(MAX(age - gap, gap >> LATE_SHIFT), 1u), (uint32_t)GAP_MAX));
-    else
-        list_push_head(s->link, &s->over, node);
+    file(s, node);
 }
 
 static void tick(struct gap *s)
@@ -303,8 +324,8 @@ static void gap_touch(void *state, uint32_t node)
     bool hot = node == s->offered;
 
     ASSERT(gap_resident(s, node));
-    take_out(s, node);
     s->offered = LINK_END;
+    take_out(s, node);
     if (hot) {
         pages(s)[node].known = 1;
         pages(s)[node].last = s->now;
@@ -398,6 +419,8 @@ static uint32_t gap_victim(void *state, uint32_t incoming)
         s->offered = of_used(s);
     if (s->offered == LINK_END)
         s->offered = s->unused.list.tail;
+    if (s->offered == LINK_END)
+        s->offered = s->recent.tail;
     return list_named(s->offered);
 }
 
@@ -427,6 +450,7 @@ static void gap_resize(void *state, uint32_t frames)
 {
     ASSERT(frames > 0);
     ((struct gap *)state)->frames = frames;
+    settle(state);
 }
 
 static void gap_report(const void *state, struct replace_report *out)
@@ -434,7 +458,8 @@ static void gap_report(const void *state, struct replace_report *out)
     const struct gap *s = state;
 
     *out = (struct replace_report){.policy = replace_gap.name,
-                                   .resident = s->waiting + s->once.size + s->over.size + s->unused.list.size,
+                                   .resident = s->waiting + s->once.size + s->over.size + s->recent.size +
+                                               s->unused.list.size,
                                    .history = s->history};
 }
 
@@ -463,7 +488,7 @@ static const char *check_slot(const struct gap *s, unsigned level, unsigned i, u
 static const char *gap_check(const void *state)
 {
     const struct gap *s = state;
-    const struct replace_list *const list[] = {&s->once, &s->over, &s->unused.list};
+    const struct replace_list *const list[] = {&s->once, &s->over, &s->recent, &s->unused.list};
     const char *broken = NULL;
     uint32_t waiting = 0, history = 0;
     uint64_t ages = 0;

@@ -9,10 +9,9 @@
  */
 #include "mm/replace_list.h"
 
-enum { STACK = 1 };                    /* list of stack[]           */
-enum { QUEUE = 1, UNUSED_LIST };       /* list of queue[]           */
-enum { HIR = 0, LIR = 1 };             /* mark of stack[]           */
-enum { HIR_PERCENT = 1, HIR_MIN = 2 }; /* resident HIR pages        */
+enum { STACK = 1 };              /* list of stack[]           */
+enum { QUEUE = 1, UNUSED_LIST }; /* list of queue[]           */
+enum { HIR = 0, LIR = 1 };       /* mark of stack[]           */
 
 struct lirs {
     uint32_t nodes, frames;
@@ -68,9 +67,7 @@ static void lirs_grow(void *state, uint32_t nodes)
 /* Lhirs. */
 static uint32_t hir_frames(const struct lirs *s)
 {
-    uint32_t least = s->frames > HIR_MIN ? HIR_MIN : 1;
-
-    return MAX(least, (uint32_t)((uint64_t)s->frames * HIR_PERCENT / 100));
+    return recent_frames(s->nodes, s->frames);
 }
 
 /* Llirs: prefetched pages take their frames from the LIR pages. */

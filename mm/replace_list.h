@@ -103,6 +103,18 @@ static inline void list_to_head(struct replace_link *link, struct replace_list *
     list_push_head(link, l, node);
 }
 
+/*
+ * So many pages stay behind their use whatever is thought of them, for they may be used again at once: one in 100, but two at least of
+ * each 1,024 that there are, as far as a quarter of memory goes.  A policy that is run on a sample of the pages (mm/replace_shadows.h)
+ * finds most of those used again at once in a memory however small, and must do as well with all of them.
+ */
+static inline uint32_t recent_frames(uint32_t nodes, uint32_t frames)
+{
+    uint32_t few = MIN(2u, MAX(frames - 1, 1u)), scaled = MIN(2 * (nodes >> 10), frames / 4);
+
+    return MAX(frames / 100, MAX(few, scaled));
+}
+
 /* LINK_END as the policies' callers know it. */
 static inline uint32_t list_named(uint32_t node)
 {

@@ -48,6 +48,18 @@ static void two_points_below_the_best_at_most(void **state)
     }
 }
 
+/* A sample of the pages finds them in any memory, all of them only where the expert keeps what was just used. */
+static void uses_that_follow_at_once_do_not_deceive_it(void **state)
+{
+    (void)state;
+    for (unsigned kind = TRACE_STENCIL; kind <= TRACE_AGAIN; kind++) {
+        struct trace t = trace_make(kind, 8192, 8192 * 60, 1);
+        bounded(&t, trace_names[kind], 5, 2, 3, 2);
+        bounded(&t, trace_names[kind], 13, 0, 2, 2);
+        trace_free(&t);
+    }
+}
+
 static void five_points_where_there_are_few_pages(void **state)
 {
     (void)state;
@@ -175,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_points_below_the_best_at_most),
+        cmocka_unit_test(uses_that_follow_at_once_do_not_deceive_it),
         cmocka_unit_test(five_points_where_there_are_few_pages),
         cmocka_unit_test(chasing_phases_costs_five_points_at_most),
         cmocka_unit_test(a_loop_is_found_within_one_round_from_any_start),

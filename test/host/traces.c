@@ -5,8 +5,9 @@
 #include "test/host/random.h"
 #include "test/host/traces.h"
 
-const char *const trace_names[] = {"loop",  "zipf",   "uniform",    "scan_zipf", "scan_burst", "phases",
-                                   "drift", "zigzag", "back_forth", "lu",        NULL};
+const char *const trace_names[] = {"loop",    "zipf",  "uniform", "scan_zipf",  "scan_burst",
+                                   "phases",  "drift", "zigzag",  "back_forth", "lu",
+                                   "stencil", "again", NULL};
 
 static void *room(size_t n, size_t size)
 {
@@ -195,6 +196,26 @@ static void lu(struct trace *t)
         ;
 }
 
+static void stencil(struct trace *t)
+{
+    uint32_t half = t->pages / 2;
+
+    for (size_t i = 0; i < t->length; i++) {
+        size_t step = i / 3, pass = step / half, at = step % half;
+        uint32_t from = pass % 2 ? half : 0;
+        t->page[i] = (uint32_t)(i % 3 == 0   ? from + (at ? at - 1 : at)
+                                : i % 3 == 1 ? from + at
+                                             : half - from + at);
+    }
+}
+
+static void again(struct trace *t, uint64_t *random)
+{
+    zipf(t->page, t->length, 0, t->pages, random);
+    for (size_t i = 7; i < t->length; i += 2)
+        t->page[i] = t->page[i - 7];
+}
+
 struct trace trace_room(uint32_t pages, size_t length)
 {
     return (struct trace){.pages = pages, .length = length, .page = room(length, sizeof(uint32_t))};
@@ -236,6 +257,12 @@ struct trace trace_make(enum trace_kind kind, uint32_t pages, size_t length, uin
         break;
     case TRACE_LU:
         lu(&t);
+        break;
+    case TRACE_STENCIL:
+        stencil(&t);
+        break;
+    case TRACE_AGAIN:
+        again(&t, &random);
         break;
     case TRACE_KINDS:
         break;

@@ -17,6 +17,8 @@ enum trace_kind {
     TRACE_ZIGZAG,     /* 0 .. pages-1 .. 0, over and over                                                */
     TRACE_BACK_FORTH, /* forward over an eighth of the pages and back again, then over the next eighth   */
     TRACE_LU,         /* right-looking blocked LU of a matrix stored by blocks, two pages a block        */
+    TRACE_STENCIL, /* two halves in turn: along one, and again the page before, to the same place of the other */
+    TRACE_AGAIN, /* zipf draws, each once more three draws later                                    */
     TRACE_KINDS
 };
 extern const char *const trace_names[]; /* by kind, NULL-terminated */
