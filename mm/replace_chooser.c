@@ -9,9 +9,10 @@
  *           pages that it would have resident and that are not (hysteresis): at once where a change of phase is just seen, as
  *           little has been evicted yet, late where experts that are about as good keep different pages
  *   excess  how much more the real memory missed than the shadow of the expert in force: a memory that others have filled need not
- *           become what the expert would have, and where pages are used again at once a sample of them does not show what the expert
- *           does with all.  It counts against that expert, but for the pages to be fetched; when another is in force, as much as it
- *           did by the access while it was
+ *           become what the expert would have.  It counts against that expert, but for the pages to be fetched.  Against gap it counts
+ *           longer, when another is in force as much as it was by the access: others begin anew when they take over, but gap knows
+ *           the memory all the time, so what it missed it will miss again; of uses that follow at once its shadow, which
+ *           has a sample of the pages, does not know how often others come between
  *   ever    misses since the start.  Chasing what was best lately can lose on every change.  When that has cost more than
  *           a budget, compared with the expert that was best on the whole, that one is followed until it is made good, and is
  *           given ever more time to show that it does what its shadow does
@@ -34,8 +35,8 @@ enum {
     STAY_DOUBLED = 5,
     PATIENCE = 4,     /* decisions after one that came to nothing, as that took time         */
     BUDGET_SHIFT = 8, /* what changes may have cost: 1/256 of the accesses, and N            */
-    DOUBT = 40,       /* an expert is trusted as if it had done as its shadow did for 40 N accesses */
-    FORGET = 4,       /* ... and what it did is forgotten so much more slowly than misses lately      */
+    DOUBT = 16,       /* gap is trusted as if it had done as its shadow did for 16 N accesses   */
+    FORGET = 4,       /* ... and what it did is forgotten so much more slowly than misses lately */
     LONG = 4096,      /* N accesses: then all that was counted since the start is halved     */
 };
 
@@ -56,14 +57,14 @@ struct chooser {
     uint64_t accesses;
     uint64_t recent[EXPERTS], ever[EXPERTS];
     int64_t excess[EXPERTS];
-    uint64_t window;                 /* accesses, as `recent` */
-    int64_t excess_of_long[EXPERTS]; /* as `excess`, fading more slowly ... */
-    uint64_t in_force_long[EXPERTS]; /* ... and the accesses of that time   */
-    uint64_t own;                    /* the real memory's misses, as `ever` */
-    uint32_t careful;                /* follows the best on the whole */
-    uint32_t set_size, last;         /* MRU's set; the page used last, or LINK_END */
-    uint32_t patience;               /* decisions to let pass */
-    uint32_t stays;                  /* made while careful    */
+    int64_t gap_excess;      /* as `excess`, fading more slowly ... */
+    uint64_t gap_in_force;   /* ... and the accesses of that time   */
+    uint64_t window;         /* accesses, as `recent`               */
+    uint64_t own;            /* the real memory's misses, as `ever` */
+    uint32_t careful;        /* follows the best on the whole */
+    uint32_t set_size, last; /* MRU's set; the page used last, or LINK_END */
+    uint32_t patience;       /* decisions to let pass */
+    uint32_t stays;          /* made while careful    */
     uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
     struct shadows shadows;
     struct replace_list resident; /* latest use first */
@@ -247,7 +248,8 @@ static uint32_t distance(const struct chooser *s, uint32_t i)
 static void exceed(struct chooser *s, uint32_t i, int64_t misses)
 {
     s->excess[i] += misses * ONE;
-    s->excess_of_long[i] += misses * ONE;
+    if (i == GAP)
+        s->gap_excess += misses * ONE;
 }
 
 static void take_over(struct chooser *s, uint32_t next, uint32_t far)
@@ -267,13 +269,19 @@ static void take_over(struct chooser *s, uint32_t next, uint32_t far)
     }
 }
 
-/* Its misses in the latest so many accesses, and what it is likely to miss more than its shadow. */
+/* Of gap, in so many accesses. */
+static uint64_t likely_excess(const struct chooser *s, uint64_t accesses)
+{
+    uint64_t trusted = s->gap_in_force / ONE + (uint64_t)DOUBT * s->shadows.small;
+
+    return (uint64_t)MAX(s->gap_excess, 0) / trusted * accesses;
+}
+
 static uint64_t with_excess(const struct chooser *s, uint64_t misses, uint32_t i, uint64_t accesses)
 {
-    uint64_t excess = (uint64_t)MAX(s->excess[i], 0), of_long = (uint64_t)MAX(s->excess_of_long[i], 0);
-    uint64_t trusted = s->in_force_long[i] / ONE + (uint64_t)DOUBT * s->shadows.small;
+    uint64_t excess = (uint64_t)MAX(s->excess[i], 0);
 
-    return misses + MAX(excess, of_long / trusted * accesses);
+    return misses + (i == GAP ? MAX(excess, likely_excess(s, accesses)) : excess);
 }
 
 /* What counts now: misses lately, or since the start while careful. */
@@ -322,9 +330,9 @@ static void age(struct chooser *s)
         s->recent[i] -= s->recent[i] * DECAY / 65536;
         s->excess[i] -= s->excess[i] * DECAY / 65536;
         s->ever[i] >>= halve;
-        s->excess_of_long[i] -= s->excess_of_long[i] * (DECAY / FORGET) / 65536;
-        s->in_force_long[i] -= s->in_force_long[i] * (DECAY / FORGET) / 65536;
     }
+    s->gap_excess -= s->gap_excess * (DECAY / FORGET) / 65536;
+    s->gap_in_force -= s->gap_in_force * (DECAY / FORGET) / 65536;
     s->window -= s->window * DECAY / 65536;
     s->own >>= halve;
     s->accesses >>= halve;
@@ -344,7 +352,7 @@ static void count(struct chooser *s, uint32_t node, bool miss)
     s->accesses++;
     s->own += miss;
     s->window += ONE;
-    s->in_force_long[s->current] += ONE;
+    s->gap_in_force += s->current == GAP ? ONE : 0;
     exceed(s, s->current, (int64_t)miss - (missed >> s->current & 1));
 }
 
