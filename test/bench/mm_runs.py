@@ -123,7 +123,8 @@ def series_figures(line):
     figures = pairs(line)
     if not figures.keys() >= {"program", "ms", "clock_ms", "first", *COUNTS}:
         return {}  # another program's line came between
-    return {"ms": float(figures["ms"]), "clock_ms": float(figures["clock_ms"]), **{key: int(figures[key]) for key in ("first", *COUNTS) if key != "ms"}}
+    times = {key: float(figures[key]) for key in ("ms", "clock_ms")}
+    return {**times, **{key: int(figures[key]) for key in ("first", *COUNTS) if key != "ms"}}
 
 
 def digest(files):
