@@ -245,6 +245,7 @@ static uint32_t distance(const struct chooser *s, uint32_t i)
     return n;
 }
 
+/* The expert, while in force, missed so many more than its shadow. */
 static void exceed(struct chooser *s, uint32_t i, int64_t misses)
 {
     s->excess[i] += misses * ONE;

@@ -5,7 +5,8 @@
  * used while in S has been reused sooner than the LIR page at the bottom, and changes places with it.
  *
  * As in the paper, S has no limit but the nodes that there are.  Beyond it: memory that comes and goes, prefetched pages
- * (out of Q until used, then as if they entered), and LIR pages that leave.
+ * (out of Q until used, then as if they entered), LIR pages that leave, and more resident HIR pages than the paper's hundredth where that
+ * is few of the nodes (recent_frames).
  */
 #include "mm/replace_list.h"
 
