@@ -79,6 +79,8 @@ class Options:
         self.apps = self.chosen("apps", given, self.set["apps"].split(), APPS)
         self.prefetch_apps = self.chosen("apps", given, self.set["prefetch_apps"].split(), APPS)
         self.policies = self.chosen("policies", given, POLICIES, POLICIES)
+        if given["apps"]:
+            self.set["pab_runs"] = tuple(run for run in self.set["pab_runs"] if run[0] in self.apps)
         self.given_percents = given["percents"].replace(",", " ")
         self.out = given["out"] or f"build/bench/mm-{self.arch}"
         self.results = given["results"] or (f"{self.out}/quick.txt" if self.quick else f"docs/results/mm-{self.arch}.txt")
