@@ -3,26 +3,27 @@
 
 #define NUMBER_BITS 25
 #define NUMBER_MASK (((uint64_t)1 << NUMBER_BITS) - 1)
-#define ROW         PAGE_INDEX_ROW
 #define NO_PAGE     (1ull << 63)
 #define LINE        16 /* slots; a power of two */
 
-static uint32_t slots_for(uint32_t numbers)
+static uint32_t slots_for(uint32_t numbers, unsigned row_shift)
 {
-    return 4 * (numbers / ROW);
+    return 4 * (numbers >> row_shift);
 }
 
-size_t page_index_bytes(uint32_t numbers)
+size_t page_index_bytes(uint32_t numbers, unsigned row_shift)
 {
-    ASSERT(is_pow2(numbers) && numbers >= ROW && numbers <= PAGE_INDEX_NUMBERS_MAX);
-    return sizeof(struct page_index) + slots_for(numbers) * sizeof(uint64_t);
+    ASSERT(row_shift <= PAGE_INDEX_ROW_SHIFT_MAX);
+    ASSERT(is_pow2(numbers) && numbers >= 1u << row_shift && numbers <= PAGE_INDEX_NUMBERS_MAX);
+    return sizeof(struct page_index) + slots_for(numbers, row_shift) * sizeof(uint64_t);
 }
 
-void page_index_init(struct page_index *x, uint32_t numbers)
+void page_index_init(struct page_index *x, uint32_t numbers, unsigned row_shift)
 {
-    memset(x, 0, page_index_bytes(numbers));
+    ASSERT(!x->used && !x->slot[0]);
     x->numbers = numbers;
-    x->mask = slots_for(numbers) - 1;
+    x->row_shift = row_shift;
+    x->mask = slots_for(numbers, row_shift) - 1;
     x->last_page = NO_PAGE;
 }
 
@@ -49,9 +50,9 @@ static bool find_row(struct page_index *x, uint64_t row)
         if (x->used == x->numbers)
             return false;
         *slot = (row + 1) << NUMBER_BITS | x->used;
-        x->used += ROW;
+        x->used += 1u << x->row_shift;
     }
-    x->last_page = row * ROW;
+    x->last_page = row << x->row_shift;
     x->last_number = *slot & NUMBER_MASK;
     return true;
 }
@@ -64,8 +65,8 @@ size_t page_index_of_all(struct page_index *x, const uint64_t *entry, uint64_t m
 
     for (size_t i = 0; i < n; i++) {
         uint64_t page = entry[i] & mask;
-        if (page - first >= ROW) {
-            if (!find_row(x, page / ROW))
+        if ((page - first) >> x->row_shift) {
+            if (!find_row(x, page >> x->row_shift))
                 return i;
             first = x->last_page;
             its_number = x->last_number;
@@ -84,14 +85,14 @@ uint32_t page_index_of(struct page_index *x, uint64_t page)
 
 uint32_t page_index_find(const struct page_index *x, uint64_t page)
 {
-    uint64_t slot = x->slot[search(x, page / ROW)];
+    uint64_t slot = x->slot[search(x, page >> x->row_shift)];
 
-    return slot ? (slot & NUMBER_MASK) + page % ROW : PAGE_INDEX_NONE;
+    return slot ? (slot & NUMBER_MASK) + (page & ((1u << x->row_shift) - 1)) : PAGE_INDEX_NONE;
 }
 
 void page_index_copy(struct page_index *x, const struct page_index *from)
 {
-    ASSERT(x->numbers >= from->used && !x->used);
+    ASSERT(x->numbers >= from->used && !x->used && x->row_shift == from->row_shift);
     for (uint32_t at = 0; at <= from->mask; at++)
         if (from->slot[at])
             x->slot[search(x, (from->slot[at] >> NUMBER_BITS) - 1)] = from->slot[at];
@@ -106,11 +107,11 @@ void page_index_check(const struct page_index *x)
     for (uint32_t at = 0; at <= x->mask; at++) {
         if (!x->slot[at])
             continue;
-        used += ROW;
-        ASSERT((x->slot[at] & NUMBER_MASK) < x->used && (x->slot[at] & NUMBER_MASK) % ROW == 0);
+        ASSERT((x->slot[at] & NUMBER_MASK) < x->used && !(x->slot[at] & ((1u << x->row_shift) - 1)));
+        used += 1u << x->row_shift;
         ASSERT(search(x, (x->slot[at] >> NUMBER_BITS) - 1) == at);
     }
     ASSERT(used == x->used);
     if (x->last_page != NO_PAGE)
-        ASSERT((x->slot[search(x, x->last_page / ROW)] & NUMBER_MASK) == x->last_number);
+        ASSERT((x->slot[search(x, x->last_page >> x->row_shift)] & NUMBER_MASK) == x->last_number);
 }

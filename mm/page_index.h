@@ -1,5 +1,5 @@
 /*
- * Numbers for pages: those of ROW pages next to each other, in the address space as among the numbers, are given together, rows
+ * Numbers for pages: those of a row of pages next to each other, in the address space as among the numbers, are given together, rows
  * in the order in which they are first asked for, so that structures by number are small.
  *
  * An open hash table of rows, 8 bytes a slot, a quarter full at most; the row asked for last is remembered, so that what goes through
@@ -10,23 +10,25 @@
 #include "kernel/base.h"
 
 enum {
-    PAGE_INDEX_ROW = 32, /* pages */
+    PAGE_INDEX_ROW_SHIFT_MAX = 5,
     PAGE_INDEX_NUMBERS_MAX = 1 << 24,
     PAGE_INDEX_NONE = PAGE_INDEX_NUMBERS_MAX, /* no number */
 };
 
 struct page_index {
     uint32_t numbers, used; /* room for so many; given out, in whole rows */
+    uint32_t row_shift;     /* a row has 2^this pages */
     uint32_t mask;          /* slots - 1 */
     uint32_t last_number;   /* of last_page */
     uint64_t last_page;     /* the first of the row asked for last; one that there cannot be: none */
     uint64_t slot[];        /* row + 1 << 25 | the number of its first page; 0: empty */
 };
 
-/* Bytes of an index for so many numbers, a power of two, PAGE_INDEX_ROW..PAGE_INDEX_NUMBERS_MAX. */
-size_t page_index_bytes(uint32_t numbers);
-void page_index_init(struct page_index *x, uint32_t numbers);
-/* All of from's pages under the same numbers; x is empty and has room for them. */
+/* Bytes of an index for so many numbers, a power of two from a row on to PAGE_INDEX_NUMBERS_MAX, in rows of 2^row_shift pages. */
+size_t page_index_bytes(uint32_t numbers, unsigned row_shift);
+/* Memory of so many bytes, all zero. */
+void page_index_init(struct page_index *x, uint32_t numbers, unsigned row_shift);
+/* All of from's pages under the same numbers; x is empty, has the same rows and room for them. */
 void page_index_copy(struct page_index *x, const struct page_index *from);
 /* The page's number, a new one if it has none; PAGE_INDEX_NONE: there is no room for it. */
 uint32_t page_index_of(struct page_index *x, uint64_t page);

@@ -15,8 +15,11 @@
 #include "mm/track_govern.h"
 #include "sched/sched.h"
 
-#define SINKS_MAX  4
-#define DELIVER_AT 256 /* entries of a CPU */
+#define SINKS_MAX 4
+/* Entries of a CPU.  Who returns to user mode may hold what others wait for: it delivers twice what its CPU has logged, and all when that is
+ * much. */
+#define DELIVER_AT     256
+#define DELIVER_ALL_AT 2048
 
 #define WINDOW_NS       (10 * NS_PER_MS)
 #define INTERRUPT_TICKS 1000 /* entry, return, and what is not in the caches then */
@@ -298,7 +301,8 @@ static void deliver_run(const struct page_run *run)
         track.sink[i](s, run);
 }
 
-void track_deliver(void)
+/* Entries, or somewhat more: batches are whole. */
+static void deliver(uint64_t most)
 {
     unsigned count;
     struct page_log *const *logs = path_logs(&count), *l;
@@ -308,7 +312,8 @@ void track_deliver(void)
     if (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
         return;
     uint64_t begun = arch_ticks_near();
-    while ((l = page_log_earliest(logs, count))) {
+    for (uint64_t done = 0; done < most && (l = page_log_earliest(logs, count));
+         done += run.count[0] + run.count[1]) {
         page_log_next(l, &run);
         deliver_run(&run);
         page_log_taken(l);
@@ -316,6 +321,11 @@ void track_deliver(void)
     track.ticks += arch_ticks_near() - begun;
     watch_cost();
     __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
+}
+
+void track_deliver(void)
+{
+    deliver(UINT64_MAX);
 }
 
 void track_read_account(struct track_account *out)
@@ -345,9 +355,11 @@ void track_end(void)
 
 void track_user_return(void)
 {
-    if (path_waiting() < DELIVER_AT)
+    uint64_t waiting = path_waiting();
+
+    if (waiting < DELIVER_AT)
         return;
     arch_irq_restore(true);
-    track_deliver();
+    deliver(waiting < DELIVER_ALL_AT ? 2 * waiting : UINT64_MAX);
     arch_irq_save();
 }

@@ -42,6 +42,12 @@ static struct mrc_config config_for(uint32_t numbers, bool lru_only)
                                .lru_only = lru_only};
 }
 
+/* Where less than every fourth page is of the sample, numbers for whole rows would take more memory than slots for each page. */
+static unsigned row_shift(unsigned shift)
+{
+    return shift <= 2 ? PAGE_INDEX_ROW_SHIFT_MAX : 0;
+}
+
 static void drop(struct curve *c)
 {
     if (!c)
@@ -51,22 +57,27 @@ static void drop(struct curve *c)
     kfree(c);
 }
 
-static struct curve *make(const struct space *s, unsigned shift)
+/* pages: so many are expected. */
+static struct curve *make(const struct space *s, unsigned shift, uint64_t pages)
 {
-    struct mrc_config config = config_for(NUMBERS_FIRST, !mru_wanted(s));
+    uint32_t numbers = NUMBERS_FIRST;
+
+    while (numbers < pages && numbers < PAGE_INDEX_NUMBERS_MAX)
+        numbers *= 2;
+    struct mrc_config config = config_for(numbers, !mru_wanted(s));
     struct curve *c = kmalloc(sizeof(*c));
 
     if (!c)
         return NULL;
     c->shift = shift;
     c->epoch_began = arch_ticks_near();
-    c->index = kmalloc(page_index_bytes(NUMBERS_FIRST));
+    c->index = kmalloc(page_index_bytes(numbers, row_shift(shift)));
     c->mrc = kmalloc(mrc_bytes(&config));
     if (!c->index || !c->mrc) {
         drop(c);
         return NULL;
     }
-    page_index_init(c->index, NUMBERS_FIRST);
+    page_index_init(c->index, numbers, row_shift(shift));
     mrc_init(c->mrc, &config);
     return c;
 }
@@ -78,14 +89,14 @@ static bool grow(struct curve *c)
 
     if (config.nodes > PAGE_INDEX_NUMBERS_MAX || !mrc_bytes(&config))
         return false;
-    struct page_index *index = kmalloc(page_index_bytes(config.nodes));
+    struct page_index *index = kmalloc(page_index_bytes(config.nodes, row_shift(c->shift)));
     struct mrc *mrc = kmalloc(mrc_bytes(&config));
     if (!index || !mrc) {
         kfree(index);
         kfree(mrc);
         return false;
     }
-    page_index_init(index, config.nodes);
+    page_index_init(index, config.nodes, row_shift(c->shift));
     page_index_copy(index, c->index);
     memcpy(mrc, c->mrc, mrc_bytes(&now));
     mrc_grow(mrc, 1);
@@ -140,8 +151,12 @@ static void take(struct space *s, const struct page_run *run)
     unsigned shift = path_sample_shift();
 
     if (!c || c->shift != shift) {
+        uint64_t pages = c ? (uint64_t)mrc_pages(c->mrc) << c->shift >> shift : 0;
         drop(c);
-        c = s->curve = make(s, shift);
+        s->curve = make(s, shift, pages);
+        if (!s->curve && pages > NUMBERS_FIRST) /* there is no room for so many */
+            s->curve = make(s, shift, 0);
+        c = s->curve;
         if (!c)
             return;
     }

@@ -38,7 +38,7 @@ program() { # NAME: the application
 	cg-0) echo cg rows=450000 threads=1 ;;
 	sort-1) echo phases kind=sort size=600000 rounds=1 ;;
 	sort-0) echo phases kind=sort size=4800000 rounds=1 ;;
-	ocean-1) echo ocean n=328 threads=1 ;;
+	ocean-1) echo ocean n=336 threads=1 ;;
 	ocean-0) echo ocean n=992 threads=1 ;;
 	mg-1) echo mg n=64 threads=1 ;;
 	mg-0) echo mg n=160 threads=1 ;;
