@@ -9,6 +9,9 @@
 #define KEY     (~USED)
 #define INVALID KEY
 
+/* A set's number is the exclusive or of so many parts of the page's, as wide as it is. */
+#define SET_PARTS 4
+
 int path_configure(struct path *p, struct path_sizes size)
 {
     uint64_t *pab = NULL;
@@ -25,6 +28,8 @@ int path_configure(struct path *p, struct path_sizes size)
     free(p->pab);
     p->pab = pab;
     p->sets = size.pab / MACHINE_PATH_WAYS;
+    for (p->set_bits = 0; 2u << p->set_bits <= p->sets;)
+        p->set_bits++;
     p->size = size;
     p->filtered = p->logged = 0;
     return 0;
@@ -38,7 +43,10 @@ void path_free(struct path *p)
 
 static uint64_t *set_of(const struct path *p, uint64_t key)
 {
-    uint64_t mixed = key ^ key >> MACHINE_PATH_SPACE_SHIFT;
+    uint64_t page = key & MACHINE_PATH_PAGE, mixed = page ^ key >> MACHINE_PATH_SPACE_SHIFT;
+
+    for (unsigned part = 1; part < SET_PARTS; part++)
+        mixed ^= page >> part * p->set_bits;
     return p->pab + (mixed & (p->sets - 1)) * MACHINE_PATH_WAYS;
 }
 

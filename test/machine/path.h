@@ -2,8 +2,9 @@
  * The page-access tracker of one hardware thread ([A] 4.2.1, Figure 4.3): page access buffer, associative filter, log.  What it
  * promises is in kernel/dev/machine.h (struct machine_path); this file knows neither registers nor QEMU.
  *
- * The PAB's sets are chosen by the page's low bits, mixed with the space's, so that processes laid out alike do not compete for the
- * same ones.  The order of a set's ways is their recency, and so is the filter's.
+ * The PAB's sets are chosen by the page's low bits, mixed with higher ones, so that a walk in strides of a power of two, the columns
+ * of a matrix, has all sets (Gonzalez, Valero, Topham and Parcerisa 1997, XOR-based placement), and with the space's, so that processes
+ * laid out alike do not compete for the same ones.  Pages in a row, as many as there are entries, all have room.  The order of a set's ways is their recency, and so is the filter's.
  */
 #pragma once
 #include "kernel/dev/machine.h"
@@ -14,7 +15,7 @@ struct path_sizes {
 
 struct path {
     uint64_t *pab; /* [sets][MACHINE_PATH_WAYS] keys; NULL while it is off */
-    uint32_t sets;
+    uint32_t sets, set_bits;
     struct path_sizes size;
     uint32_t filtered, logged; /* entries in use */
     uint32_t space;            /* that runs; 0: nothing is tracked */

@@ -45,19 +45,49 @@ static void a_loop_beyond_it_is_logged_in_order_each_time(void **state)
     path_free(&p);
 }
 
-/* Eight sets of 16 ways: pages 8 apart compete for one. */
+/* The set of a page below sets^4. */
+static unsigned set_number(unsigned page, unsigned sets)
+{
+    unsigned set = 0;
+    for (unsigned part = 0; part < 4; part++, page /= sets)
+        set ^= page % sets;
+    return set;
+}
+
+/* The i-th page of the first of eight sets. */
+static unsigned rival(unsigned i)
+{
+    return i * 8 + set_number(i, 8);
+}
+
+/* Eight sets of 16 ways. */
 static void short_conflicts_in_a_set_are_filtered(void **state)
 {
     (void)state;
     struct path p = path_of(128, 32, 128);
     for (unsigned round = 0; round < 5; round++)
         for (unsigned i = 0; i < 20; i++)
-            assert_int_equal(walk(&p, i * 8), round == 0);
+            assert_int_equal(walk(&p, rival(i)), round == 0);
     assert_int_equal(p.filter_hits, 4 * 20);
     path_free(&p);
     p = path_of(128, 0, 128);
     for (unsigned i = 0; i < 100; i++)
-        assert_true(walk(&p, i % 20 * 8));
+        assert_true(walk(&p, rival(i % 20)));
+    path_free(&p);
+}
+
+static void strides_of_a_power_of_two_have_all_sets(void **state)
+{
+    (void)state;
+    struct path p = path_of(2048, 0, 128);
+    for (unsigned shift = 0; shift <= 16; shift++) {
+        for (unsigned i = 0; i < 2 * 2048; i++) {
+            assert_int_equal(path_walk(&p, (vaddr_t)(i % 2048) << shift << PAGE_SHIFT, false), i < 2048);
+            p.logged = 0;
+        }
+        assert_null(path_check(&p));
+        path_forget_space(&p, 1);
+    }
     path_free(&p);
 }
 
@@ -161,7 +191,7 @@ static unsigned oldest(uint64_t times[SPACES][PAGES], unsigned sets, unsigned se
     *out = NULL;
     for (unsigned s = 0; s < SPACES; s++)
         for (unsigned page = 0; page < PAGES; page++) {
-            if (!times[s][page] || (page ^ s) % sets != set)
+            if (!times[s][page] || set_number(page ^ s, sets) != set)
                 continue;
             n++;
             if (!*out || times[s][page] < **out)
@@ -174,7 +204,7 @@ static void enter(uint64_t times[SPACES][PAGES], unsigned sets, unsigned room, u
                   uint64_t now)
 {
     uint64_t *victim;
-    if (oldest(times, sets, (page ^ s) % sets, &victim) == room)
+    if (oldest(times, sets, set_number(page ^ s, sets), &victim) == room)
         *victim = 0;
     times[s][page] = now;
 }
@@ -257,6 +287,7 @@ int main(void)
         cmocka_unit_test(a_loop_that_fits_the_pab_is_logged_once),
         cmocka_unit_test(a_loop_beyond_it_is_logged_in_order_each_time),
         cmocka_unit_test(short_conflicts_in_a_set_are_filtered),
+        cmocka_unit_test(strides_of_a_power_of_two_have_all_sets),
         cmocka_unit_test(a_full_log_drops_the_access_but_not_the_page),
         cmocka_unit_test(spaces_are_told_apart_and_space_0_is_not_tracked),
         cmocka_unit_test(a_probe_tells_use_since_the_last_one),
