@@ -4,7 +4,8 @@
  *
  * The PAB's sets are chosen by the page's low bits, mixed with higher ones, so that a walk in strides of a power of two, the columns
  * of a matrix, has all sets (Gonzalez, Valero, Topham and Parcerisa 1997, XOR-based placement), and with the space's, so that processes
- * laid out alike do not compete for the same ones.  Pages in a row, as many as there are entries, all have room.  The order of a set's ways is their recency, and so is the filter's.
+ * laid out alike do not compete for the same ones.  Pages in a row, as many as there are entries, all have room.  The order of a set's
+ * ways is their recency, and so is the filter's.
  */
 #pragma once
 #include "kernel/dev/machine.h"
