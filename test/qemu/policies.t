@@ -28,7 +28,7 @@ while read -r policy kb percent; do # of LRU's misses, at most
 	esac
 done <<END
 lirs 1500 50
-mru 1440 75
+mru 1480 75
 gap 1500 50
 region 1500 75
 chooser 1500 50
