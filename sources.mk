@@ -59,7 +59,7 @@ KERNEL_SRC := \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
 	$(addprefix kernel/telemetry/,counters.c memory.c record.c stream.c) \
 	$(addprefix mm/, \
-		ahead.c area.c args.c bootmem.c buddy.c divide.c evict.c fault.c fetch.c foresee.c frame.c heap.c kstack.c pool.c reclaim.c reclaim_line.c regions.c space.c space_check.c \
+		ahead.c area.c args.c bootmem.c buddy.c divide.c evict.c fault.c fetch.c foresee.c frame.c heap.c hot.c kstack.c pool.c reclaim.c reclaim_line.c regions.c space.c space_check.c \
 		space_describe.c \
 		swap.c swap_done.c tlb.c track.c track_curve.c track_path.c track_record.c track_sampled.c track_scan.c track_soft.c) \
 	$(addprefix sched/, \

@@ -28,6 +28,7 @@ struct past {
     uint32_t pid, epochs, spacing;
     uint64_t waited_us; /* between the last two looks */
     bool seen;          /* in this look */
+    uint32_t hot;       /* pages, at the last epoch's end */
     struct share_past sum;
 };
 
@@ -92,6 +93,18 @@ static void look_back_locked(struct pool *p, struct past *past)
     p->judged_at_ns = d->now_ns;
 }
 
+/*
+ * Misses with so many pages, where `hot` ones are not in the curve since they are used all the time: they stay in memory, and the others have
+ * the rest.  Of hot ones that have no room each is used once in an epoch at least, and as often as others are on the whole.
+ */
+static uint64_t misses_beside(const struct space *s, uint32_t hot, uint32_t pages)
+{
+    if (pages >= hot)
+        return misses_with(s, pages - hot);
+    uint64_t others = misses_with(s, 0);
+    return others + (hot - pages) * MAX(others / hot, (uint64_t)1);
+}
+
 /* The curve of an epoch that has ended since the last look is remembered. */
 static void remember(struct space *s, struct past *past)
 {
@@ -102,8 +115,9 @@ static void remember(struct space *s, struct past *past)
     if (!epochs || epochs == past->epochs)
         return;
     past->epochs = epochs;
+    past->hot = pool_hot_pages(s->pool, s);
     for (unsigned i = 0; i < SHARE_POINTS; i++) {
-        misses[i] = misses_with(s, i * d->spacing);
+        misses[i] = misses_beside(s, past->hot, i * d->spacing);
         if (i)
             misses[i] = MIN(misses[i], misses[i - 1]);
     }
@@ -180,6 +194,7 @@ static void tell(struct pool *p, UNUSED void *arg)
         if (d->of[i]->of != p)
             continue;
         struct pool_division worth = worth_of(&d->pool[i]);
+        worth.hot = d->of[i]->hot;
         bool irq = spin_lock(&p->lock);
         uint32_t before = p->planned;
         p->planned = d->pool[i].planned;

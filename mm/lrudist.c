@@ -129,6 +129,12 @@ static void fill_first(struct lrudist *d)
     bits[d->size / WORD] = ~0ull;
 }
 
+/* Slots taken up to this one, by the sums of those before each word. */
+static ALWAYS_INLINE uint32_t rank(const uint64_t *bits, const uint32_t *sums, uint32_t slot)
+{
+    return sums[slot / WORD] + ones(bits[slot / WORD] & ((2ull << slot % WORD) - 1));
+}
+
 /* Gives the pages the first slots, in the order they have.  The tree makes way for plain sums, which are quicker to ask. */
 static __attribute__((noinline)) void renumber(struct lrudist *d)
 {
@@ -140,10 +146,12 @@ static __attribute__((noinline)) void renumber(struct lrudist *d)
         sum += ones(bits[word]);
     }
     for (uint32_t node = 0; node < d->nodes; node++) {
-        uint32_t slot = d->slot[node] - 1;
         if (d->slot[node])
-            d->slot[node] = sums[slot / WORD] + ones(bits[slot / WORD] & ((2ull << slot % WORD) - 1));
+            d->slot[node] = rank(bits, sums, d->slot[node] - 1);
     }
+    for (unsigned i = 0; i < ARRAY_SIZE(d->mark); i++)
+        if (d->mark[i])
+            d->mark[i] = rank(bits, sums, d->mark[i] - 1);
     fill_first(d);
 }
 
@@ -249,6 +257,18 @@ void lrudist_remove(struct lrudist *d, uint32_t node)
     d->gone += word < d->entered;
     d->slot[node] = 0;
     d->size--;
+}
+
+void lrudist_mark(struct lrudist *d)
+{
+    d->mark[1] = d->mark[0];
+    d->mark[0] = d->next - (d->next > 0);
+}
+
+bool lrudist_is_recent(const struct lrudist *d, uint32_t node)
+{
+    ASSERT(node < d->nodes);
+    return d->slot[node] > d->mark[1];
 }
 
 const char *lrudist_check(const struct lrudist *d)

@@ -25,6 +25,7 @@ struct lrudist {
     uint32_t near;    /* the word asked for last, ...                                  */
     uint32_t sum;     /* ... pages in the words before it, ...                         */
     uint32_t gone;    /* ... and pages that have left it, which the tree still counts  */
+    uint32_t mark[2]; /* at the last two marks: pages used since have slots beyond       */
     uint64_t bits_at; /* bytes from here to the slots' bits; behind them the tree      */
     uint32_t slot[];  /* [nodes] slot + 1; 0: none                                     */
 };
@@ -41,5 +42,9 @@ uint32_t lrudist_touch(struct lrudist *d, uint32_t node);
 uint32_t lrudist_touch_all(struct lrudist *d, const uint32_t *node, size_t n, struct tally distances);
 /* The page is unmapped.  Nothing happens when it was not used. */
 void lrudist_remove(struct lrudist *d, uint32_t node);
+/* Marks this moment; the last two are known. */
+void lrudist_mark(struct lrudist *d);
+/* Was the page used since the mark before the last one, or at that mark the one used last? */
+bool lrudist_is_recent(const struct lrudist *d, uint32_t node);
 /* NULL, or the invariant that does not hold. */
 const char *lrudist_check(const struct lrudist *d);

@@ -108,6 +108,7 @@ struct pool_division {
     const char *goal;         /* NULL: even parts, and what follows is 0                     */
     uint32_t target, planned; /* pages it keeps when memory is short; which go towards these */
     uint32_t weight, step;    /* step: so many pages are meant by more and less              */
+    uint32_t hot;             /* pages used all the time, which no curve knows               */
     uint64_t lost, lost_more,
         lost_less; /* foretold: millionths of its speed, with what is planned, more and less */
 };

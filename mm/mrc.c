@@ -191,6 +191,12 @@ void mrc_epoch(struct mrc *m)
     m->cold_mean = mixed(m, m->cold_mean, m->cold);
     m->touches = m->cold = 0;
     m->epochs++;
+    lrudist_mark(lru_of(m));
+}
+
+bool mrc_is_recent(const struct mrc *m, uint32_t node)
+{
+    return lrudist_is_recent(lru_of(m), node);
 }
 
 uint64_t mrc_accesses(const struct mrc *m)

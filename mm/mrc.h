@@ -57,6 +57,8 @@ void mrc_touch_all(struct mrc *m, const uint32_t *node, size_t n);
 void mrc_forget(struct mrc *m, uint32_t node);
 /* An epoch has ended. */
 void mrc_epoch(struct mrc *m);
+/* Was the page used in this epoch or the one before it? */
+bool mrc_is_recent(const struct mrc *m, uint32_t node);
 /* Pages that were used, and not unmapped since. */
 uint32_t mrc_pages(const struct mrc *m);
 

@@ -172,6 +172,10 @@ static inline struct wait_queue *pool_queue(struct pool *p, uint32_t n)
 int pool_charge(struct pool *p, uint32_t incoming);
 void pool_uncharge(struct pool *p, uint32_t frames); /* any context, without its lock */
 
+/* hot.c: pages of the space, which has a curve, that are mapped and have been used since this was asked last, as the tracker has it, though nothing
+ * was logged of them in the epoch before, or that was their first use.  In the turn of track_each_curve, no lock held. */
+uint32_t pool_hot_pages(struct pool *p, struct space *s);
+
 /* ---- What trackers and prefetchers call.  No lock held. ---- */
 /* A sink of trackers (mm/track.h): the pages of a run were used, in this order. */
 void pool_sink(struct space *s, const struct page_run *run);

@@ -2,7 +2,7 @@
  * Which spaces are watched, and the way from the logs to the sinks.
  *
  * Locks: [T] turns: one change of what is watched at a time, by sleeping; [N] numbers; [D] whoever delivers has it, and nobody waits for it
- * but the end of a space.
+ * but the end of a space and who reads curves.
  */
 #include "mm/track.h"
 #include "hpm/hpm.h"
@@ -15,12 +15,8 @@
 #include "mm/track_govern.h"
 #include "sched/sched.h"
 
-#define SINKS_MAX 4
-/* Entries of a CPU.  Who returns to user mode may hold what others wait for: it delivers twice what its CPU has logged, and all when that is
- * much. */
-#define DELIVER_AT     256
-#define DELIVER_ALL_AT 2048
-
+#define SINKS_MAX       4
+#define DELIVER_AT      256 /* entries of a CPU */
 #define WINDOW_NS       (10 * NS_PER_MS)
 #define INTERRUPT_TICKS 1000 /* entry, return, and what is not in the caches then */
 
@@ -121,6 +117,80 @@ static void sample(unsigned shift)
     path_sample(shift);
 }
 
+/* ---- Cost ---- */
+
+static uint64_t cost_of(const struct path_account *a)
+{
+    return a->ticks + a->interrupts * INTERRUPT_TICKS + track.ticks;
+}
+
+/* Pages are sampled so that tracking costs what it may. */
+static void watch_cost(void)
+{
+    struct path_account a;
+
+    path_account(&a);
+    uint64_t cost = cost_of(&a);
+    /* While memory is short, and in a record, every page counts. */
+    bool all = record_wanted || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED);
+    sample(all ? 0 : govern_tell(&track.govern, cost - track.told.cost, a.ran - track.told.ran));
+    track.told.cost = cost;
+    track.told.ran = a.ran;
+}
+
+/* ---- Delivery ---- */
+
+void track_attach(track_sink *sink)
+{
+    ASSERT(track.sinks < SINKS_MAX);
+    track.sink[track.sinks++] = sink;
+}
+
+static void deliver_run(const struct page_run *run)
+{
+    struct space *s = track.space[run->space];
+
+    for (unsigned i = 0; s && i < track.sinks; i++)
+        track.sink[i](s, run);
+}
+
+/* What was logged until now; what is logged meanwhile waits: it may come faster than it is dealt with.  [D] */
+static void deliver(void)
+{
+    unsigned count;
+    struct page_log *const *logs = path_logs(&count), *l;
+    struct page_run run;
+
+    path_flush();
+    uint64_t begun = arch_ticks_near();
+    while ((l = page_log_earliest(logs, count, begun))) {
+        page_log_next(l, &run);
+        deliver_run(&run);
+        page_log_taken(l);
+    }
+    track.ticks += arch_ticks_near() - begun;
+    watch_cost();
+}
+
+static void begin_turn(void)
+{
+    while (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static void end_turn(void)
+{
+    __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
+}
+
+void track_deliver(void)
+{
+    if (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
+        return;
+    deliver();
+    end_turn();
+}
+
 /* ---- Spaces ---- */
 
 uint16_t track_space_added(struct space *s)
@@ -196,15 +266,14 @@ void track_space_named(const struct space *s)
 void track_space_removed(struct space *s)
 {
     watch(s, false, false);
-    track_deliver();
-    while (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
-        sched_yield();
+    begin_turn();
+    deliver();
     bool irq = spin_lock(&track.lock);
     track.space[s->number] = NULL;
     spin_unlock(&track.lock, irq);
     track_curve_end(s);
     track_soft_end(s);
-    __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
+    end_turn();
 }
 
 void track_short(struct space *s, bool is_short)
@@ -227,6 +296,11 @@ bool track_hot(struct space *s, vaddr_t va)
     return s->watched && (track.ops->hot ? track.ops->hot : marked)(s, va);
 }
 
+bool track_hides(struct space *s, vaddr_t va)
+{
+    return s->watched && track.ops->hot && track.ops->hot(s, va);
+}
+
 void track_forget(struct space *s, vaddr_t va)
 {
     if (s->watched && track.ops->forget)
@@ -244,89 +318,25 @@ void track_each_watched(void (*f)(struct space *s, void *arg), void *arg)
 
 void track_each_curve(void (*f)(struct space *s, void *arg), void *arg)
 {
-    while (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
-        sched_yield();
+    begin_turn();
     for (unsigned n = 1; n < PAGE_SPACES; n++)
         if (track.space[n] && track.space[n]->curve)
             f(track.space[n], arg);
-    __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
+    end_turn();
 }
 
 bool track_read_curve(struct space *s, bool last, struct track_curve *out)
 {
-    track_deliver();
-    while (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
-        sched_yield();
+    begin_turn();
+    deliver();
     if (last)
         track_curve_last(s);
     bool is = track_curve(s, out);
-    __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
+    end_turn();
     return is;
 }
 
-/* ---- Cost ---- */
-
-static uint64_t cost_of(const struct path_account *a)
-{
-    return a->ticks + a->interrupts * INTERRUPT_TICKS + track.ticks;
-}
-
-/* Pages are sampled so that tracking costs what it may. */
-static void watch_cost(void)
-{
-    struct path_account a;
-
-    path_account(&a);
-    uint64_t cost = cost_of(&a);
-    /* While memory is short, and in a record, every page counts. */
-    bool all = record_wanted || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED);
-    sample(all ? 0 : govern_tell(&track.govern, cost - track.told.cost, a.ran - track.told.ran));
-    track.told.cost = cost;
-    track.told.ran = a.ran;
-}
-
-/* ---- Delivery ---- */
-
-void track_attach(track_sink *sink)
-{
-    ASSERT(track.sinks < SINKS_MAX);
-    track.sink[track.sinks++] = sink;
-}
-
-static void deliver_run(const struct page_run *run)
-{
-    struct space *s = track.space[run->space];
-
-    for (unsigned i = 0; s && i < track.sinks; i++)
-        track.sink[i](s, run);
-}
-
-/* Entries, or somewhat more: batches are whole. */
-static void deliver(uint64_t most)
-{
-    unsigned count;
-    struct page_log *const *logs = path_logs(&count), *l;
-    struct page_run run;
-
-    path_flush();
-    if (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
-        return;
-    uint64_t begun = arch_ticks_near();
-    for (uint64_t done = 0; done < most && (l = page_log_earliest(logs, count));
-         done += run.count[0] + run.count[1]) {
-        page_log_next(l, &run);
-        deliver_run(&run);
-        page_log_taken(l);
-    }
-    track.ticks += arch_ticks_near() - begun;
-    watch_cost();
-    __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
-}
-
-void track_deliver(void)
-{
-    deliver(UINT64_MAX);
-}
+/* ---- The account, the end ---- */
 
 void track_read_account(struct track_account *out)
 {
@@ -355,11 +365,9 @@ void track_end(void)
 
 void track_user_return(void)
 {
-    uint64_t waiting = path_waiting();
-
-    if (waiting < DELIVER_AT)
+    if (path_waiting() < DELIVER_AT)
         return;
     arch_irq_restore(true);
-    deliver(waiting < DELIVER_ALL_AT ? 2 * waiting : UINT64_MAX);
+    track_deliver();
     arch_irq_save();
 }

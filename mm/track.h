@@ -53,6 +53,8 @@ void track_short(struct space *s, bool is_short);
  * again without use in between says no; no where the space is not watched, or the tracker does not know.  mm/evict.c, before it takes the page
  * out; thread context, no lock held. */
 bool track_hot(struct space *s, vaddr_t va);
+/* The same of trackers that do not log the uses of pages they hold for hot; of others no. */
+bool track_hides(struct space *s, vaddr_t va);
 /* The page has left memory, and every TLB has forgotten it: its next use is to be seen, whatever the tracker knew of it.  mm/evict.c, thread
  * context, no lock held. */
 void track_forget(struct space *s, vaddr_t va);

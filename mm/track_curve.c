@@ -57,13 +57,20 @@ static void drop(struct curve *c)
     kfree(c);
 }
 
-/* pages: so many are expected. */
-static struct curve *make(const struct space *s, unsigned shift, uint64_t pages)
+/* At least so many numbers, so many that there is one for each page of the space, in memory or out, were they all in whole rows. */
+static uint32_t numbers_for(const struct space *s, unsigned shift, uint32_t least)
 {
-    uint32_t numbers = NUMBERS_FIRST;
+    uint64_t pages = __atomic_load_n(&s->resident_pages, __ATOMIC_RELAXED) +
+                     __atomic_load_n(&s->out_pages, __ATOMIC_RELAXED);
+    uint64_t wanted = row_shift(shift) ? pages : pages >> shift;
 
-    while (numbers < pages && numbers < PAGE_INDEX_NUMBERS_MAX)
-        numbers *= 2;
+    while (least < wanted && least < PAGE_INDEX_NUMBERS_MAX)
+        least *= 2;
+    return least;
+}
+
+static struct curve *make(const struct space *s, unsigned shift, uint32_t numbers)
+{
     struct mrc_config config = config_for(numbers, !mru_wanted(s));
     struct curve *c = kmalloc(sizeof(*c));
 
@@ -82,10 +89,11 @@ static struct curve *make(const struct space *s, unsigned shift, uint64_t pages)
     return c;
 }
 
-/* Room for twice as many pages. */
-static bool grow(struct curve *c)
+/* Room for at least twice as many pages. */
+static bool grow(const struct space *s, struct curve *c)
 {
-    const struct mrc_config now = c->mrc->config, config = config_for(2 * now.nodes, now.lru_only);
+    const struct mrc_config now = c->mrc->config,
+                            config = config_for(numbers_for(s, c->shift, 2 * now.nodes), now.lru_only);
 
     if (config.nodes > PAGE_INDEX_NUMBERS_MAX || !mrc_bytes(&config))
         return false;
@@ -99,7 +107,7 @@ static bool grow(struct curve *c)
     page_index_init(index, config.nodes, row_shift(c->shift));
     page_index_copy(index, c->index);
     memcpy(mrc, c->mrc, mrc_bytes(&now));
-    mrc_grow(mrc, 1);
+    mrc_grow(mrc, log2_floor(config.nodes / now.nodes));
     kfree(c->index);
     kfree(c->mrc);
     c->index = index;
@@ -107,15 +115,16 @@ static bool grow(struct curve *c)
     return true;
 }
 
-static void touch(struct curve *c, const uint64_t *entry, size_t n)
+static void touch(struct space *s, const uint64_t *entry, size_t n)
 {
+    struct curve *c = s->curve;
     uint32_t number[BATCH];
 
     while (n) {
         size_t part = MIN(n, (size_t)BATCH);
         size_t known = page_index_of_all(c->index, entry, PAGE_ENTRY_PAGE, number, part);
         mrc_touch_all(c->mrc, number, known);
-        if (known < part && (c->full || !grow(c))) {
+        if (known < part && (c->full || !grow(s, c))) {
             c->full = true;
             known++;
         }
@@ -125,16 +134,16 @@ static void touch(struct curve *c, const uint64_t *entry, size_t n)
 }
 
 /* Those of them that are of the sample: what was logged before sampling began, or by software, has others. */
-static void touch_sampled(struct curve *c, const uint64_t *entry, size_t n)
+static void touch_sampled(struct space *s, const uint64_t *entry, size_t n)
 {
     uint64_t of_sample[BATCH];
     unsigned count = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (path_sampled(entry[i] & PAGE_ENTRY_PAGE, c->shift))
+        if (path_sampled(entry[i] & PAGE_ENTRY_PAGE, s->curve->shift))
             of_sample[count++] = entry[i];
         if (count == BATCH || i == n - 1) {
-            touch(c, of_sample, count);
+            touch(s, of_sample, count);
             count = 0;
         }
     }
@@ -151,17 +160,16 @@ static void take(struct space *s, const struct page_run *run)
     unsigned shift = path_sample_shift();
 
     if (!c || c->shift != shift) {
-        uint64_t pages = c ? (uint64_t)mrc_pages(c->mrc) << c->shift >> shift : 0;
         drop(c);
-        s->curve = make(s, shift, pages);
-        if (!s->curve && pages > NUMBERS_FIRST) /* there is no room for so many */
-            s->curve = make(s, shift, 0);
+        s->curve = make(s, shift, numbers_for(s, shift, NUMBERS_FIRST));
+        if (!s->curve) /* there may be no room for so many */
+            s->curve = make(s, shift, NUMBERS_FIRST);
         c = s->curve;
         if (!c)
             return;
     }
     for (unsigned part = 0; part < 2; part++)
-        (shift ? touch_sampled : touch)(c, run->entry[part], run->count[part]);
+        (shift ? touch_sampled : touch)(s, run->entry[part], run->count[part]);
     /* A batch may have ended before the curve began. */
     if (run->time < c->epoch_began + epoch_ticks())
         return;
@@ -210,6 +218,23 @@ uint64_t track_curve_misses(const struct space *s, enum mrc_policy policy, uint3
     const struct curve *c = s->curve;
 
     return mrc_misses(c->mrc, policy, pages >> c->shift) << c->shift;
+}
+
+bool track_curve_begins(const struct space *s)
+{
+    return 2 * mrc_cold(s->curve->mrc) >= mrc_accesses(s->curve->mrc) && mrc_cold(s->curve->mrc);
+}
+
+bool track_curve_tells(const struct space *s, uint64_t page)
+{
+    uint32_t number = page_index_find(s->curve->index, page);
+
+    return number != PAGE_INDEX_NONE && mrc_is_recent(s->curve->mrc, number);
+}
+
+unsigned track_curve_shift(const struct space *s)
+{
+    return s->curve->shift;
 }
 
 static void print(const char *policy, const uint64_t *misses)

@@ -10,8 +10,8 @@
 
 /* So many entries of the unit's log stay free for what is accessed until the interrupt is taken. */
 #define SLACK 16
-/* It interrupts after so many, most of a CPU's log. */
-#define SPILL 2048
+/* It interrupts after so many: few enough that a delivery does not hold up the thread for long, and each interrupt is still for many. */
+#define SPILL 512
 
 static const struct path_ops *hardware;
 static struct path_caps caps;

@@ -103,6 +103,7 @@ static void show_division(const struct sys_memory *m)
            " KB more, %.1f with as much less\n",
            (double)m->lost_ppm / 1e4, (double)m->lost_more_ppm / 1e4, kilobytes(m->step_bytes),
            (double)m->lost_less_ppm / 1e4);
+    printf("    hot: %" PRIu64 " KB are used all the time\n", kilobytes(m->hot_bytes));
 }
 
 void show_memory(const char *program, double ms, const struct sys_memory *m)

@@ -15,17 +15,16 @@ static const struct page_batch *waiting(const struct page_log *l)
     return &l->batch[l->batch_tail & (PAGE_BATCHES - 1)];
 }
 
-struct page_log *page_log_earliest(struct page_log *const *logs, unsigned n)
+struct page_log *page_log_earliest(struct page_log *const *logs, unsigned n, uint64_t end)
 {
     struct page_log *earliest = NULL;
-    uint64_t time = UINT64_MAX;
 
     for (unsigned i = 0; i < n; i++) {
         const struct page_batch *b = logs[i] ? waiting(logs[i]) : NULL;
-        if (!b || b->time >= time)
+        if (!b || b->time > end || (earliest && b->time == end))
             continue;
         earliest = logs[i];
-        time = b->time;
+        end = b->time;
     }
     return earliest;
 }

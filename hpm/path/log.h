@@ -103,8 +103,8 @@ static inline uint64_t page_log_waiting(const struct page_log *l)
     return l->begun - __atomic_load_n(&l->ring->tail, __ATOMIC_RELAXED);
 }
 
-/* The consumer: the log with the earliest batch that waits, or NULL.  n logs; those that are NULL are left out. */
-struct page_log *page_log_earliest(struct page_log *const *logs, unsigned n);
+/* The consumer: the log with the earliest batch that waits, if that ended by then, or NULL.  n logs; those that are NULL are left out. */
+struct page_log *page_log_earliest(struct page_log *const *logs, unsigned n, uint64_t end);
 /* The consumer: its next batch, which there is.  Stays until page_log_taken. */
 void page_log_next(const struct page_log *l, struct page_run *out);
 void page_log_taken(struct page_log *l);

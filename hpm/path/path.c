@@ -291,7 +291,12 @@ static void stop_here(UNUSED void *unused)
 
 void path_sample(unsigned shift)
 {
-    __atomic_store_n(&path.shift, MIN(shift, path.caps.sample_shift_max), __ATOMIC_RELAXED);
+    unsigned now = MIN(shift, path.caps.sample_shift_max),
+             before = __atomic_exchange_n(&path.shift, now, __ATOMIC_RELAXED);
+
+    /* Who logs few pages may not be interrupted, nor switched, for ever. */
+    if (path.on && now < before)
+        on_every_cpu(follow, NULL);
 }
 
 int path_hardware_start(const struct path_config *c)

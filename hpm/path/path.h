@@ -60,7 +60,8 @@ const struct path_ops *path_hardware(struct path_caps *caps);
 /* Switches the hardware of every CPU on with that, or off.  0, or -EIO.  Thread context, no lock held. */
 int path_hardware_start(const struct path_config *c);
 void path_hardware_stop(void);
-/* The hardware of each CPU logs one page of 2^shift, as far as it can, from its next interrupt or switch on.  Any context. */
+/* The hardware of each CPU logs one page of 2^shift, as far as it can: where that is more than before from now on, else from its next
+ * interrupt or switch.  Thread context, no lock held. */
 void path_sample(unsigned shift);
 unsigned path_sample_shift(void);
 /* The most it can be: 0 where there is no hardware, or it was not looked for. */

@@ -231,6 +231,7 @@ struct sys_memory {
     uint64_t target_bytes,
         planned_bytes; /* it keeps when memory is short, 0: an even part; which goes towards the plan */
     uint64_t weight, step_bytes; /* step: so much is meant by more and less */
+    uint64_t hot_bytes;          /* used all the time, which no curve knows */
     uint64_t lost_ppm, lost_more_ppm,
         lost_less_ppm; /* of its speed by waiting, foretold: as planned, with more, with less */
     /* The tracker's, of all processes. */

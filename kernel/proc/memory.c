@@ -76,6 +76,7 @@ static void put_division(const struct pool_division *d, struct sys_memory *out)
     out->planned_bytes = (uint64_t)d->planned * PAGE_SIZE;
     out->weight = d->weight;
     out->step_bytes = (uint64_t)d->step * PAGE_SIZE;
+    out->hot_bytes = (uint64_t)d->hot * PAGE_SIZE;
     out->lost_ppm = d->lost;
     out->lost_more_ppm = d->lost_more;
     out->lost_less_ppm = d->lost_less;

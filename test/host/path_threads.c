@@ -110,7 +110,7 @@ static void expect(struct thread_log *t, uint64_t entry)
 bool take_one(void)
 {
     unsigned count;
-    struct page_log *const *logs = path_logs(&count), *l = page_log_earliest(logs, count);
+    struct page_log *const *logs = path_logs(&count), *l = page_log_earliest(logs, count, UINT64_MAX);
     struct page_run r;
 
     if (!l)

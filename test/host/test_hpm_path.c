@@ -240,7 +240,7 @@ static void software_logs_too_and_a_foreign_space_is_a_batch_of_its_own(void **s
     assert_int_equal(r.space, space_of(1));
     assert_int_equal(r.count[0], 2);
     page_log_taken(logs[0]);
-    assert_null(page_log_earliest(logs, count));
+    assert_null(page_log_earliest(logs, count, UINT64_MAX));
     /* A program that makes no switch ends its batches all the same; what finds no room is counted. */
     run_thread(0);
     unsigned noted = 0;
@@ -250,7 +250,7 @@ static void software_logs_too_and_a_foreign_space_is_a_batch_of_its_own(void **s
     for (unsigned i = 0; i < 9; i++)
         assert_false(path_note(space_of(0), PAGE_SIZE, false));
     assert_int_equal(log_account().lost, 11);
-    while (page_log_earliest(logs, count))
+    while (page_log_earliest(logs, count, UINT64_MAX))
         page_log_taken(logs[0]);
     assert_true(path_note(space_of(0), PAGE_SIZE, false));
 }
@@ -290,7 +290,7 @@ static void what_is_hot_is_asked_of_every_cpu_and_forgotten_by_every_one(void **
     expect_nothing_lost();
 }
 
-static void the_sample_is_followed_from_the_next_switch_on(void **state)
+static void a_smaller_sample_is_followed_from_the_next_switch_on(void **state)
 {
     (void)state;
     run_thread(0);
@@ -311,6 +311,21 @@ static void the_sample_is_followed_from_the_next_switch_on(void **state)
     assert_int_equal(path_hardware_start(&unit_config), 0);
     assert_int_equal(path_double[0].sample_shift,
                      MACHINE_PATH_SAMPLE_SHIFT_MAX); /* it begins at 0, and is told */
+    expect_nothing_lost();
+}
+
+static void a_larger_sample_is_followed_at_once_by_all_CPUs(void **state)
+{
+    (void)state;
+    path_sample(4);
+    for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++) {
+        path_on(c);
+        run_thread((int)c);
+        assert_int_equal(path_double[c].sample_shift, 4);
+    }
+    path_sample(1);
+    for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++)
+        assert_int_equal(path_double[c].sample_shift, 1);
     expect_nothing_lost();
 }
 
@@ -538,7 +553,8 @@ int main(void)
         TEST(start_threads, what_idles_has_not_run),
         TEST(start_threads, software_logs_too_and_a_foreign_space_is_a_batch_of_its_own),
         TEST(start_threads, what_is_hot_is_asked_of_every_cpu_and_forgotten_by_every_one),
-        TEST(start_threads, the_sample_is_followed_from_the_next_switch_on),
+        TEST(start_threads, a_smaller_sample_is_followed_from_the_next_switch_on),
+        TEST(start_threads, a_larger_sample_is_followed_at_once_by_all_CPUs),
         TEST(start_threads, what_units_were_told_before_they_stopped_is_forgotten),
         TEST(boot_threads, without_message_interrupts_it_says_so_and_switches_drain),
         TEST(boot_threads, a_unit_that_refuses_leaves_all_of_them_off),

@@ -171,6 +171,39 @@ static void a_grown_row_goes_on_where_it_was(void **state)
     }
 }
 
+/* Against the times of uses and marks; the row is given anew some times between marks, or the other way round. */
+static void pages_used_since_the_mark_before_the_last_are_recent(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t used[NODES] = {0}, mark[2] = {0}, last_at_mark[2] = {NODES, NODES}, last = NODES;
+    uint64_t seed = 6;
+
+    for (uint32_t now = 1; now < 20000; now++) {
+        uint32_t page = (uint32_t)(test_random(&seed) % NODES);
+        if (test_random(&seed) % 10) {
+            touch(f, page);
+            used[page] = now;
+            last = page;
+        } else {
+            forget(f, page);
+            used[page] = 0;
+            last = last == page ? NODES : last;
+        }
+        if (test_random(&seed) % (now < 10000 ? 30 : 3000) == 0) {
+            lrudist_mark(f->d);
+            mark[1] = mark[0];
+            mark[0] = now;
+            last_at_mark[1] = last_at_mark[0];
+            last_at_mark[0] = last;
+        }
+        for (unsigned i = 0; i < 2; i++)
+            last_at_mark[i] = last_at_mark[i] == NODES || used[last_at_mark[i]] ? last_at_mark[i] : NODES;
+        for (uint32_t i = 0; i < NODES; i++)
+            assert_int_equal(lrudist_is_recent(f->d, i),
+                             used[i] && (used[i] > mark[1] || i == last_at_mark[1]));
+    }
+}
+
 static void nodes_out_of_range_are_a_broken_invariant(void **state)
 {
     struct fixture *f = *state;
@@ -191,6 +224,7 @@ int main(void)
         TEST(pages_given_together_have_the_distances_they_have_one_by_one),
         TEST(every_page_in_a_loop_keeps_the_loops_distance_over_many_rows),
         TEST(a_grown_row_goes_on_where_it_was),
+        TEST(pages_used_since_the_mark_before_the_last_are_recent),
         TEST(nodes_out_of_range_are_a_broken_invariant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,11 +61,11 @@ static void a_batch_is_its_threads_entries_in_order(void **state)
     (void)state;
     struct page_run run;
     append(&logs[0], 100, 3);
-    assert_null(page_log_earliest(all, CPUS)); /* it is open */
+    assert_null(page_log_earliest(all, CPUS, UINT64_MAX)); /* it is open */
     page_log_end_batch(&logs[0], 7, 3, 1000);
     page_log_end_batch(&logs[0], 8, 4, 1001); /* empty: none */
     page_log_check(&logs[0]);
-    assert_ptr_equal(page_log_earliest(all, CPUS), &logs[0]);
+    assert_ptr_equal(page_log_earliest(all, CPUS, UINT64_MAX), &logs[0]);
     page_log_next(&logs[0], &run);
     assert_int_equal(run.count[0], 3);
     assert_int_equal(run.count[1], 0);
@@ -74,7 +74,21 @@ static void a_batch_is_its_threads_entries_in_order(void **state)
     assert_int_equal(run.space, 3);
     assert_int_equal(run.time, 1000);
     page_log_taken(&logs[0]);
-    assert_null(page_log_earliest(all, CPUS));
+    assert_null(page_log_earliest(all, CPUS, UINT64_MAX));
+}
+
+static void batches_that_end_later_wait(void **state)
+{
+    (void)state;
+    append(&logs[0], 100, 3);
+    page_log_end_batch(&logs[0], 7, 3, 1000);
+    append(&logs[1], 200, 3);
+    page_log_end_batch(&logs[1], 8, 3, 1001);
+    assert_null(page_log_earliest(all, CPUS, 999));
+    assert_ptr_equal(page_log_earliest(all, CPUS, 1000), &logs[0]);
+    page_log_taken(&logs[0]);
+    assert_null(page_log_earliest(all, CPUS, 1000));
+    assert_ptr_equal(page_log_earliest(all, CPUS, 1001), &logs[1]);
 }
 
 static void a_batch_across_the_rings_end_comes_in_two_parts(void **state)
@@ -174,7 +188,7 @@ static void threads_that_move_stay_in_order(void **state)
             append(&logs[c], logged[t], 8);
             logged[t] += 8;
         } else if (action == 3) {
-            for (unsigned n = seed >> 50 & 7; n && (l = page_log_earliest(all, CPUS)); n--) {
+            for (unsigned n = seed >> 50 & 7; n && (l = page_log_earliest(all, CPUS, UINT64_MAX)); n--) {
                 page_log_next(l, &run);
                 for (unsigned part = 0; part < 2; part++)
                     for (size_t i = 0; i < run.count[part]; i++)
@@ -192,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_batch_is_its_threads_entries_in_order, make, unmake),
+        cmocka_unit_test_setup_teardown(batches_that_end_later_wait, make, unmake),
         cmocka_unit_test_setup_teardown(a_batch_across_the_rings_end_comes_in_two_parts, make, unmake),
         cmocka_unit_test_setup_teardown(there_is_room_until_it_is_full_of_entries_or_batches, make, unmake),
         cmocka_unit_test(what_hardware_has_lost_begins_at_none),

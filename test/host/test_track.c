@@ -24,6 +24,7 @@ static struct scenario {
     uint64_t tracker, short_only, permille;
     unsigned steps, lives, cost; /* cost: ticks that a sink takes for an entry */
     bool record;
+    bool echo;  /* whatever is delivered is logged once more meanwhile */
     bool quiet; /* nothing goes away, and what is watched does not change */
 } now;
 
@@ -114,7 +115,11 @@ static void hear(struct space *s, const struct page_run *run)
             entries++;
             if (now.tracker == SAMPLED)
                 expect_in_order(p, (uint32_t)page);
+            if (now.echo)
+                path_note(s->number, (entry & PAGE_ENTRY_PAGE) << PAGE_SHIFT, false);
         }
+    if (now.echo)
+        path_flush();
     host_ticks += now.cost * (run->count[0] + run->count[1]);
 }
 
@@ -401,6 +406,24 @@ static void a_page_used_between_any_two_scans_is_reported_after_each(void **stat
         in_child(&(struct scenario){.name = "scan", .tracker = SCAN}, play_scan, from);
 }
 
+static void play_echo(uint64_t from)
+{
+    alarm(20);
+    start(from);
+    begin(&processes[0]);
+    fibers_run();
+    INSIST(entries);
+}
+
+static void a_delivery_ends_though_more_is_logged_meanwhile(void **state)
+{
+    (void)state;
+    in_child(
+        &(struct scenario){
+            .name = "echo", .tracker = PATH, .steps = 300, .lives = 1, .cost = 10, .echo = true},
+        play_echo, 1);
+}
+
 /* ---- Records ---- */
 
 static void expect_header(const struct page_trace_header *h)
@@ -546,6 +569,7 @@ int main(void)
         cmocka_unit_test(what_is_watched_changes_at_any_moment),
         cmocka_unit_test(tracking_costs_what_it_may),
         cmocka_unit_test(a_page_used_between_any_two_scans_is_reported_after_each),
+        cmocka_unit_test(a_delivery_ends_though_more_is_logged_meanwhile),
         cmocka_unit_test(what_is_delivered_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

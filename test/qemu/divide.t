@@ -2,6 +2,12 @@
 # Memory divided among pools: two loops that both fit half are both starved by even parts; one that gets all it needs is not.
 . "${0%/*}/lib.sh"
 
+within() { # NUMBER LOW HIGH WHAT
+	r=0
+	[ "${1:--1}" -ge "$2" ] && [ "$1" -le "$3" ] || r=1
+	result $r "$4 ($1, from $2 to $3)"
+}
+
 loop="memstat regions=0 -- cg rounds=2"
 waits= # for pages to be read, of both
 for goal in even throughput fairness; do
@@ -43,4 +49,15 @@ for heavy in 1 2; do
 	awk -v heavy=$heavy '{ of[1] = $1; of[2] = $2 } END { exit !(NR >= 2 && of[heavy] * 4 > of[3 - heavy] * 5) }' "$work/plans" || r=1
 	result $r "mem.weight: the heavier of two has more, given to number $heavy: $(tr '\n' ',' <"$work/plans")"
 done
+
+# Of a program that the page access buffer holds whole nothing is logged: its 500 pages are known as hot all the same.  One that it does not hold has few of them.
+hot() {
+	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "swap=ram disk.ram=32M mem.user=8M mem.pab=$1 mem.track=always mem.epoch_ms=50 mem.goal=throughput -- memstat regions=0 -- sp mb=2 rounds=4"
+	sed -n 's/^    hot: \([0-9]*\) KB are used all the time$/\1/p' "$console"
+}
+within "$(hot 1024)" 1900 2060 "pages that stay in the page access buffer are known"
+within "$(hot 128)" 0 400 "... and others are not taken for them"
+
+boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=4700K mem.pab=1024 mem.track=always mem.epoch_ms=50 mem.goal=throughput -- warehouse warehouses=1 threads=1 scale=12 ms=2400 & memstat regions=0 -- sp mb=2 rounds=32"
+within "$(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")" 0 700 "such a program keeps its memory beside one that wants all: it seldom waits"
 done_testing

@@ -222,8 +222,9 @@ within "$(head_of time all)" 1 "$(awk "BEGIN { print $ms * 1000000 }")" "... no 
 section_says "^hpmrec: ratio, .* sampling took [0-9.]+ % of the busy time$" "... and it is known what it cost"
 section 2
 adds_up entries:u
+# By the host's time an interrupt may come in either function, which is an entry, too.
 within "$(awk '$5 == "three_calls" { print $3 }' "$work/section")" 900 902 "... every system call of one function is seen"
-within "$(awk '$5 == "one_call" { print $3 }' "$work/section")" 300 300 "... and of another"
+within "$(awk '$5 == "one_call" { print $3 }' "$work/section")" 300 302 "... and of another"
 section 4
 within "$(sed -n 's/^hpmtop: [0-9.]* ms, \([0-9.]*\) of 2 CPUs busy, sampling took [0-9.]* % of that .*/\1/p' "$work/section")" 0.01 2 \
 	"... hpmtop shows how busy CPUs are"
