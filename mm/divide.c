@@ -3,6 +3,8 @@
  * target: so many frames it keeps when memory is short.  A pool may have more as long as nobody misses them.
  *
  * A curve is of the policy its pool replaces by: MRU's own, LRU's for all that follow recency, and for the chooser whichever misses less.
+ * Pages that are used all the time are in no curve (mm/hot.c).  How often they are used is seen from how many are used again in a small part of
+ * an epoch.
  * Pools are known here by their address from one look to the next only: one that has ended meanwhile is not told.
  */
 #include "mm/divide.h"
@@ -19,6 +21,7 @@
 #define MOVED_PART    8  /* of memory, in an epoch, at most */
 #define LASTS         64 /* epochs in which moving pages must have paid; so much is remembered at most */
 #define ENOUGH        4  /* accesses to a page, of which memory has so many: no more are remembered    */
+#define SOON_PART     32 /* of an epoch, in which hot pages are used again */
 #define WORTH_PART    8  /* of what a pool has, for people: what it would gain by so much, or lose */
 #define GAIN_PERMILLE 20 /* that a new plan must bring      */
 
@@ -94,15 +97,23 @@ static void look_back_locked(struct pool *p, struct past *past)
 }
 
 /*
- * Misses with so many pages, where `hot` ones are not in the curve since they are used all the time: they stay in memory, and the others have
- * the rest.  Of hot ones that have no room each is used once in an epoch at least, and as often as others are on the whole.
+ * Misses with so many pages, where `hot` ones are not in the curve since they are used all the time, so often in all: they stay in memory, and
+ * the others have the rest.
  */
-static uint64_t misses_beside(const struct space *s, uint32_t hot, uint32_t pages)
+static uint64_t misses_beside(const struct space *s, uint32_t hot, uint64_t uses, uint32_t pages)
 {
     if (pages >= hot)
         return misses_with(s, pages - hot);
-    uint64_t others = misses_with(s, 0);
-    return others + (hot - pages) * MAX(others / hot, (uint64_t)1);
+    return misses_with(s, 0) + (hot - pages) * (uses / hot);
+}
+
+/* How often hot pages were used, if so many were in the last part of an epoch: each once at least, and as often as others are on the whole. */
+static uint64_t uses_of(const struct space *s, const struct past *past, uint32_t soon)
+{
+    uint64_t worked_us = past->sum.over > 0 ? (uint64_t)past->sum.over : 0;
+    uint64_t uses = soon * worked_us * SOON_PART / (track_epoch_ms * 1000);
+
+    return MIN(MAX(MAX(uses, past->hot), misses_with(s, 0)), (uint64_t)UINT32_MAX);
 }
 
 /* The curve of an epoch that has ended since the last look is remembered. */
@@ -115,23 +126,36 @@ static void remember(struct space *s, struct past *past)
     if (!epochs || epochs == past->epochs)
         return;
     past->epochs = epochs;
-    past->hot = pool_hot_pages(s->pool, s);
+    uint32_t soon = pool_hot_pages(s->pool, s);
+    past->hot = MAX(past->hot, soon);
+    uint64_t uses = uses_of(s, past, soon);
     for (unsigned i = 0; i < SHARE_POINTS; i++) {
-        misses[i] = misses_beside(s, past->hot, i * d->spacing);
+        misses[i] = misses_beside(s, past->hot, uses, i * d->spacing);
         if (i)
             misses[i] = MIN(misses[i], misses[i - 1]);
     }
     share_past_add(&past->sum, misses, ENOUGH * (uint64_t)d->memory, LASTS * track_epoch_ms * 1000);
 }
 
+static struct past *past_if_own(const struct space *s)
+{
+    return s->pool && !s->pool->global ? past_of(s) : NULL;
+}
+
+static void ask(struct space *s, UNUSED void *arg)
+{
+    struct past *past = past_if_own(s);
+
+    if (past)
+        past->hot = pool_hot_pages(s->pool, s);
+}
+
 static void add(struct space *s, UNUSED void *arg)
 {
     struct division *d = division;
     struct pool *p = s->pool;
+    struct past *past = d->pools < SHARE_POOLS_MAX ? past_if_own(s) : NULL;
 
-    if (!p || p->global || d->pools == SHARE_POOLS_MAX)
-        return;
-    struct past *past = past_of(s);
     if (!past)
         return;
     past->seen = true;
@@ -271,10 +295,15 @@ static void forget_ended(void)
 
 static void divide_for_ever(UNUSED void *arg)
 {
+    const uint64_t epoch_ns = track_epoch_ms * NS_PER_MS, soon_ns = epoch_ns / SOON_PART;
+
     for (;;) {
-        sched_sleep_until(arch_clock_ns() + track_epoch_ms * NS_PER_MS);
+        sched_sleep_until(arch_clock_ns() + epoch_ns - soon_ns);
         division->memory = pools_memory();
         division->spacing = MAX((division->memory + SHARE_POINTS - 2) / (SHARE_POINTS - 1), 1u);
+        track_deliver();
+        track_each_curve(ask, NULL);
+        sched_sleep_until(arch_clock_ns() + soon_ns);
         division->pools = 0;
         division->faults = division->waited_us = 0;
         division->now_ns = arch_clock_ns();
