@@ -128,9 +128,13 @@ static void remember(struct space *s, struct past *past)
     past->epochs = epochs;
     uint32_t soon = pool_hot_pages(s->pool, s);
     past->hot = MAX(past->hot, soon);
-    uint64_t uses = uses_of(s, past, soon);
+    uint64_t uses = uses_of(s, past, soon), first = track_curve_first_uses(s), begun = track_curve_pages(s);
     for (unsigned i = 0; i < SHARE_POINTS; i++) {
-        misses[i] = misses_beside(s, past->hot, uses, i * d->spacing);
+        uint32_t pages = i * d->spacing;
+        misses[i] = misses_beside(s, past->hot, uses, pages);
+        /* What a program begins with it is taken to use again, all of it before any of it. */
+        if (first && pages < begun)
+            misses[i] = MAX(misses[i], misses_with(s, pages) + first);
         if (i)
             misses[i] = MIN(misses[i], misses[i - 1]);
     }

@@ -30,7 +30,7 @@ uint32_t pool_hot_pages(struct pool *p, struct space *s)
     uint32_t hot = 0, capacity = __atomic_load_n(&p->capacity, __ATOMIC_RELAXED);
     uint32_t step = (capacity + IN_ALL - 1) / IN_ALL | 1; /* odd: hot pages may be every other one */
     unsigned shift = track_curve_shift(s);
-    bool all_logged = track_curve_begins(s);
+    bool all_logged = track_curve_first_uses(s);
 
     for (uint32_t from = 0; from < capacity; from += AT_ONCE * step) {
         unsigned n = mapped(p, s, from, step, page);

@@ -34,8 +34,10 @@ uint32_t track_curve_epochs(struct space *s);
 /* How often s, which has this curve, would have missed in an epoch with so many pages; scaled up where pages are sampled.  Not while it
  * is delivered. */
 uint64_t track_curve_misses(const struct space *s, enum mrc_policy policy, uint32_t pages);
-/* Were most accesses of the last epoch first uses?  Then pages may be hot from now on that were logged in it.  Not while it is delivered. */
-bool track_curve_begins(const struct space *s);
+/* First uses of pages in the last epoch, if they were most of its accesses, else 0; and the pages that the curve knows.  Not while it is
+ * delivered. */
+uint64_t track_curve_first_uses(const struct space *s);
+uint64_t track_curve_pages(const struct space *s);
 /* Has its curve seen the page in this epoch, or the one before?  It knows one page of 2^shift.  Not while it is delivered. */
 bool track_curve_tells(const struct space *s, uint64_t page);
 unsigned track_curve_shift(const struct space *s);

@@ -220,9 +220,17 @@ uint64_t track_curve_misses(const struct space *s, enum mrc_policy policy, uint3
     return mrc_misses(c->mrc, policy, pages >> c->shift) << c->shift;
 }
 
-bool track_curve_begins(const struct space *s)
+uint64_t track_curve_pages(const struct space *s)
 {
-    return 2 * mrc_cold(s->curve->mrc) >= mrc_accesses(s->curve->mrc) && mrc_cold(s->curve->mrc);
+    return (uint64_t)mrc_pages(s->curve->mrc) << s->curve->shift;
+}
+
+uint64_t track_curve_first_uses(const struct space *s)
+{
+    const struct curve *c = s->curve;
+    uint64_t first = mrc_cold(c->mrc);
+
+    return 2 * first >= mrc_accesses(c->mrc) ? first << c->shift : 0;
 }
 
 bool track_curve_tells(const struct space *s, uint64_t page)
