@@ -8,6 +8,7 @@
  * Pools are known here by their address from one look to the next only: one that has ended meanwhile is not told.
  */
 #include "mm/divide.h"
+#include "hpm/hpm.h"
 #include "kernel/printf.h"
 #include "kernel/telemetry/telemetry.h"
 #include "mm/memory_args.h"
@@ -21,6 +22,7 @@
 #define MOVED_PART    8  /* of memory, in an epoch, at most */
 #define LASTS         64 /* epochs in which moving pages must have paid; so much is remembered at most */
 #define ENOUGH        4  /* accesses to a page, of which memory has so many: no more are remembered    */
+#define FADES         8  /* looks in which pace is forgotten */
 #define SOON_PART     32 /* of an epoch, in which hot pages are used again */
 #define WORTH_PART    8  /* of what a pool has, for people: what it would gain by so much, or lose */
 #define GAIN_PERMILLE 20 /* that a new plan must bring      */
@@ -29,9 +31,13 @@
 struct past {
     struct pool *of; /* as of the last look; NULL: nobody's */
     uint32_t pid, epochs, spacing;
-    uint64_t waited_us; /* between the last two looks */
-    bool seen;          /* in this look */
-    uint32_t hot;       /* pages, at the last epoch's end */
+    uint64_t waited_us;    /* between the last two looks */
+    uint64_t epoch_us;     /* so long was that */
+    uint64_t instructions; /* by then                        */
+    uint64_t executed;     /* of those, fading               */
+    int64_t worked_us;     /* meanwhile, fading              */
+    bool seen;             /* in this look                   */
+    uint32_t hot, asked;   /* hot pages: in the last epoch; since the last look */
     struct share_past sum;
 };
 
@@ -47,6 +53,13 @@ static struct division {
     struct share_pool pool[SHARE_POOLS_MAX];
     struct share room;
 } * division; /* the thread's own */
+
+static uint64_t (*instructions_of)(uint32_t pid);
+
+void divide_counts(uint64_t (*instructions)(uint32_t pid))
+{
+    instructions_of = instructions;
+}
 
 bool divide_looks_at_mru(const struct pool *p)
 {
@@ -87,6 +100,7 @@ static void look_back_locked(struct pool *p, struct past *past)
     struct division *d = division;
     int64_t epoch_us = (int64_t)((d->now_ns - MIN(p->judged_at_ns, d->now_ns)) / 1000);
 
+    past->epoch_us = (uint64_t)epoch_us;
     past->waited_us = (p->held_up_ns - p->judged_ns) / 1000;
     past->sum.over = MAX(past->sum.over + epoch_us - (int64_t)past->waited_us, -epoch_us);
     d->faults += p->stats.major_faults - p->judged_faults;
@@ -127,7 +141,7 @@ static void remember(struct space *s, struct past *past)
         return;
     past->epochs = epochs;
     uint32_t soon = pool_hot_pages(s->pool, s);
-    past->hot = MAX(past->hot, soon);
+    past->hot = MAX(past->asked, soon);
     uint64_t uses = uses_of(s, past, soon), first = track_curve_first_uses(s), begun = track_curve_pages(s);
     for (unsigned i = 0; i < SHARE_POINTS; i++) {
         uint32_t pages = i * d->spacing;
@@ -151,7 +165,7 @@ static void ask(struct space *s, UNUSED void *arg)
     struct past *past = past_if_own(s);
 
     if (past)
-        past->hot = pool_hot_pages(s->pool, s);
+        past->asked = pool_hot_pages(s->pool, s);
 }
 
 static void add(struct space *s, UNUSED void *arg)
@@ -190,6 +204,7 @@ static struct pool_division worth_of(struct share_pool *s)
     uint32_t step = MAX(s->planned / WORTH_PART, 1u);
 
     s->weight = 1;
+    s->value = 0;
     return (struct pool_division){
         .goal = share_goal_names[memory_goal - 1],
         .step = step,
@@ -259,6 +274,36 @@ static void say_error(int error)
     d->error = error;
 }
 
+/* Instructions in a ms of work; 0: not known.  Waits are counted when they end, so that an epoch may have less work than none. */
+static uint64_t pace_of(struct past *past)
+{
+    uint64_t now = instructions_of(past->pid), before = past->instructions;
+
+    past->instructions = now;
+    if (!before || now < before)
+        return 0;
+    past->executed += now - before - past->executed / FADES;
+    past->worked_us += (int64_t)past->epoch_us - (int64_t)past->waited_us - past->worked_us / FADES;
+    if (past->worked_us < (int64_t)(past->epoch_us / FADES))
+        return 0;
+    return past->executed * 1000 / (uint64_t)past->worked_us;
+}
+
+/* Throughput is of instructions: what a pool's speed is worth, by the fastest's. */
+static void value(void)
+{
+    struct division *d = division;
+    uint64_t pace[SHARE_POOLS_MAX], most = 1;
+
+    hpm_update(0);
+    for (unsigned i = 0; i < d->pools; i++) {
+        pace[i] = pace_of(d->of[i]);
+        most = MAX(most, pace[i]);
+    }
+    for (unsigned i = 0; i < d->pools; i++)
+        d->pool[i].value = pace[i] ? (uint32_t)MAX(pace[i] * SHARE_VALUE_MAX / most, (uint64_t)1) : 0;
+}
+
 static void divide(void)
 {
     struct division *d = division;
@@ -277,6 +322,7 @@ static void divide(void)
         d->pool[i].fault_time = d->fault_us;
     if (!d->pools)
         return;
+    value();
     int error = share_epoch(&d->room, &config, d->pool, d->pools, d->memory, &report);
     say_error(error);
     if (error)

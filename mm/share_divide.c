@@ -53,7 +53,10 @@ uint64_t share_cost(const struct share_pool *p, uint32_t pages)
 {
     uint64_t misses = share_misses(p, pages), time = time_of(p, misses);
 
-    return (p->fault_time ? (time - p->work) * MILLION / time : misses) * p->weight;
+    if (!p->fault_time)
+        return misses * p->weight;
+    return (time - p->work) * MILLION / time * p->weight * (p->value ? p->value : SHARE_VALUE_MAX) /
+           SHARE_VALUE_MAX;
 }
 
 /* The fewest pages, from..to, with which one of share.h's measures of the pool is not above the level; to + 1 where there are none. */
@@ -76,7 +79,8 @@ static uint32_t pages_for(const struct share_pool *p,
 static int check_pool(const struct share_pool *p)
 {
     if (p->weight < 1 || p->weight > SHARE_WEIGHT_MAX || p->work < 1 || p->work > SHARE_WORK_MAX ||
-        p->fault_time > SHARE_WORK_MAX || p->low > p->high || p->high > SHARE_MISSES_MAX)
+        p->fault_time > SHARE_WORK_MAX || p->low > p->high || p->high > SHARE_MISSES_MAX ||
+        p->value > SHARE_VALUE_MAX)
         return -EINVAL;
     if (p->points && (p->spacing < 1 || p->seen < SHARE_SEEN_UNKNOWN || p->misses[0] > SHARE_MISSES_MAX))
         return -EINVAL;

@@ -63,6 +63,21 @@ static void a_weight_counts_as_so_many_misses(void **state)
     assert_int_equal(f->share.best[0], 96);
 }
 
+static void speed_that_is_worth_more_is_kept(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned worth_more = 0; worth_more < 2; worth_more++) {
+        for (unsigned i = 0; i < 2; i++) {
+            make_loop(f, i, 64, 5000); /* only one of them has room */
+            f->pool[i].fault_time = 1000;
+            f->pool[i].value = i == worth_more ? 0 : SHARE_VALUE_MAX / 2;
+        }
+        divide(f, 96);
+        assert_in_range(f->share.best[worth_more], 64, 96);
+    }
+}
+
 static void what_a_miss_costs_counts_by_how_much_a_program_is_slowed(void **state)
 {
     struct fixture *f = *state;
@@ -307,6 +322,7 @@ int main(void)
         TEST(a_loop_gets_all_its_pages_or_none),
         TEST(a_step_that_ends_behind_the_cliff_leaves_pages_to_others),
         TEST(a_weight_counts_as_so_many_misses),
+        TEST(speed_that_is_worth_more_is_kept),
         TEST(what_a_miss_costs_counts_by_how_much_a_program_is_slowed),
         TEST(no_division_in_steps_costs_less),
         TEST(fairness_finds_the_lowest_rate_all_can_have),

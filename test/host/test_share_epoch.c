@@ -305,6 +305,8 @@ static void numbers_out_of_range_are_refused(void **state)
     REFUSED(-EINVAL);
     f->pool[0].weight = SHARE_WEIGHT_MAX + 1;
     REFUSED(-EINVAL);
+    f->pool[0].value = SHARE_VALUE_MAX + 1;
+    REFUSED(-EINVAL);
     f->pool[0].work = 0;
     REFUSED(-EINVAL);
     f->pool[0].work = SHARE_WORK_MAX + 1;
