@@ -8,7 +8,6 @@
  * Pools are known here by their address from one look to the next only: one that has ended meanwhile is not told.
  */
 #include "mm/divide.h"
-#include "hpm/hpm.h"
 #include "kernel/printf.h"
 #include "kernel/telemetry/telemetry.h"
 #include "mm/memory_args.h"
@@ -295,7 +294,6 @@ static void value(void)
     struct division *d = division;
     uint64_t pace[SHARE_POOLS_MAX], most = 1;
 
-    hpm_update(0);
     for (unsigned i = 0; i < d->pools; i++) {
         pace[i] = pace_of(d->of[i]);
         most = MAX(most, pace[i]);

@@ -228,6 +228,7 @@ uint64_t process_instructions(uint32_t pid)
 
     if (!p)
         return 0;
+    hpm_update(pid);
     process_hpm(p, &counts);
     process_look_end(p);
     return counts.instructions;
