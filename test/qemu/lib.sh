@@ -54,7 +54,7 @@ result() { # STATUS WHAT
 		echo "# not ok: $2" >&2
 		echo "# booted:$booted" >&2
 		grep -A 14 '^panic' "$console" | sed 's/^/#   /' >&2 || :
-		tail -n "${TAIL:-25}" "$console" | sed 's/^/#   /' >&2
+		uniq "$console" | tail -n "${TAIL:-25}" | sed 's/^/#   /' >&2
 		sed 's/^/#   /' "$work/stderr" >&2
 	fi
 }
