@@ -2,12 +2,6 @@
 # Memory divided among pools: two loops that both fit half are both starved by even parts; one that gets all it needs is not.
 . "${0%/*}/lib.sh"
 
-within() { # NUMBER LOW HIGH WHAT
-	r=0
-	[ "${1:--1}" -ge "$2" ] && [ "$1" -le "$3" ] || r=1
-	result $r "$4 ($1, from $2 to $3)"
-}
-
 loop="memstat regions=0 -- cg rounds=2"
 waits= # for pages to be read, of both
 for goal in even throughput fairness; do

@@ -12,11 +12,6 @@ share() {
 		on && $2 == "%" { name = $5; gsub(",", "", $4); if (name == row) is += $4; if (name ~ /^(three_parts|one_part)$/) all += $4 }
 		END { printf "%.1f", all ? is * 100 / all : 0 }' "$work/section"
 }
-within() { # NUMBER LOW HIGH WHAT
-	r=0
-	awk -v n="$1" -v low="$2" -v high="$3" 'BEGIN { exit !(n >= low && n <= high) }' || r=1
-	result $r "$4 ($1, from $2 to $3)"
-}
 # head CRITERION FIELD: taken, lost, mean or all of the section's line about a criterion
 head_of() {
 	awk -v wanted="$1" -v field="$2" '/^hpmrec: / && $2 == wanted ":" { gsub(",", "")

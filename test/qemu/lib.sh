@@ -75,6 +75,11 @@ says_not() {
 	! grep -Eq -- "$1" "$console" || r=1
 	result $r "$2"
 }
+within() { # NUMBER LOW HIGH WHAT; no number is not within
+	r=0
+	awk -v n="$1" -v low="$2" -v high="$3" 'BEGIN { exit !(n != "" && n >= low && n <= high) }' || r=1
+	result $r "$4 ($1, from $2 to $3)"
+}
 # The TAP lines a program in the guest printed become ours.
 guest_tap() {
 	grep -E '^(not )?ok [0-9]+' "$console" >"$work/tap" || :
