@@ -8,7 +8,7 @@
     quick=1          programs of 2 to 4 MiB; without it of 48 MiB, a tenth of whose pages the page access buffer holds
     seeds=N          seeds 1 to N of what draws: the chooser, and with several CPUs the machine; figures are medians
     parts=LIST       of policy, pools, prefetch, disk, virtio, pab, track, host; all
-    apps=LIST  policies=LIST  percents=LIST    of parts policy and prefetch, apps of pab, too; see below
+    apps=LIST  policies=LIST  percents=LIST    of parts policy and prefetch; apps of pab, percents of pools, too; see below
     resume=1         what has been run before, with the same kernel, machine and arguments, is not run again
     latency=N  page=N                          of the disk, in cycles; page: a page's time on its channel, 0: no time
     jobs=N           simulations at a time
@@ -163,7 +163,7 @@ def part_pools(bench):
         return {"pools_gain": None}
     pages = sum(a["first"] for a in alone)
     jobs = []
-    for percent in o.set["pools_percents"].split():
+    for percent in (o.given_percents or o.set["pools_percents"]).split():
         for goal in o.set["goals"].get(percent, o.set["goals"][""]).split():
             how = "mem.pool=global" if goal == "global" else f"mem.goal={goal}"
             own = f"mem.rate={RATE}" if goal == "service" else ""
