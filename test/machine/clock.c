@@ -29,6 +29,8 @@ enum { SLOT_KICK = 16, SLOT_HANDLE_INTERRUPT = 23, SLOT_GET_CLOCK, SLOT_SET_CLOC
  * before a jump that far the host's time passes, too, this much more slowly, so that there is an answer first. */
 #define SLOWER       100
 #define PATIENCE_MIN (20 * NS_PER_US)
+/* The host's disks can take seconds.  Once in so much of the guest's time it does not go on before they have answered. */
+#define DISKS_NS (10 * NS_PER_MS)
 
 #define MAIN_LOOP_NS (10 * NS_PER_MS) /* what QEMU's main loop waits longer than its timers ask for */
 
@@ -132,6 +134,11 @@ static bool nobody_can_run(void)
     return machine.running;
 }
 
+static bool all_wait(void)
+{
+    return nobody_can_run() && qemu.all_idle();
+}
+
 /* How long to wait before the machine's time may jump there: nothing if that was done, and nobody has run since. */
 static uint64_t patience_ns(uint64_t deadline)
 {
@@ -146,6 +153,18 @@ static uint64_t patience_ns(uint64_t deadline)
     return ns;
 }
 
+/* Whether all still wait when disks that have not been waited for lately have answered.  Big lock held. */
+static bool disks_answered(uint64_t deadline)
+{
+    static uint64_t answered; /* up to this time of the machine's */
+
+    if (deadline < answered + (DISKS_NS << CYCLE_SHIFT))
+        return true;
+    qemu.drain_disks();
+    answered = machine.time;
+    return all_wait();
+}
+
 /* Skips to the next timer.  0, or how long to wait before it is tried again: there is none, or something woke up, or it is
  * far. */
 static uint64_t skip(void)
@@ -153,9 +172,11 @@ static uint64_t skip(void)
     uint64_t deadline = NEVER, wait;
 
     qemu.lock(__FILE__, __LINE__);
-    if (nobody_can_run() && qemu.all_idle())
+    if (all_wait())
         deadline = clock_deadline();
     wait = deadline == NEVER ? IDLE_RETRY_NS : patience_ns(deadline);
+    if (!wait && !disks_answered(deadline))
+        wait = IDLE_RETRY_NS;
     if (!wait) {
         machine.time = MAX(machine.time, deadline);
         run_due();

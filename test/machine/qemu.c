@@ -20,6 +20,7 @@ static const struct {
     {"bql_unlock", &qemu.unlock},
     {"bql_locked", &qemu.locked},
     {"all_cpu_threads_idle", &qemu.all_idle},
+    {"bdrv_drain_all", &qemu.drain_disks},
     {"rcu_register_thread", &qemu.rcu_register},
     {"main_loop_poll_add_notifier", &qemu.watch_main_loop},
     {"qemu_get_cpu", &qemu.cpu},

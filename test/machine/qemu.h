@@ -97,6 +97,7 @@ struct qemu_internals {
     void (*unlock)(void);
     bool (*locked)(void);   /* by this thread */
     bool (*all_idle)(void); /* big lock held */
+    void (*drain_disks)(void); /* returns when no disk has a request left; big lock held */
     void (*rcu_register)(void);
     void (*watch_main_loop)(struct qemu_notifier *); /* big lock held */
     void *(*cpu)(int index);

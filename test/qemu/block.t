@@ -19,6 +19,7 @@ says "^disk: vda: virtio at [0-9a-f:.]+, 16384 KB\$" "a line says which disk the
 says "^# vda: .* errors none\$" "... and nothing goes wrong"
 good "virtio, eight CPUs" smp=8 drive="$image" timeout=200 --
 good "virtio on the simulated machine" machine=openpower720 drive="$image" timeout=300 --
+good "virtio on the simulated machine, the host's disk takes seconds" machine=openpower720 drive="$image,throttling.bps-total=8000" timeout=300 --
 good "the simulated machine's disk" machine=openpower720 plugin=disk=16M timeout=300 --
 says "^disk: model: in model time, 1000000 cycles and 4096 a page, 16384 KB\$" "a line says what it takes"
 r=0
