@@ -3,13 +3,13 @@
  * target: so many frames it keeps when memory is short.  A pool may have more as long as nobody misses them.
  *
  * A curve is of the policy its pool replaces by: MRU's own, LRU's for all that follow recency, and for the chooser whichever misses less.
- * Pages that are used all the time are in no curve (mm/hot.c).  How often they are used is seen from how many are used again in a small part of
- * an epoch.
+ * Pages that are used all the time are in no curve: they are asked for (mm/hot.c), and what a program needs is reckoned from both (mm/demand.h).
  * Pools are known here by their address from one look to the next only: one that has ended meanwhile is not told.
  */
 #include "mm/divide.h"
 #include "kernel/printf.h"
 #include "kernel/telemetry/telemetry.h"
+#include "mm/demand.h"
 #include "mm/memory_args.h"
 #include "mm/pool.h"
 #include "mm/reclaim.h"
@@ -21,7 +21,6 @@
 #define MOVED_PART    8  /* of memory, in an epoch, at most */
 #define LASTS         64 /* epochs in which moving pages must have paid; so much is remembered at most */
 #define ENOUGH        4  /* accesses to a page, of which memory has so many: no more are remembered    */
-#define FADES         8  /* looks in which pace is forgotten */
 #define SOON_PART     32 /* of an epoch, in which hot pages are used again */
 #define WORTH_PART    8  /* of what a pool has, for people: what it would gain by so much, or lose */
 #define GAIN_PERMILLE 20 /* that a new plan must bring      */
@@ -30,14 +29,9 @@
 struct past {
     struct pool *of; /* as of the last look; NULL: nobody's */
     uint32_t pid, epochs, spacing;
-    uint64_t waited_us;    /* between the last two looks */
-    uint64_t epoch_us;     /* so long was that */
-    uint64_t instructions; /* by then                        */
-    uint64_t executed;     /* of those, fading               */
-    int64_t worked_us;     /* meanwhile, fading              */
-    bool seen;             /* in this look                   */
-    uint32_t hot, asked;   /* hot pages: in the last epoch; since the last look */
-    struct share_past sum;
+    uint64_t waited_us; /* between the last two looks */
+    bool seen;          /* in this look               */
+    struct demand demand;
 };
 
 static struct division {
@@ -51,7 +45,8 @@ static struct division {
     struct past *of[SHARE_POOLS_MAX];
     struct share_pool pool[SHARE_POOLS_MAX];
     struct share room;
-} * division; /* the thread's own */
+    char plan[SHARE_POOLS_MAX * sizeof("4294967295:4294967295")]; /* for people to read */
+} * division;                                                     /* the thread's own */
 
 static uint64_t (*instructions_of)(uint32_t pid);
 
@@ -65,8 +60,9 @@ bool divide_looks_at_mru(const struct pool *p)
     return memory_goal && (p->ops == &replace_chooser || p->ops == &replace_mru);
 }
 
-static uint64_t misses_with(const struct space *s, uint32_t pages)
+static uint64_t misses_with(const void *space, uint32_t pages)
 {
+    const struct space *s = space;
     uint64_t lru = track_curve_misses(s, MRC_LRU, pages);
 
     if (!divide_looks_at_mru(s->pool))
@@ -94,14 +90,13 @@ static struct past *past_of(const struct space *s)
 }
 
 /* The time since the last look or since the pool began, in which its threads worked, or any of them waited for a page.  [P] held. */
-static void look_back_locked(struct pool *p, struct past *past)
+static void look_back_locked(struct pool *p, struct past *past, uint64_t instructions)
 {
     struct division *d = division;
-    int64_t epoch_us = (int64_t)((d->now_ns - MIN(p->judged_at_ns, d->now_ns)) / 1000);
 
-    past->epoch_us = (uint64_t)epoch_us;
     past->waited_us = (p->held_up_ns - p->judged_ns) / 1000;
-    past->sum.over = MAX(past->sum.over + epoch_us - (int64_t)past->waited_us, -epoch_us);
+    demand_passed(&past->demand, (d->now_ns - MIN(p->judged_at_ns, d->now_ns)) / 1000, past->waited_us,
+                  instructions);
     d->faults += p->stats.major_faults - p->judged_faults;
     d->waited_us += past->waited_us;
     p->judged_faults = p->stats.major_faults;
@@ -109,49 +104,25 @@ static void look_back_locked(struct pool *p, struct past *past)
     p->judged_at_ns = d->now_ns;
 }
 
-/*
- * Misses with so many pages, where `hot` ones are not in the curve since they are used all the time, so often in all: they stay in memory, and
- * the others have the rest.
- */
-static uint64_t misses_beside(const struct space *s, uint32_t hot, uint64_t uses, uint32_t pages)
-{
-    if (pages >= hot)
-        return misses_with(s, pages - hot);
-    return misses_with(s, 0) + (hot - pages) * (uses / hot);
-}
-
-/* How often hot pages were used, if so many were in the last part of an epoch: each once at least, and as often as others are on the whole. */
-static uint64_t uses_of(const struct space *s, const struct past *past, uint32_t soon)
-{
-    uint64_t worked_us = past->sum.over > 0 ? (uint64_t)past->sum.over : 0;
-    uint64_t uses = soon * worked_us * SOON_PART / (track_epoch_ms * 1000);
-
-    return MIN(MAX(MAX(uses, past->hot), misses_with(s, 0)), (uint64_t)UINT32_MAX);
-}
-
 /* The curve of an epoch that has ended since the last look is remembered. */
 static void remember(struct space *s, struct past *past)
 {
     const struct division *d = division;
+    const uint64_t epoch_us = track_epoch_ms * 1000;
     uint32_t epochs = track_curve_epochs(s);
-    uint64_t misses[SHARE_POINTS];
 
     if (!epochs || epochs == past->epochs)
         return;
     past->epochs = epochs;
-    uint32_t soon = pool_hot_pages(s->pool, s);
-    past->hot = MAX(past->asked, soon);
-    uint64_t uses = uses_of(s, past, soon), first = track_curve_first_uses(s), begun = track_curve_pages(s);
-    for (unsigned i = 0; i < SHARE_POINTS; i++) {
-        uint32_t pages = i * d->spacing;
-        misses[i] = misses_beside(s, past->hot, uses, pages);
-        /* What a program begins with it is taken to use again, all of it before any of it. */
-        if (first && pages < begun)
-            misses[i] = MAX(misses[i], misses_with(s, pages) + first);
-        if (i)
-            misses[i] = MIN(misses[i], misses[i - 1]);
-    }
-    share_past_add(&past->sum, misses, ENOUGH * (uint64_t)d->memory, LASTS * track_epoch_ms * 1000);
+    demand_add(&past->demand, &(struct demand_epoch){.misses = misses_with,
+                                                     .curve = s,
+                                                     .spacing = d->spacing,
+                                                     .hot = pool_hot_pages(s->pool, s),
+                                                     .soon_us = epoch_us / SOON_PART,
+                                                     .begins = track_curve_first_uses(s),
+                                                     .pages = track_curve_pages(s),
+                                                     .accesses = ENOUGH * (uint64_t)d->memory,
+                                                     .work = LASTS * epoch_us});
 }
 
 static struct past *past_if_own(const struct space *s)
@@ -164,7 +135,7 @@ static void ask(struct space *s, UNUSED void *arg)
     struct past *past = past_if_own(s);
 
     if (past)
-        past->asked = pool_hot_pages(s->pool, s);
+        demand_hot(&past->demand, pool_hot_pages(s->pool, s));
 }
 
 static void add(struct space *s, UNUSED void *arg)
@@ -176,17 +147,18 @@ static void add(struct space *s, UNUSED void *arg)
     if (!past)
         return;
     past->seen = true;
+    uint64_t instructions = instructions_of(past->pid);
     bool irq = spin_lock(&p->lock);
     uint32_t target = p->target, planned = p->planned, held = p->frames - p->leaving;
-    look_back_locked(p, past);
+    look_back_locked(p, past, instructions);
     spin_unlock(&p->lock, irq);
     remember(s, past);
     d->of[d->pools] = past;
     d->pool[d->pools++] = (struct share_pool){
-        .misses = past->sum.misses,
+        .misses = past->demand.misses,
         .points = past->epochs ? SHARE_POINTS : 0,
         .spacing = d->spacing,
-        .work = MIN(MAX(past->sum.work, (uint64_t)1), SHARE_WORK_MAX),
+        .work = MIN(MAX(past->demand.work, (uint64_t)1), SHARE_WORK_MAX),
         .seen = SHARE_SEEN_UNKNOWN,
         .minimum = MIN((uint32_t)PAGES_MIN, d->memory / SHARE_POOLS_MAX),
         .weight = p->weight,
@@ -221,6 +193,7 @@ static void record(unsigned i, uint32_t before, const struct pool_division *wort
                           &(struct telemetry_plan){.before = before,
                                                    .planned = s->planned,
                                                    .target = s->pages,
+                                                   .hot = worth->hot,
                                                    .waited_us = division->of[i]->waited_us,
                                                    .lost = worth->lost,
                                                    .step = worth->step,
@@ -236,7 +209,7 @@ static void tell(struct pool *p, UNUSED void *arg)
         if (d->of[i]->of != p)
             continue;
         struct pool_division worth = worth_of(&d->pool[i]);
-        worth.hot = d->of[i]->hot;
+        worth.hot = d->of[i]->demand.hot;
         bool irq = spin_lock(&p->lock);
         uint32_t before = p->planned;
         p->planned = d->pool[i].planned;
@@ -250,16 +223,17 @@ static void tell(struct pool *p, UNUSED void *arg)
 
 static void print(const struct share_report *report)
 {
-    const struct division *d = division;
+    struct division *d = division;
     uint64_t ms = arch_clock_ns() / NS_PER_MS;
+    size_t n = 0;
 
-    kprintf("memory: t=%llu.%03llu goal=%s pages=%u moved=%u cost=%llu best=%llu plan=",
-            (unsigned long long)ms / 1000, (unsigned long long)ms % 1000, share_goal_names[memory_goal - 1],
-            d->memory, report->moved, (unsigned long long)report->cost,
-            (unsigned long long)report->cost_best);
     for (unsigned i = 0; i < d->pools; i++)
-        kprintf("%s%u:%u", i ? "," : "", d->of[i]->pid, d->pool[i].planned);
-    kprintf("\n");
+        n += ksnprintf(&d->plan[n], sizeof(d->plan) - n, "%s%u:%u", i ? "," : "", d->of[i]->pid,
+                       d->pool[i].planned);
+    kprintf("memory: t=%llu.%03llu goal=%s pages=%u moved=%u cost=%llu best=%llu plan=%s\n",
+            (unsigned long long)ms / 1000, (unsigned long long)ms % 1000, share_goal_names[memory_goal - 1],
+            d->memory, report->moved, (unsigned long long)report->cost, (unsigned long long)report->cost_best,
+            d->plan);
 }
 
 /* Said when it begins, and not at every look. */
@@ -273,33 +247,18 @@ static void say_error(int error)
     d->error = error;
 }
 
-/* Instructions in a ms of work; 0: not known.  Waits are counted when they end, so that an epoch may have less work than none. */
-static uint64_t pace_of(struct past *past)
-{
-    uint64_t now = instructions_of(past->pid), before = past->instructions;
-
-    past->instructions = now;
-    if (!before || now < before)
-        return 0;
-    past->executed += now - before - past->executed / FADES;
-    past->worked_us += (int64_t)past->epoch_us - (int64_t)past->waited_us - past->worked_us / FADES;
-    if (past->worked_us < (int64_t)(past->epoch_us / FADES))
-        return 0;
-    return past->executed * 1000 / (uint64_t)past->worked_us;
-}
-
 /* Throughput is of instructions: what a pool's speed is worth, by the fastest's. */
 static void value(void)
 {
     struct division *d = division;
-    uint64_t pace[SHARE_POOLS_MAX], most = 1;
+    uint64_t most = 1;
 
-    for (unsigned i = 0; i < d->pools; i++) {
-        pace[i] = pace_of(d->of[i]);
-        most = MAX(most, pace[i]);
-    }
     for (unsigned i = 0; i < d->pools; i++)
-        d->pool[i].value = pace[i] ? (uint32_t)MAX(pace[i] * SHARE_VALUE_MAX / most, (uint64_t)1) : 0;
+        most = MAX(most, d->of[i]->demand.pace);
+    for (unsigned i = 0; i < d->pools; i++) {
+        uint64_t pace = d->of[i]->demand.pace;
+        d->pool[i].value = pace ? (uint32_t)MAX(pace * SHARE_VALUE_MAX / most, (uint64_t)1) : 0;
+    }
 }
 
 static void divide(void)

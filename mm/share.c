@@ -132,14 +132,3 @@ int share_epoch(struct share *s, const struct share_config *config, struct share
     report->moved = approach(config, pool, pools);
     return 0;
 }
-
-void share_past_add(struct share_past *p, const uint64_t *misses, uint64_t accesses, uint64_t work)
-{
-    unsigned shift = p->misses[0] > accesses || p->work > work;
-    uint64_t done = p->over > 0 ? (uint64_t)p->over : 0;
-
-    p->over -= (int64_t)done;
-    p->work = (p->work >> shift) + done;
-    for (unsigned i = 0; i < SHARE_POINTS; i++)
-        p->misses[i] = (p->misses[i] >> shift) + misses[i];
-}

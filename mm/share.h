@@ -17,8 +17,7 @@
  * A curve holds for the work that was done meanwhile.  Where that is time, and fault_time is known, the same work takes work + fault_time *
  * misses with other memory: a program that misses seldom is faster, and would miss more often in the same time.  Rates are misses
  * per million of that time, or of work.  A curve that foretells other misses than were seen is scaled to them.
- * A program that waits for most of its accesses makes few: an epoch of them says next to nothing of what it would do with more memory.  So curves
- * are remembered by accesses, not by time (struct share_past).
+ * What is known of a program over more than an epoch, mm/demand.h remembers.
  * Pure: memory comes from the caller, nothing is locked; one caller at a time for each struct.
  */
 #pragma once
@@ -28,7 +27,7 @@ enum {
     SHARE_POOLS_MAX = 64,
     SHARE_STEPS_MAX = 128,
     SHARE_WEIGHT_MAX = 64,
-    SHARE_POINTS = SHARE_STEPS_MAX + 1, /* of a curve in struct share_past */
+    SHARE_POINTS = SHARE_STEPS_MAX + 1, /* of a curve from no memory to all of it */
     SHARE_VALUE_MAX = 256,
     SHARE_SEEN_UNKNOWN = -1,
 };
@@ -98,16 +97,6 @@ int share_divide(struct share *s, const struct share_config *config, const struc
  */
 int share_epoch(struct share *s, const struct share_config *config, struct share_pool *pool, unsigned pools,
                 uint32_t memory, struct share_report *report);
-
-/* A pool's last accesses to pages used before: how many would have missed with 0, spacing, 2 * spacing, ... pages, and the work done from one
- * to the other. */
-struct share_past {
-    uint64_t misses[SHARE_POINTS], work;
-    int64_t
-        over; /* work since, which its caller adds; waits are counted when they end, so that an epoch may have less than none */
-};
-/* A curve of the accesses since the last one, not rising.  When there are more accesses or work than is enough, half of them are forgotten. */
-void share_past_add(struct share_past *p, const uint64_t *misses, uint64_t accesses, uint64_t work);
 
 /* Misses foretold with so many pages. */
 uint64_t share_misses(const struct share_pool *pool, uint32_t pages);

@@ -90,6 +90,7 @@ static inline void telemetry_mark(uint32_t tid, const char *label)
 struct telemetry_plan {
     uint32_t before, planned;      /* pages that the process was, and is, to have  */
     uint32_t target;               /* ... that it keeps on the way there           */
+    uint32_t hot;                  /* ... that are used all the time               */
     uint32_t step;                 /* ... by which it may have more, or less       */
     uint64_t waited_us;            /* it waited, since the last look               */
     uint64_t lost;                 /* millionths of its speed that it will lose to waiting */
@@ -98,7 +99,7 @@ struct telemetry_plan {
 static inline void telemetry_memory_plan(uint32_t pid, const char *goal, const struct telemetry_plan *p)
 {
     TELEMETRY_PUT(TELEMETRY_MEMORY, TRACE_MEMORY_PLAN, pid, ctf_text(goal), p->before, p->planned, p->target,
-                  p->waited_us, p->lost, p->step, p->lost_more, p->lost_less);
+                  p->hot, p->waited_us, p->lost, p->step, p->lost_more, p->lost_less);
 }
 static inline void telemetry_tracker_watch(uint32_t pid, const char *tracker, bool watched)
 {

@@ -43,7 +43,7 @@ SETTINGS = {
         "pab": 2048, "tlb": 128, "mem": "512M", "disk": "512M",
         "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube", "percents": {"": "25 40 55 70 85 100"},
         "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse", "prefetch_percents": "40 50 75",
-        "pools": ("warehouse warehouses=2 threads=1 scale=100 ms=60000", "sp mb=48 rounds=150"), "epoch_ms": 1000,
+        "pools": ("warehouse warehouses=1 threads=1 scale=100 ms=28000", "sp mb=24 rounds=16"), "epoch_ms": 500,
         "pools_percents": "30 45 60 75 90", "goals": GOALS,
         "disk_runs": (("lu-contiguous", "mem.policy=lru"), ("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=none"),
                       ("fft", "mem.prefetch=ppg")),

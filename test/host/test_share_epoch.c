@@ -1,4 +1,4 @@
-/* How plans are followed, epoch by epoch, and what is remembered from one to the next. */
+/* How plans are followed, epoch by epoch. */
 #include "test/host/dividing.h"
 
 static void epoch(struct fixture *f, uint32_t memory, struct share_report *report)
@@ -166,53 +166,6 @@ static void ends_of_ranges_do_not_wrap(void **state)
     }
 }
 
-static void the_past_is_of_accesses_and_not_of_epochs(void **state)
-{
-    struct share_past past = {0};
-    uint64_t misses[SHARE_POINTS] = {0};
-
-    (void)state;
-    /* One in a hundred of an epoch's 30 misses with 10 steps, which none of these epochs can tell from none. */
-    misses[0] = 30;
-    for (unsigned epoch = 0; epoch < 100; epoch++) {
-        misses[10] = epoch % 10 == 0 ? 3 : 0;
-        past.over += 100;
-        share_past_add(&past, misses, 10000, 1000000);
-    }
-    assert_int_equal(past.misses[0], 3000);
-    assert_int_equal(past.misses[10], 30);
-    assert_int_equal(past.work, 10000);
-    /* Many accesses make it forget in a few epochs, and so does much work without any. */
-    misses[0] = 20000;
-    misses[10] = 0;
-    for (unsigned epoch = 0; epoch < 6; epoch++)
-        share_past_add(&past, misses, 10000, 1000000);
-    assert_int_equal(past.misses[10], 0);
-    memset(misses, 0, sizeof misses);
-    for (unsigned epoch = 0; epoch < 24; epoch++) {
-        past.over += 500000;
-        share_past_add(&past, misses, 10000, 1000000);
-    }
-    assert_int_equal(past.misses[0], 0);
-    assert_in_range(past.work, 500000, 1500000);
-}
-
-/* A wait that began in the epoch before is counted in this one. */
-static void work_less_than_none_is_made_up_for(void **state)
-{
-    struct share_past past = {0};
-    uint64_t misses[SHARE_POINTS] = {1};
-
-    (void)state;
-    past.over = -300;
-    share_past_add(&past, misses, 100, 100000);
-    assert_int_equal(past.work, 0);
-    past.over += 1000;
-    share_past_add(&past, misses, 100, 100000);
-    assert_int_equal(past.work, 700);
-    assert_int_equal(past.over, 0);
-}
-
 static void new_pools_and_other_memory_are_planned_for_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -341,8 +294,6 @@ int main(void)
         TEST(the_dearest_moves_are_not_free),
         TEST(any_pages_that_pools_have_are_given_back),
         TEST(ends_of_ranges_do_not_wrap),
-        TEST(the_past_is_of_accesses_and_not_of_epochs),
-        TEST(work_less_than_none_is_made_up_for),
         TEST(new_pools_and_other_memory_are_planned_for_at_once),
         TEST(a_new_pool_has_its_equal_part_planned_before_it_has_a_curve),
         TEST(any_epochs_keep_the_sum_and_the_bound),

@@ -3,7 +3,7 @@
  * by epoch as mm/divide.c does it.  Rates and speeds are what the programs then have, not what was foretold.
  */
 #include "test/host/expect_panic.h"
-#include "mm/share.h"
+#include "mm/demand.h"
 
 enum {
     SHAPE = 17, /* points of a shape: of none to all of a program's pages */
@@ -47,7 +47,7 @@ struct world {
     struct share_config config;
     struct program program[PROGRAMS];
     struct share_pool pool[PROGRAMS];
-    struct share_past past[PROGRAMS];
+    struct demand demand[PROGRAMS];
     unsigned programs;
     uint32_t memory;
 };
@@ -94,6 +94,13 @@ static double rate(const struct program *p)
     return (double)p->misses * 1000000 / EPOCH_US;
 }
 
+static uint64_t misses_with(const void *program, uint32_t pages)
+{
+    const struct program *p = program;
+
+    return misses_in(p, p->worked_us, pages) / 1000000;
+}
+
 /* An epoch with the pages it holds; each miss brings one, if the pool is to have more.  Its curve is that of the work it has done. */
 static void run(struct world *w, unsigned i)
 {
@@ -103,11 +110,13 @@ static void run(struct world *w, unsigned i)
     p->held = MIN(p->held, target);
     p->worked_us = work_with(p, p->held);
     p->misses = misses_in(p, p->worked_us, p->held) / 1000000;
-    uint64_t misses[SHARE_POINTS];
-    for (uint32_t k = 0; k < SHARE_POINTS; k++)
-        misses[k] = misses_in(p, p->worked_us, k * w->config.step) / 1000000;
-    w->past[i].over += (int64_t)p->worked_us;
-    share_past_add(&w->past[i], misses, ENOUGH * w->memory, LASTS * EPOCH_US);
+    demand_passed(&w->demand[i], EPOCH_US, EPOCH_US - p->worked_us, 0);
+    demand_add(&w->demand[i], &(struct demand_epoch){.misses = misses_with,
+                                                     .curve = p,
+                                                     .spacing = w->config.step,
+                                                     .soon_us = 1,
+                                                     .accesses = ENOUGH * w->memory,
+                                                     .work = LASTS * EPOCH_US});
     p->held += (uint32_t)MIN(MIN(target - p->held, p->pages - MIN(p->pages, p->held)), p->misses);
 }
 
@@ -122,10 +131,10 @@ static void divide(struct world *w, unsigned epoch)
         if (p->since > epoch)
             continue;
         w->pool[i] = (struct share_pool){
-            .misses = w->past[i].misses,
+            .misses = w->demand[i].misses,
             .points = p->since < epoch ? SHARE_POINTS : 0,
             .spacing = w->config.step,
-            .work = MAX(w->past[i].work, 1ull),
+            .work = MAX(w->demand[i].work, 1ull),
             .fault_time = FAULT_US,
             .seen = SHARE_SEEN_UNKNOWN,
             .minimum = 12,

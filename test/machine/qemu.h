@@ -95,8 +95,8 @@ struct qemu_internals {
     bool (*run_timers)(int clock);                     /* big lock held */
     void (*lock)(const char *file, int line);          /* the big lock */
     void (*unlock)(void);
-    bool (*locked)(void);   /* by this thread */
-    bool (*all_idle)(void); /* big lock held */
+    bool (*locked)(void);      /* by this thread */
+    bool (*all_idle)(void);    /* big lock held */
     void (*drain_disks)(void); /* returns when no disk has a request left; big lock held */
     void (*rcu_register)(void);
     void (*watch_main_loop)(struct qemu_notifier *); /* big lock held */

@@ -45,12 +45,14 @@ for heavy in 1 2; do
 done
 
 # Of a program that the page access buffer holds whole nothing is logged: its 500 pages are known as hot all the same.  One that it does not hold has few of them.
-hot() {
-	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "swap=ram disk.ram=32M mem.user=8M mem.pab=$1 mem.track=always mem.epoch_ms=50 mem.goal=throughput -- memstat regions=0 -- sp mb=2 rounds=4"
+hot() { # boot arguments, MB
+	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "swap=ram disk.ram=32M mem.user=$(($2 * 5 / 2 + 3))M mem.track=always $1 mem.goal=throughput -- memstat regions=0 -- sp mb=$2 rounds=6"
 	sed -n 's/.*    hot: \([0-9]*\) KB are used all the time$/\1/p' "$console"
 }
-within "$(hot 1024)" 1900 2060 "pages that stay in the page access buffer are known"
-within "$(hot 128)" 0 400 "... and others are not taken for them"
+within "$(hot "mem.pab=1024 mem.epoch_ms=50" 2)" 1900 2060 "pages that stay in the page access buffer are known"
+within "$(hot "mem.pab=128 mem.epoch_ms=50" 2)" 0 400 "... and others are not taken for them"
+within "$(hot "mem.pab=4096 mem.epoch_ms=1000" 12)" 8000 12400 "... where they are too many for all of them to be asked about, too"
+within "$(hot "mem.tracker=soft mem.active_pages=1024 mem.epoch_ms=50" 2)" 1900 2060 "... and those of an active set"
 
 boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=4700K mem.pab=1024 mem.track=always mem.epoch_ms=50 mem.goal=throughput -- warehouse warehouses=1 threads=1 scale=12 ms=2400 & memstat regions=0 -- sp mb=2 rounds=32"
 within "$(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")" 0 700 "such a program keeps its memory beside one that wants all: it seldom waits"

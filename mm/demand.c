@@ -1,0 +1,59 @@
+/* See demand.h. */
+#include "mm/demand.h"
+
+enum { FADES = 8 }; /* looks in which the pace is forgotten */
+
+void demand_passed(struct demand *d, uint64_t us, uint64_t waited_us, uint64_t instructions)
+{
+    uint64_t before = d->instructions;
+    int64_t worked = (int64_t)us - (int64_t)waited_us;
+
+    d->since = MAX(d->since + worked, -(int64_t)us);
+    d->instructions = instructions;
+    d->pace = 0;
+    if (!before || instructions < before)
+        return;
+    d->executed += instructions - before - d->executed / FADES;
+    d->worked += worked - d->worked / FADES;
+    if (d->worked >= (int64_t)(us / FADES))
+        d->pace = d->executed * 1000 / (uint64_t)MAX(d->worked, 1);
+}
+
+void demand_hot(struct demand *d, uint32_t pages)
+{
+    d->hot_before = pages;
+}
+
+/* How often hot pages were used: each once at least, and as often as the others on the whole. */
+static uint64_t uses_of_hot(const struct demand *d, const struct demand_epoch *e)
+{
+    uint64_t worked = d->since > 0 ? (uint64_t)d->since : 0, uses = e->hot * worked / e->soon_us;
+
+    return MIN(MAX(MAX(uses, d->hot), e->misses(e->curve, 0)), (uint64_t)UINT32_MAX);
+}
+
+static uint64_t misses_with(const struct demand *d, const struct demand_epoch *e, uint64_t uses,
+                            uint32_t pages)
+{
+    if (pages < d->hot)
+        return e->misses(e->curve, 0) + (d->hot - pages) * (uses / d->hot);
+    return e->misses(e->curve, pages - d->hot);
+}
+
+void demand_add(struct demand *d, const struct demand_epoch *e)
+{
+    unsigned shift = d->misses[0] > e->accesses || d->work > e->work;
+    uint64_t done = d->since > 0 ? (uint64_t)d->since : 0;
+
+    d->hot = MAX(d->hot_before, e->hot);
+    uint64_t uses = uses_of_hot(d, e);
+    d->since -= (int64_t)done;
+    d->work = (d->work >> shift) + done;
+    for (uint32_t i = 0; i < SHARE_POINTS; i++) {
+        uint32_t pages = i * e->spacing;
+        uint64_t misses = misses_with(d, e, uses, pages);
+        if (e->begins && pages < e->pages) /* all of it before any of it */
+            misses = MAX(misses, e->misses(e->curve, pages) + e->begins);
+        d->misses[i] = (d->misses[i] >> shift) + misses;
+    }
+}
