@@ -51,7 +51,7 @@ hot() { # boot arguments, MB
 }
 within "$(hot "mem.pab=1024 mem.epoch_ms=50" 2)" 1900 2060 "pages that stay in the page access buffer are known"
 within "$(hot "mem.pab=128 mem.epoch_ms=50" 2)" 0 400 "... and others are not taken for them"
-within "$(hot "mem.pab=4096 mem.epoch_ms=1000" 12)" 8000 12400 "... where they are too many for all of them to be asked about, too"
+within "$(hot "mem.pab=4096 mem.epoch_ms=400" 9)" 5000 8900 "... where they are too many for all of them to be asked about, too"
 within "$(hot "mem.tracker=soft mem.active_pages=1024 mem.epoch_ms=50" 2)" 1900 2060 "... and those of an active set"
 
 boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=4700K mem.pab=1024 mem.track=always mem.epoch_ms=50 mem.goal=throughput -- warehouse warehouses=1 threads=1 scale=12 ms=2400 & memstat regions=0 -- sp mb=2 rounds=32"
