@@ -71,12 +71,13 @@ static size_t state_bytes(const struct prefetch_ops *ops, uint32_t nodes)
 
 static size_t waiting_bytes(uint32_t nodes)
 {
-    return (nodes / 64 + 1) * sizeof(uint64_t);
+    return ALIGN_UP(nodes * sizeof(uint16_t), sizeof(uint64_t));
 }
 
-static uint64_t *waiting_of(const struct prefetch *p)
+/* By node: the place in the ring + 1 of a page that was fetched and whose outcome is not known, or 0. */
+static uint16_t *waiting_of(const struct prefetch *p)
 {
-    return (uint64_t *)((char *)(uintptr_t)p->state + state_bytes(p->ops, p->nodes));
+    return (uint16_t *)((char *)(uintptr_t)p->state + state_bytes(p->ops, p->nodes));
 }
 
 size_t prefetch_bytes(const struct prefetch_ops *ops, uint32_t nodes)
@@ -98,7 +99,7 @@ void prefetch_init(struct prefetch *p, const struct prefetch_ops *ops, uint32_t 
 
 void prefetch_grow(struct prefetch *p, uint32_t nodes)
 {
-    const uint64_t *waiting = waiting_of(p);
+    const uint16_t *waiting = waiting_of(p);
     uint32_t old = p->nodes;
 
     ASSERT(nodes >= old && nodes <= LRUSTACK_NODES_MAX);
@@ -112,29 +113,34 @@ void prefetch_resize(struct prefetch *p, uint32_t frames)
 {
     ASSERT(frames >= 1);
     p->unused_max = (uint32_t)((uint64_t)frames * PREFETCH_UNUSED_PCT / 100);
+    p->soon = (uint32_t)MIN((uint64_t)frames * PREFETCH_SOON_PCT / 100, (uint64_t)PREFETCH_SOON);
     p->ops->resize(p->state, p->unused_max);
 }
 
 /* The page's outcome is known, if it was not before. */
 static void judge(struct prefetch *p, uint32_t node, bool soon)
 {
-    uint64_t *word = &waiting_of(p)[node / 64], bit = 1ull << node % 64;
+    uint16_t *waiting = &waiting_of(p)[node];
 
-    if (*word & bit) {
-        *word &= ~bit;
+    if (*waiting) {
+        *waiting = 0;
         p->ops->outcome(p->state, soon);
     }
 }
 
+/* Where it has been used and fetched again since, that is another place's. */
 static void judge_oldest(struct prefetch *p)
 {
-    judge(p, p->ring[p->judged++ % PREFETCH_JUDGED].node, false);
+    uint32_t place = p->judged++ % PREFETCH_JUDGED, node = p->ring[place].node;
+
+    if (waiting_of(p)[node] == place + 1)
+        judge(p, node, false);
 }
 
 static void count_event(struct prefetch *p)
 {
     p->events++;
-    while (p->judged != p->fetches && p->events - p->ring[p->judged % PREFETCH_JUDGED].since > PREFETCH_SOON)
+    while (p->judged != p->fetches && p->events - p->ring[p->judged % PREFETCH_JUDGED].since > p->soon)
         judge_oldest(p);
 }
 
@@ -181,8 +187,9 @@ void prefetch_fetched(struct prefetch *p, uint32_t node)
     ASSERT(node < p->nodes);
     if (p->fetches - p->judged == PREFETCH_JUDGED)
         judge_oldest(p);
-    p->ring[p->fetches++ % PREFETCH_JUDGED] = (struct prefetch_fetched){node, p->events};
-    waiting_of(p)[node / 64] |= 1ull << node % 64;
+    uint32_t place = p->fetches++ % PREFETCH_JUDGED;
+    p->ring[place] = (struct prefetch_fetched){node, p->events};
+    waiting_of(p)[node] = (uint16_t)(place + 1);
     p->unused++;
     p->fetched++;
 }
@@ -211,7 +218,7 @@ const char *prefetch_check(const struct prefetch *p)
     if (p->fetches - p->judged > PREFETCH_JUDGED)
         return "the ring holds more than it can";
     for (uint32_t node = 0; node < p->nodes; node++)
-        waiting += waiting_of(p)[node / 64] >> node % 64 & 1;
+        waiting += waiting_of(p)[node] != 0;
     if (waiting > p->fetches - p->judged || waiting > p->unused)
         return "an outcome is waited for that is known";
     return p->ops->check(p->state);

@@ -12,8 +12,9 @@
  * touches in the replacement policy where list.touch says so, so that it stays; one that is out it begins to read and says
  * prefetch_fetched(), until it has begun list.fetch of them; others (never used, unmapped, read already) it leaves out.
  *
- * A prefetched page that is not used SOON has not been foreseen: it may be used, as any page in memory may.  What policies hear of
- * their pages is therefore whether they were used within so many faults and first uses, and they hear it no later.
+ * A prefetched page that is not used soon has not been foreseen: it may be used, as any page in memory may, before it is evicted.  What policies
+ * hear of their pages is therefore whether they were used within so many faults and first uses, which do not bring a new page to more than a
+ * quarter of memory, and they hear it no later.
  * Not more than unused_pct percent of memory may be prefetched and not used yet; then nothing is fetched until some are used or evicted.
  *
  * The state holds node numbers, and of pointers only that to its policy: it may be moved as a block of bytes.
@@ -26,7 +27,8 @@ enum {
     PREFETCH_FETCH_MAX = 64,  /* pages read for one fault ([A 4.6.5]) */
     PREFETCH_LIST_MAX = 256,  /* pages looked at                      */
     PREFETCH_UNUSED_PCT = 10, /* of memory                            */
-    PREFETCH_SOON = 512,      /* faults and first uses                */
+    PREFETCH_SOON = 512,      /* faults and first uses; fewer ...     */
+    PREFETCH_SOON_PCT = 25,   /* ... where memory is small            */
     PREFETCH_JUDGED = 1024,   /* fetched pages that are waited for    */
 };
 
@@ -91,12 +93,13 @@ struct prefetch {
     const struct prefetch_ops *ops;
     uint32_t nodes;
     uint32_t unused, unused_max;    /* pages fetched and not used yet                               */
+    uint32_t soon;                  /* so many events                                               */
     uint64_t fetched, used, wasted; /* ... so far; wasted: evicted or unmapped before a use         */
     uint64_t late, stopped;         /* used while still being read; lists cut because of the limit  */
     uint32_t events;                /* faults and first uses, modulo 2^32                           */
     uint32_t judged, fetches;       /* of the pages fetched; judged are not in the ring any more    */
     struct prefetch_fetched ring[PREFETCH_JUDGED];
-    uint64_t state[]; /* the policy's; behind it a bit for each node: fetched, outcome not known */
+    uint64_t state[]; /* the policy's; behind it for each node where in the ring it is */
 };
 
 /* The policy of that name, or NULL. */

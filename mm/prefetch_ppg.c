@@ -33,7 +33,7 @@ enum {
     GOOD_PCT = 75,             /* used soon, of a round: lighter edges are followed */
     POOR_PCT = 50,             /* ... heavier ones only                            */
     CALM = 512,                /* first uses in a row that nobody waited for: less far ahead */
-    FLOOR_MAX = 4,
+    FLOOR_MAX = 8,
     BY_MISS_MAX = 64,
     SEEN = 512, /* places for the pages of a walk, which are fewer than half as many */
 };

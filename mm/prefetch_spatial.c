@@ -8,10 +8,10 @@
 
 enum {
     WINDOW_MAX = PREFETCH_FETCH_MAX,
-    ROUND = 64,     /* outcomes                                    */
-    GOOD_PCT = 85,  /* used soon, of a round: more may be fetched   */
-    POOR_PCT = 60,  /* ... fewer                                   */
-    QUIET_MAX = 64, /* faults for each that is fetched for, at most */
+    ROUND = 64,      /* outcomes                                    */
+    GOOD_PCT = 85,   /* used soon, of a round: more may be fetched   */
+    POOR_PCT = 60,   /* ... fewer                                   */
+    QUIET_MAX = 128, /* faults for each that is fetched for, at most */
 };
 
 struct spatial {

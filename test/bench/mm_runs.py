@@ -24,6 +24,7 @@ APPS = {
     "barnes": ("barnes mb=2 steps=1", "barnes mb=48"),
     "phylogeny": ("phylogeny mb=2", "phylogeny mb=48"),
     "cube": ("cube mb=2", "cube mb=48"),
+    "chase": ("phases kind=chase rounds=1 size=2048", "phases kind=chase rounds=1 size=49152"),  # pages at random
     "warehouse": ("warehouse warehouses=1 threads=1 scale=12 ms=500", "warehouse warehouses=2 threads=1 scale=100 ms=5000"),
 }
 # Of part pools, by percent of memory.
@@ -32,7 +33,7 @@ SETTINGS = {
     True: {
         "pab": 128, "tlb": 16, "mem": "128M", "disk": "64M",
         "apps": "lu-contiguous fft cg", "percents": {"lu-contiguous": "50 75 85", "fft": "50", "cg": "75"},
-        "prefetch_apps": "fft cg lu-rows", "prefetch_percents": "50",
+        "prefetch_apps": "fft cg lu-rows chase", "prefetch_percents": "50",
         "pools": ("warehouse warehouses=1 threads=1 scale=12 ms=1600", "sp mb=2 rounds=24"), "epoch_ms": 30,
         "pools_percents": "40 50 60 75 90", "goals": GOALS,
         "disk_runs": (("fft", "mem.prefetch=none"), ("fft", "mem.prefetch=ppg")),
@@ -42,7 +43,7 @@ SETTINGS = {
     False: {
         "pab": 2048, "tlb": 128, "mem": "512M", "disk": "512M",
         "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube", "percents": {"": "25 40 55 70 85 100"},
-        "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse", "prefetch_percents": "40 50 75",
+        "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse chase", "prefetch_percents": "40 50 75",
         "pools": ("warehouse warehouses=1 threads=1 scale=100 ms=28000", "sp mb=24 rounds=16"), "epoch_ms": 500,
         "pools_percents": "30 45 60 75 90", "goals": GOALS,
         "disk_runs": (("lu-contiguous", "mem.policy=lru"), ("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=none"),

@@ -143,7 +143,7 @@ static void a_program_without_spatial_locality_is_asked_seldom(void **state)
 
     use_policy(f, &prefetch_spatial);
     outcomes(f, 64 * 12, false);
-    for (unsigned i = 0; i < 640; i++) {
+    for (unsigned i = 0; i < 1280; i++) {
         fault(f, 7);
         asked += f->list.length;
     }
@@ -344,21 +344,36 @@ static void unused_pages_are_never_more_than_a_tenth_of_memory(void **state)
     assert_int_equal(f->list.fetch, 1);
 }
 
+/* Twice the same pages: the second time they are not to be taken for what was fetched the first time. */
+static unsigned level_where_all_are_used_after(struct fixture *f, uint32_t frames, unsigned faults)
+{
+    use_policy(f, &prefetch_spatial);
+    prefetch_resize(f->p, frames);
+    for (unsigned round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < 32; i++)
+            fetch(f, i);
+        for (unsigned i = 0; i < faults; i++)
+            fault(f, 500);
+        for (uint32_t i = 0; i < 32; i++)
+            first_use(f, i);
+    }
+    return f->p->ops->level(f->p->state);
+}
+
 static void a_page_not_used_soon_was_not_foreseen(void **state)
 {
     struct fixture *f = *state;
 
-    use_policy(f, &prefetch_spatial);
-    for (unsigned round = 0; round < 2; round++) {
-        for (uint32_t i = 0; i < 32; i++)
-            fetch(f, i);
-        for (unsigned i = 0; i <= PREFETCH_SOON; i++)
-            fault(f, 500);
-        /* Used in the end, which says nothing. */
-        for (uint32_t i = 0; i < 32; i++)
-            first_use(f, i);
-    }
-    assert_int_equal(f->p->ops->level(f->p->state), 32);
+    assert_int_equal(level_where_all_are_used_after(f, 10000, PREFETCH_SOON - 32), 64);
+    assert_int_equal(level_where_all_are_used_after(f, 10000, PREFETCH_SOON + 1), 32);
+}
+
+static void in_a_small_memory_soon_is_sooner(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(level_where_all_are_used_after(f, 400, 100 - 32), 64);
+    assert_int_equal(level_where_all_are_used_after(f, 400, 101), 32);
 }
 
 static void edges_that_mislead_are_followed_no_more(void **state)
@@ -514,19 +529,23 @@ static void blocked_lu_is_foreseen(void **state)
     trace_free(&t);
 }
 
+/* In a small memory the pages fetched in vain are used by chance, and chance repeats itself. */
 static void random_accesses_cost_little(void **state)
 {
-    struct program p = {.kind = PROGRAM_RANDOM, .pages = 2000, .length = 200000, .seed = 3};
-    struct trace t = program_run(&p);
-    uint64_t without = paging_run(&prefetch_none, &t, t.pages / 2, 0, false).faults;
     static const struct prefetch_ops *const ours[] = {&prefetch_spatial, &prefetch_ppg};
+    static const uint32_t pages[] = {2000, 256};
 
     (void)state;
-    for (unsigned i = 0; i < ARRAY_SIZE(ours); i++) {
-        struct paging_result r = paging_run(ours[i], &t, t.pages / 2, 0, false);
-        assert_true((r.faults + r.fetched) * 100 <= without * 102);
+    for (unsigned i = 0; i < ARRAY_SIZE(pages); i++) {
+        struct program p = {.kind = PROGRAM_RANDOM, .pages = pages[i], .length = 200000, .seed = 3};
+        struct trace t = program_run(&p);
+        uint64_t without = paging_run(&prefetch_none, &t, t.pages / 2, 0, false).faults;
+        for (unsigned j = 0; j < ARRAY_SIZE(ours); j++) {
+            struct paging_result r = paging_run(ours[j], &t, t.pages / 2, 0, false);
+            assert_true((r.faults + r.fetched) * 100 <= without * 102);
+        }
+        trace_free(&t);
     }
-    trace_free(&t);
 }
 
 static void policies_are_found_by_name(void **state)
@@ -559,6 +578,7 @@ int main(void)
         TEST(of_uses_and_misses_those_tell_that_have_told_better),
         TEST(unused_pages_are_never_more_than_a_tenth_of_memory),
         TEST(a_page_not_used_soon_was_not_foreseen),
+        TEST(in_a_small_memory_soon_is_sooner),
         TEST(edges_that_mislead_are_followed_no_more),
         TEST(edges_that_would_have_been_right_are_followed_again),
         TEST(edges_that_would_have_been_wrong_are_not),
