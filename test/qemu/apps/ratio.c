@@ -12,7 +12,7 @@
 #include <string.h>
 #include "apps/libc/syscall.h"
 
-enum { PART = 1000, THREADS_MAX = 16, PAGE = 4096, LAPS = 200 };
+enum { PART = 1000 /* on average */, THREADS_MAX = 16, PAGE = 4096, LAPS = 200 };
 
 /* Assembly: n times the same two instructions. */
 void three_parts(uint64_t n);
@@ -20,11 +20,16 @@ void one_part(uint64_t n);
 
 static unsigned long rounds;
 
+/* Rounds differ in length by chance: were they all alike, many samples as far apart as each other could all be at one place of them. */
 static void *work(void *unused)
 {
+    uint32_t random = 1;
+
     for (unsigned long i = 0; i < rounds; i++) {
-        three_parts(3 * PART);
-        one_part(PART);
+        random = random * 1664525 + 1013904223; /* Numerical Recipes, section 7.1 */
+        uint64_t part = PART / 2 + random / 65536 % PART;
+        three_parts(3 * part);
+        one_part(part);
     }
     return unused;
 }
