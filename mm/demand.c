@@ -40,6 +40,23 @@ static uint64_t misses_with(const struct demand *d, const struct demand_epoch *e
     return e->misses(e->curve, pages - d->hot);
 }
 
+/* What was to be used again with the pages that there were will be with those that there are now. */
+static void begin_more(struct demand *d, const struct demand_epoch *e)
+{
+    for (uint64_t i = (d->pages + e->spacing - 1) / e->spacing; i < SHARE_POINTS && i * e->spacing < e->pages;
+         i++)
+        d->misses[i] += d->begun;
+    d->begun += e->begins;
+    d->pages = MAX(d->pages, e->pages);
+}
+
+/* Halves are rounded. */
+static void make_fall(struct demand *d)
+{
+    for (unsigned i = SHARE_POINTS - 1; i-- > 0;)
+        d->misses[i] = MAX(d->misses[i], d->misses[i + 1]);
+}
+
 void demand_add(struct demand *d, const struct demand_epoch *e)
 {
     unsigned shift = d->misses[0] > e->accesses || d->work > e->work;
@@ -49,11 +66,16 @@ void demand_add(struct demand *d, const struct demand_epoch *e)
     uint64_t uses = uses_of_hot(d, e);
     d->since -= (int64_t)done;
     d->work = (d->work >> shift) + done;
+    d->begun >>= shift;
+    for (uint32_t i = 0; i < SHARE_POINTS; i++)
+        d->misses[i] >>= shift;
+    begin_more(d, e);
     for (uint32_t i = 0; i < SHARE_POINTS; i++) {
         uint32_t pages = i * e->spacing;
         uint64_t misses = misses_with(d, e, uses, pages);
         if (e->begins && pages < e->pages) /* all of it before any of it */
             misses = MAX(misses, e->misses(e->curve, pages) + e->begins);
-        d->misses[i] = (d->misses[i] >> shift) + misses;
+        d->misses[i] += misses;
     }
+    make_fall(d);
 }

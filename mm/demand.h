@@ -5,7 +5,8 @@
  * A program that waits for most of its accesses makes few: an epoch of them says next to nothing of what it would do with more memory.  So
  * what is remembered is so many accesses, or so much work, and not so many epochs.
  * Pages that are used all the time, `hot` ones, are in no curve, nor is a page's first use.  Hot pages stay in memory, and the others have the
- * rest; how often they are used is known from how many are used in a short time.  What a program begins with it is taken to use again.
+ * rest; how often they are used is known from how many are used in a short time.  What a program begins with, in one epoch or several, it is
+ * taken to use again: all of it, before any of it.
  * Pure: nothing is locked; one caller at a time for each struct.
  */
 #pragma once
@@ -18,6 +19,8 @@ struct demand {
     uint64_t pace; /* instructions in a ms of work, of late; 0: not known */
     /* Its own. */
     uint32_t hot_before;
+    uint64_t begun,
+        pages;     /* of what is remembered, pages used for the first time; that it had used by then in all */
     int64_t since; /* work, in us; waits are counted when they end, so that a time may have less than none */
     uint64_t instructions, executed;
     int64_t worked;

@@ -6,7 +6,7 @@
 
 enum {
     WORTH_EPOCHS = 8
-}; /* misses saved in so many epochs must outweigh the pages that move, each of which may miss once */
+}; /* misses saved in so many epochs must outweigh the pages that move, each of which may miss once if it is used */
 
 /* What a division, NULL for the plan, costs by the goal: lost speed or misses, or the highest rate; what is above a rate asked for weighs more
  * than all that. */
@@ -54,6 +54,15 @@ static uint64_t price(const struct share_config *c, const struct share_pool *poo
     return c->lasts ? fixed_muldiv(moves * 1000000, pool[0].fault_time, c->lasts) : 0;
 }
 
+/* Of the pages that a pool is to give, those that it will want back: no more than it will miss. */
+static uint64_t missed(const struct share_pool *p, uint32_t best)
+{
+    if (best >= p->planned)
+        return 0;
+    return p->points ? MIN((uint64_t)p->planned - best, share_misses(p, best) - share_misses(p, p->planned))
+                     : p->planned - best;
+}
+
 /* Whether the best division is worth a new plan; sets the report's costs. */
 static bool worth_it(const struct share *s, const struct share_config *c, const struct share_pool *pool,
                      unsigned pools, struct share_report *report)
@@ -61,7 +70,7 @@ static bool worth_it(const struct share *s, const struct share_config *c, const 
     uint64_t moves = 0, h = c->hysteresis_permil;
 
     for (unsigned i = 0; i < pools; i++)
-        moves += s->best[i] - MIN(s->best[i], pool[i].planned);
+        moves += missed(&pool[i], s->best[i]);
     report->cost = cost_of(c, pool, pools, NULL);
     report->cost_best = cost_of(c, pool, pools, s->best);
     if (report->cost_best >= report->cost)

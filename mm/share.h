@@ -45,7 +45,7 @@ struct share_config {
     uint32_t
         hysteresis_permil; /* 0..1000: better by so much of what the old plan would cost                  */
     uint64_t
-        lasts; /* where fault_time is known: moving pages must have paid in so much time; 0: it costs nothing */
+        lasts; /* where fault_time is known: the pages that whoever gives them misses must have paid in so much time; 0: they cost nothing */
 };
 
 struct share_pool {

@@ -194,6 +194,35 @@ static void what_a_program_begins_with_it_is_taken_to_use_again(void **state)
     assert_int_equal(misses_after(&e, 1000, 0), 0);
 }
 
+static void what_it_begins_with_in_several_epochs_it_uses_all_or_none_of(void **state)
+{
+    struct demand d = {0};
+    const struct loop loop = {.pages = 0};
+    struct demand_epoch e = epoch_of(&loop);
+
+    (void)state;
+    e.pages = 100;
+    e.begins = 60;
+    demand_add(&d, &e);
+    e.pages = 150;
+    e.begins = 50;
+    demand_add(&d, &e);
+    assert_int_equal(d.misses[90 / SPACING], 110);
+    assert_int_equal(d.misses[140 / SPACING], 110);
+    assert_int_equal(d.misses[150 / SPACING], 0);
+    /* The last of them come when most of what it does is something else. */
+    e.pages = 160;
+    e.begins = 0;
+    demand_add(&d, &e);
+    assert_int_equal(d.misses[150 / SPACING], 110);
+    assert_int_equal(d.misses[160 / SPACING], 0);
+    /* Of what is half forgotten, half. */
+    e.accesses = 100;
+    e.pages = 200;
+    demand_add(&d, &e);
+    assert_int_equal(d.misses[190 / SPACING], 55);
+}
+
 /* ---- Its pace ---- */
 
 static void pace_is_of_the_time_it_does_not_wait(void **state)
@@ -261,6 +290,7 @@ int main(void)
         cmocka_unit_test(hot_pages_are_used_as_often_as_others),
         cmocka_unit_test(more_are_hot_that_were_so_before_the_epochs_end),
         cmocka_unit_test(what_a_program_begins_with_it_is_taken_to_use_again),
+        cmocka_unit_test(what_it_begins_with_in_several_epochs_it_uses_all_or_none_of),
         cmocka_unit_test(pace_is_of_the_time_it_does_not_wait),
         cmocka_unit_test(pace_is_not_known_without_instructions_or_work),
         cmocka_unit_test(any_epochs_leave_a_curve_that_does_not_rise),

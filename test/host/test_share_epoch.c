@@ -56,26 +56,57 @@ static void a_few_misses_are_not_worth_many_moves(void **state)
     struct fixture *f = *state;
     struct share_report report;
 
-    make_slope(f, 0, 0);
-    make_slope(f, 1, 5);
+    make_slope(f, 0, 100);
+    make_slope(f, 1, 105);
     f->pool[0].pages = f->pool[0].planned = 96;
     epoch(f, 96, &report);
     assert_false(report.replanned);
 }
 
-/* A page takes as long to read as a miss: half of the speed is regained by 1000 moves of one time unit in 2000. */
+static void pages_of_no_use_move_for_a_few_misses(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+
+    make_slope(f, 0, 0);
+    make_slope(f, 1, 5);
+    f->pool[0].pages = f->pool[0].planned = 96;
+    epoch(f, 96, &report);
+    assert_true(report.replanned);
+    assert_in_range(f->pool[1].planned, 80, 96);
+}
+
+/* A loop that is larger than any division lets it have misses no more with less. */
+static void a_loop_that_does_not_fit_gives_its_pages_for_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+
+    make_loop(f, 0, 128, 10000);
+    make_slope(f, 1, 1000);
+    f->pool[0].fault_time = f->pool[1].fault_time = 1000;
+    f->pool[0].pages = f->pool[0].planned = 96;
+    f->config.lasts = 1000;
+    epoch(f, 96, &report);
+    assert_true(report.replanned);
+    assert_int_equal(f->pool[1].planned, 96);
+}
+
+/* 96 pages that miss once each go where they regain half of the speed; a page takes as long to read as a miss. */
 static void moves_must_pay_while_the_plan_lasts(void **state)
 {
     struct fixture *f = *state;
     struct share_report report;
 
+    const uint64_t saved = 500000 - 96000ull * 1000000 / (1000000 + 96000);
+
     for (unsigned pays = 0; pays < 2; pays++) {
-        make_slope(f, 0, 0);
+        make_slope(f, 0, 96);
         make_slope(f, 1, 1000);
         f->pool[0].fault_time = f->pool[1].fault_time = 1000;
         f->pool[0].pages = f->pool[0].planned = 96;
         f->pool[1].pages = f->pool[1].planned = 0;
-        f->config.lasts = pays ? 2 * 96000 + 2000 : 2 * 96000 - 2000;
+        f->config.lasts = 96000ull * 1000000 / saved + (pays ? 2000 : -2000);
         epoch(f, 96, &report);
         assert_int_equal(report.replanned, pays);
     }
@@ -91,12 +122,13 @@ static void the_dearest_moves_are_not_free(void **state)
         uint64_t lasts;
         bool pays;
     } cases[] = {
-        {1, false}, {SHARE_WORK_MAX, false}, {1ull << 58, false}, {1ull << 59, true}, {UINT64_MAX, true}};
+        {1, false}, {SHARE_WORK_MAX, false}, {1ull << 59, false}, {1ull << 60, true}, {UINT64_MAX, true}};
 
     f->config.step = f->config.move_max = all;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        make_slope(f, 0, 0);
+        make_loop(f, 0, SPACING * 8, all);
         make_loop(f, 1, SPACING * 8, SHARE_MISSES_MAX);
+        f->pool[0].value = 1;
         for (unsigned p = 0; p < 2; p++) {
             f->pool[p].spacing = all / 8;
             f->pool[p].fault_time = f->pool[p].work = SHARE_WORK_MAX;
@@ -290,6 +322,8 @@ int main(void)
         TEST(pools_approach_the_plan_by_so_many_pages_an_epoch),
         TEST(a_little_better_is_not_worth_a_new_plan),
         TEST(a_few_misses_are_not_worth_many_moves),
+        TEST(pages_of_no_use_move_for_a_few_misses),
+        TEST(a_loop_that_does_not_fit_gives_its_pages_for_nothing),
         TEST(moves_must_pay_while_the_plan_lasts),
         TEST(the_dearest_moves_are_not_free),
         TEST(any_pages_that_pools_have_are_given_back),
