@@ -21,7 +21,7 @@ look() {
 }
 
 # Boots from $disk with a display; what the serial port says goes to $console.  Ends when the display or the machine says that
-# the run is over, or after five minutes.
+# the run is over, or after five minutes.  One picture may be taken while the display is drawn: two in a row must be alike.
 show() { # tools/qemu.sh arguments
 	booted="$*"
 	: >"$screen"
@@ -32,7 +32,8 @@ show() { # tools/qemu.sh arguments
 	cat <&4 >/dev/null &
 	drain=$!
 	while kill -0 $run 2>/dev/null; do
-		look && grep -q '^end: status' "$screen" && break
+		mv "$screen" "$work/earlier"
+		look && grep -q '^end: status' "$screen" && cmp -s "$work/earlier" "$screen" && break
 		sleep 1
 	done
 	echo quit >&3
