@@ -19,9 +19,9 @@ struct demand {
     uint64_t pace; /* instructions in a ms of work, of late; 0: not known */
     /* Its own. */
     uint32_t hot_before;
-    uint64_t begun,
-        pages;     /* of what is remembered, pages used for the first time; that it had used by then in all */
-    int64_t since; /* work, in us; waits are counted when they end, so that a time may have less than none */
+    uint64_t begun; /* of what is remembered, pages used for the first time */
+    uint64_t pages; /* that it had used by then                              */
+    int64_t since;  /* work, in us; waits are counted when they end, so that a time may have less than none */
     uint64_t instructions, executed;
     int64_t worked;
 };

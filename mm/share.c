@@ -4,9 +4,7 @@
 #include "mm/share.h"
 #include "kernel/fixed.h"
 
-enum {
-    WORTH_EPOCHS = 8
-}; /* misses saved in so many epochs must outweigh the pages that move, each of which may miss once if it is used */
+enum { WORTH_EPOCHS = 8 }; /* misses saved in so many epochs must outweigh the pages that are read again */
 
 /* What a division, NULL for the plan, costs by the goal: lost speed or misses, or the highest rate; what is above a rate asked for weighs more
  * than all that. */
@@ -46,16 +44,16 @@ static bool holds(const struct share *s, const struct share_pool *pool, unsigned
     return planned == memory;
 }
 
-/* What must be saved for so many pages to move: misses in an epoch, or the speed that is lost while they are read again. */
-static uint64_t price(const struct share_config *c, const struct share_pool *pool, uint64_t moves)
+/* What must be saved where so many pages will be read again: misses in an epoch, or the speed that is lost while they are read again. */
+static uint64_t price(const struct share_config *c, const struct share_pool *pool, uint64_t again)
 {
     if (!pool[0].fault_time)
-        return moves / WORTH_EPOCHS;
-    return c->lasts ? fixed_muldiv(moves * 1000000, pool[0].fault_time, c->lasts) : 0;
+        return again / WORTH_EPOCHS;
+    return c->lasts ? fixed_muldiv(again * 1000000, pool[0].fault_time, c->lasts) : 0;
 }
 
 /* Of the pages that a pool is to give, those that it will want back: no more than it will miss. */
-static uint64_t missed(const struct share_pool *p, uint32_t best)
+static uint64_t wanted_back(const struct share_pool *p, uint32_t best)
 {
     if (best >= p->planned)
         return 0;
@@ -67,10 +65,10 @@ static uint64_t missed(const struct share_pool *p, uint32_t best)
 static bool worth_it(const struct share *s, const struct share_config *c, const struct share_pool *pool,
                      unsigned pools, struct share_report *report)
 {
-    uint64_t moves = 0, h = c->hysteresis_permil;
+    uint64_t again = 0, h = c->hysteresis_permil;
 
     for (unsigned i = 0; i < pools; i++)
-        moves += missed(&pool[i], s->best[i]);
+        again += wanted_back(&pool[i], s->best[i]);
     report->cost = cost_of(c, pool, pools, NULL);
     report->cost_best = cost_of(c, pool, pools, s->best);
     if (report->cost_best >= report->cost)
@@ -78,7 +76,7 @@ static bool worth_it(const struct share *s, const struct share_config *c, const 
     uint64_t saved = report->cost - report->cost_best;
     if (saved <= report->cost / 1000 * h + report->cost % 1000 * h / 1000)
         return false;
-    return c->goal == SHARE_FAIRNESS || saved >= price(c, pool, moves);
+    return c->goal == SHARE_FAIRNESS || saved >= price(c, pool, again);
 }
 
 /* Part of amount for a pool that is `own` of `all`, `before` of which were before it: parts add up to amount. */
