@@ -178,14 +178,16 @@ static void begin_turn(void)
         sched_yield();
 }
 
+/* Whose log was full meanwhile has either come too late to deliver by itself, and is found here, or does so now. */
 static void end_turn(void)
 {
-    __atomic_store_n(&track.delivering, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&track.delivering, false, __ATOMIC_SEQ_CST);
+    path_resume();
 }
 
 void track_deliver(void)
 {
-    if (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
+    if (__atomic_exchange_n(&track.delivering, true, __ATOMIC_SEQ_CST))
         return;
     deliver();
     end_turn();

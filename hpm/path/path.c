@@ -23,10 +23,12 @@ _Static_assert(sizeof(struct page_ring) + LOG_SIZE * sizeof(uint64_t) <= PAGE_SI
 struct path_cpu {
     uint32_t tid;            /* that runs */
     uint16_t space, tracked; /* its space; what the unit tracks: that of this thread or the last one, or 0 */
-    bool started, stuck;     /* its unit; the unit waits for room to be drained */
-    bool stale;              /* the unit held entries of another thread when this one's batch began */
-    uint8_t shift;           /* of the unit's sampling */
-    uint16_t foreign;        /* space of the batch that is open, if it is none of the running thread's */
+    bool started;            /* its unit */
+    bool
+        stuck; /* atomic, written by the CPU: the unit waits for room to be drained, and interrupts no more */
+    bool stale;       /* the unit held entries of another thread when this one's batch began */
+    uint8_t shift;    /* of the unit's sampling */
+    uint16_t foreign; /* space of the batch that is open, if it is none of the running thread's */
     uint64_t interrupts, ticks;
     uint64_t ran, since; /* ticks of threads of tracked spaces, up to since */
     struct page_log log;
@@ -58,8 +60,10 @@ static bool is_watched(uint16_t space)
 static void end_batch(struct path_cpu *c, uint64_t now)
 {
     if (c->tracked) {
-        c->stuck = !page_log_has_room(&c->log, DRAIN_ROOM);
-        if (!c->stuck)
+        bool stuck = !page_log_has_room(&c->log, DRAIN_ROOM);
+        if (stuck != c->stuck)
+            __atomic_store_n(&c->stuck, stuck, __ATOMIC_SEQ_CST);
+        if (!stuck)
             path.ops->drain();
     }
     if (c->stale)
@@ -162,21 +166,26 @@ uint64_t path_waiting(void)
 
 /* ---- Everywhere ---- */
 
+static void on_cpu(struct cpu *cpu, void (*fn)(void *), void *arg)
+{
+    int err;
+    bool irq = arch_irq_save();
+    bool here = cpu == this_cpu();
+
+    if (here)
+        fn(arg);
+    arch_irq_restore(irq);
+    while (!here && (err = call_cpu(cpu, fn, arg, CALL_NS))) {
+        if (err != -EBUSY)
+            panic("path: CPU %u does not answer", cpu->index);
+        arch_cpu_relax();
+    }
+}
+
 static void on_every_cpu(void (*fn)(void *), void *arg)
 {
-    cpu_for_each (cpu) {
-        int err;
-        bool irq = arch_irq_save();
-        bool here = cpu == this_cpu();
-        if (here)
-            fn(arg);
-        arch_irq_restore(irq);
-        while (!here && (err = call_cpu(cpu, fn, arg, CALL_NS))) {
-            if (err != -EBUSY)
-                panic("path: CPU %u does not answer", cpu->index);
-            arch_cpu_relax();
-        }
-    }
+    cpu_for_each (cpu)
+        on_cpu(cpu, fn, arg);
 }
 
 static void follow(UNUSED void *unused)
@@ -187,6 +196,13 @@ static void follow(UNUSED void *unused)
         return;
     end_batch(c, arch_ticks_near());
     track(c);
+}
+
+void path_resume(void)
+{
+    cpu_for_each (cpu)
+        if (cpu->pages && __atomic_load_n(&cpu->pages->stuck, __ATOMIC_SEQ_CST))
+            on_cpu(cpu, follow, NULL);
 }
 
 void path_watch(uint16_t space, bool on)

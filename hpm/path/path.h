@@ -79,6 +79,9 @@ void path_interrupt(void);
 bool path_note(uint16_t space, vaddr_t va, bool write);
 /* What this CPU has logged until now can be taken.  Any context. */
 void path_flush(void);
+/* The consumer, having taken what there was: hardware that found no room goes on.  Until then it interrupts no more, and what the thread
+ * that runs accesses is lost.  Thread context, no lock held. */
+void path_resume(void);
 /* Entries of this CPU that wait to be taken.  Any context. */
 uint64_t path_waiting(void);
 /* The logs, by CPU; for the consumer. */

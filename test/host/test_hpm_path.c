@@ -425,6 +425,29 @@ static void what_a_thread_leaves_in_the_unit_is_not_the_next_ones(void **state)
     expect_nothing_uncounted();
 }
 
+/* A program that never enters the kernel finds the log full: its unit interrupts no more, whoever makes room. */
+static void a_unit_that_found_no_room_goes_on_when_there_is_some(void **state)
+{
+    unsigned page = 0;
+
+    (void)state;
+    run_thread(0);
+    while (path_double[0].lost == 0)
+        access_page((vaddr_t)page++ << PAGE_SHIFT, false);
+    path_on(1);
+    take_all();
+    path_resume();
+    path_on(0);
+    uint64_t lost = path_double[0].lost;
+    for (unsigned i = 0; i < 2000; i++)
+        access_page((vaddr_t)page++ << PAGE_SHIFT, false);
+    assert_int_equal(path_double[0].lost, lost);
+    uint64_t registers = path_double[0].registers;
+    path_resume(); /* nobody waits for it */
+    assert_int_equal(path_double[0].registers, registers);
+    expect_nothing_uncounted();
+}
+
 static void what_units_hold_when_they_stop_is_counted(void **state)
 {
     (void)state;
@@ -560,6 +583,7 @@ int main(void)
         TEST(boot_threads, a_unit_that_refuses_leaves_all_of_them_off),
         TEST(boot_threads, without_memory_there_are_no_logs),
         TEST(start_threads, what_a_thread_leaves_in_the_unit_is_not_the_next_ones),
+        TEST(start_threads, a_unit_that_found_no_room_goes_on_when_there_is_some),
         TEST(start_threads, what_units_hold_when_they_stop_is_counted),
         TEST(start_threads, more_batches_than_there_is_room_for_are_lost),
         TEST(boot_threads, random_threads_lose_nothing_where_there_is_room),
