@@ -1,71 +1,41 @@
 /*
- * The chooser: does what the expert among the policies would do that has lately missed least, and is never much worse than the
+ * The chooser: does what the expert among the policies would do that has lately missed least (replace_weigh.h), and is never much worse than the
  * best of them on the whole.
  *
- * Experts' misses are counted by shadows on a sample of the pages (replace_shadows.h); MRU's exactly, of all pages, as what it
- * would have resident is a bit for each: on a miss the page used just before goes.  The expert in force decides about the
- * real memory, which keeps its pages when another takes over.  Decisions, every 1/16 of the memory's frames in accesses:
- *   recent  misses with a half-life of 8 N accesses, N being the frames.  The best takes over when its lead is worth the
- *           pages that it would have resident and that are not (hysteresis): at once where a change of phase is just seen, as
- *           little has been evicted yet, late where experts that are about as good keep different pages
- *   excess  how much more the real memory missed than the shadow of the expert in force: a memory that others have filled need not
- *           become what the expert would have.  It counts against that expert, but for the pages to be fetched.  Against gap it counts
- *           longer, when another is in force as much as it was by the access: others begin anew when they take over, but gap knows
- *           the memory all the time, so what it missed it will miss again; of uses that follow at once its shadow, which
- *           has a sample of the pages, does not know how often others come between
- *   ever    misses since the start.  Chasing what was best lately can lose on every change.  When that has cost more than
- *           a budget, compared with the expert that was best on the whole, that one is followed until it is made good, and is
- *           given ever more time to show that it does what its shadow does
- * After [Blum and Burch 2000], where the cost of changing state is what experts are combined against.
+ * Experts' misses are counted by shadows on a sample of the pages (replace_shadows.h).  Of two the *sets* are known, what they would have
+ * resident of all pages: MRU's is a bit for each, on a miss the page used just before goes; ARC has a memory of its own, with no pages in it.
+ * A memory that another has filled does not become what these would have by itself: MRU keeps what it finds, and what ARC keeps follows from
+ * what it once kept; a hash table may fit or never get in.  So memory is made to follow their sets while they are in force, the pages outside going first.
+ * Any other expert decides about the real memory itself, which keeps its pages when another takes over.
  *
- * Cost: for each access three list moves, and the shadows for one in 2^shift.
+ * Cost: for each access three list moves, ARC's, and the shadows for one in 2^shift.
  */
 #include "mm/replace_follow.h"
 #include "mm/replace_shadows.h"
+#include "mm/replace_weigh.h"
 
 enum { RESIDENT = 1, IN_SET = 1 };
 
-enum {
-    STEPS = 16,        /* decisions in N sampled accesses                                     */
-    DECAY = 354,       /* at each, by 65536 (1 - 2^(-1/128)): half is left after 8 N          */
-    LEAD_SHIFT = 5,    /* least lead lately: N / 32 misses                                     */
-    CAREFUL_SHIFT = 2, /* ... and since the start: N / 4                                      */
-    FAR_QUARTERS = 3,  /* ... and so many quarters of the pages to be fetched                 */
-    STAY = 6 * STEPS,  /* decisions that one made while careful is left alone, doubled each time */
-    STAY_DOUBLED = 5,
-    PATIENCE = 4,     /* decisions after one that came to nothing, as that took time         */
-    BUDGET_SHIFT = 8, /* what changes may have cost: 1/256 of the accesses, and N            */
-    DOUBT = 16,       /* gap is trusted as if it had done as its shadow did for 16 N accesses   */
-    FORGET = 4,       /* ... and what it did is forgotten so much more slowly than misses lately */
-    LONG = 4096,      /* N accesses: then all that was counted since the start is halved     */
-};
-
 static const struct replace_ops *const shadowed[] = {&replace_lru, &replace_clock, &replace_lirs,
-                                                     &replace_arc, &replace_gap,   NULL};
-static const struct replace_ops *const expert[] = {&replace_lru, &replace_clock, &replace_lirs,
-                                                   &replace_arc, &replace_gap,   &replace_follow};
-enum { GAP = 4, MRU, EXPERTS = ARRAY_SIZE(expert) };
-
-/* Counts are of sampled accesses, times ONE where they decay. */
-#define ONE 65536
+                                                     &replace_gap, NULL};
+/* From ARC on memory is made to follow their sets. */
+enum { GAP = WEIGH_KNOWING, ARC, MRU, EXPERTS };
+static const struct {
+    const struct replace_ops *is, *in_force;
+} expert[EXPERTS] = {
+    {&replace_lru, &replace_lru}, {&replace_clock, &replace_clock}, {&replace_lirs, &replace_lirs},
+    {&replace_gap, &replace_gap}, {&replace_arc, &replace_follow},  {&replace_mru, &replace_follow},
+};
 
 struct chooser {
     uint32_t nodes, frames;
     uint64_t seed, switches;
-    uint32_t current; /* expert */
-    uint32_t until;   /* sampled accesses to the next decision */
-    uint64_t accesses;
-    uint64_t recent[EXPERTS], ever[EXPERTS];
-    int64_t excess[EXPERTS];
-    int64_t gap_excess;      /* as `excess`, fading more slowly ... */
-    uint64_t gap_in_force;   /* ... and the accesses of that time   */
-    uint64_t window;         /* accesses, as `recent`               */
-    uint64_t own;            /* the real memory's misses, as `ever` */
-    uint32_t careful;        /* follows the best on the whole */
-    uint32_t set_size, last; /* MRU's set; the page used last, or LINK_END */
-    uint32_t patience;       /* decisions to let pass */
-    uint32_t stays;          /* made while careful    */
+    uint32_t current;            /* expert */
+    uint32_t until;              /* sampled accesses to the next decision */
+    uint32_t arc_size, set_size; /* of ARC's set and MRU's           */
+    uint32_t last;               /* the page used last, or LINK_END */
     uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
+    struct weigh weigh;
     struct shadows shadows;
     struct replace_list resident; /* latest use first */
     struct replace_link link[];   /* mark: in MRU's set, resident or not */
@@ -83,7 +53,7 @@ static size_t expert_bytes(uint32_t nodes)
     size_t most = 0;
 
     for (uint32_t i = 0; i < EXPERTS; i++)
-        most = i == GAP ? most : MAX(most, expert[i]->bytes(nodes));
+        most = i == GAP ? most : MAX(most, expert[i].in_force->bytes(nodes));
     return most;
 }
 
@@ -91,7 +61,7 @@ static size_t chooser_bytes(uint32_t nodes)
 {
     if (nodes < 1 || nodes > REPLACE_NODES_MAX)
         return 0;
-    return links_bytes(nodes) + expert_bytes(nodes) + replace_gap.bytes(nodes) +
+    return links_bytes(nodes) + expert_bytes(nodes) + replace_gap.bytes(nodes) + replace_arc.bytes(nodes) +
            shadows_bytes(shadowed, nodes);
 }
 
@@ -111,9 +81,20 @@ static void *in_force(const struct chooser *s)
     return s->current == GAP ? gaps(s) : changing(s);
 }
 
-static void *shadows(const struct chooser *s)
+/* Of `arc`, as if it had been in force all the time. */
+static void *arcs(const struct chooser *s)
 {
     return (char *)gaps(s) + replace_gap.bytes(s->nodes);
+}
+
+static void *shadows(const struct chooser *s)
+{
+    return (char *)arcs(s) + replace_arc.bytes(s->nodes);
+}
+
+static const struct replace_ops *ops_in_force(const struct chooser *s)
+{
+    return expert[s->current].in_force;
 }
 
 static bool resident(const struct chooser *s, uint32_t node)
@@ -125,11 +106,6 @@ static bool resident(const struct chooser *s, uint32_t node)
 static bool chooser_resident(const void *state, uint32_t node)
 {
     return resident(state, node);
-}
-
-static uint32_t interval(const struct chooser *s)
-{
-    return MAX(s->shadows.small / STEPS, 1u);
 }
 
 static int chooser_init(void *state, const struct replace_config *config)
@@ -145,18 +121,18 @@ static int chooser_init(void *state, const struct replace_config *config)
                           .seed = config->seed,
                           .last = LINK_END,
                           .offered = LINK_END};
-    if (first == &replace_mru)
-        first = &replace_follow;
-    while (s->current < EXPERTS && expert[s->current] != first)
+    while (s->current < EXPERTS && expert[s->current].is != first)
         s->current++;
     if (s->current == EXPERTS)
         return -EINVAL;
     list_init(&s->resident, RESIDENT);
     links_init(s->link, 0, s->nodes);
     shadows_init(&s->shadows, shadows(s), shadowed, s->nodes, s->frames, s->seed);
-    s->until = interval(s);
+    weigh_init(&s->weigh, EXPERTS);
+    s->until = weigh_interval(s->shadows.small);
     rc = replace_gap.init(gaps(s), config);
-    return rc || s->current == GAP ? rc : first->init(in_force(s), config);
+    rc = rc ? rc : replace_arc.init(arcs(s), config);
+    return rc || s->current == GAP ? rc : ops_in_force(s)->init(in_force(s), config);
 }
 
 /* The sample is another: as if the shadows had what is resident. */
@@ -171,44 +147,83 @@ static void chooser_grow(void *state, uint32_t nodes)
 {
     struct chooser *s = state;
     uint32_t before = s->nodes;
-    char *at = changing(s), *after = gaps(s), *behind = shadows(s);
+    char *at = changing(s), *after = gaps(s), *behind = arcs(s), *last = shadows(s);
 
     ASSERT(nodes >= before && nodes <= REPLACE_NODES_MAX);
     s->nodes = nodes;
-    memmove(shadows(s), behind, shadows_bytes(shadowed, before));
+    memmove(shadows(s), last, shadows_bytes(shadowed, before));
+    memmove(arcs(s), behind, replace_arc.bytes(before));
     memmove(gaps(s), after, replace_gap.bytes(before));
     memmove(changing(s), at, expert_bytes(before));
     links_init(s->link, before, nodes);
     replace_gap.grow(gaps(s), nodes);
+    replace_arc.grow(arcs(s), nodes);
     if (s->current != GAP)
-        expert[s->current]->grow(changing(s), nodes);
+        ops_in_force(s)->grow(changing(s), nodes);
     if (shadows_grow(&s->shadows, shadows(s), shadowed, nodes))
         fill_shadows(s);
 }
 
-/* ---- MRU's set ---- */
+/* ---- ARC's set and MRU's ---- */
+
+static bool in_set(const struct chooser *s, uint32_t i, uint32_t node)
+{
+    return i == ARC ? replace_arc.resident(arcs(s), node) : s->link[node].mark;
+}
+
+/* The expert would not have it any more. */
+static void set_without(struct chooser *s, uint32_t i, uint32_t node)
+{
+    if (s->current == i && resident(s, node))
+        follow_stray(in_force(s), node);
+}
+
+static void arc_leave(struct chooser *s, uint32_t node)
+{
+    replace_arc.leave(arcs(s), node);
+    s->arc_size--;
+}
+
+static void arc_make_room(struct chooser *s, uint32_t incoming, uint32_t left)
+{
+    while (s->arc_size > left) {
+        uint32_t node = replace_arc.victim(arcs(s), incoming);
+        arc_leave(s, node);
+        set_without(s, ARC, node);
+    }
+}
+
+static void arc_use(struct chooser *s, uint32_t node)
+{
+    if (replace_arc.resident(arcs(s), node)) {
+        replace_arc.touch(arcs(s), node);
+        return;
+    }
+    arc_make_room(s, node, s->frames - 1);
+    replace_arc.enter(arcs(s), node, 0);
+    s->arc_size++;
+}
 
 static void set_leave(struct chooser *s, uint32_t node)
 {
     s->link[node].mark = 0;
     s->set_size--;
-    if (s->current == MRU && resident(s, node))
-        follow_stray(in_force(s), node);
+    set_without(s, MRU, node);
 }
 
 /* The page is resident, and was used. */
 static void set_use(struct chooser *s, uint32_t node)
 {
-    bool in_set = s->link[node].mark;
+    bool in = s->link[node].mark;
 
-    if (!in_set && s->set_size >= s->frames && s->last != LINK_END && s->link[s->last].mark)
+    if (!in && s->set_size >= s->frames && s->last != LINK_END && s->link[s->last].mark)
         set_leave(s, s->last);
-    if (!in_set && s->set_size < s->frames) {
-        s->link[node].mark = in_set = IN_SET;
+    if (!in && s->set_size < s->frames) {
+        s->link[node].mark = in = IN_SET;
         s->set_size++;
     }
-    if (!in_set && s->current == MRU)
-        follow_stray(in_force(s), node);
+    if (!in)
+        set_without(s, MRU, node);
     s->last = node;
 }
 
@@ -240,17 +255,9 @@ static uint32_t distance(const struct chooser *s, uint32_t i)
         uint32_t node = first + shadows_drawn(&s->shadows, first);
         if (node >= s->nodes || resident(s, node))
             continue;
-        n += i == MRU ? s->link[node].mark : shadows_resident(&s->shadows, shadows(s), shadowed, i, node);
+        n += i >= ARC ? in_set(s, i, node) : shadows_resident(&s->shadows, shadows(s), shadowed, i, node);
     }
     return n;
-}
-
-/* The expert, while in force, missed so many more than its shadow. */
-static void exceed(struct chooser *s, uint32_t i, int64_t misses)
-{
-    s->excess[i] += misses * ONE;
-    if (i == GAP)
-        s->gap_excess += misses * ONE;
 }
 
 static void take_over(struct chooser *s, uint32_t next, uint32_t far)
@@ -259,102 +266,36 @@ static void take_over(struct chooser *s, uint32_t next, uint32_t far)
 
     s->current = next;
     s->switches++;
-    exceed(s, next, -(int64_t)MAX(far, s->shadows.small / 8));
+    weigh_taken(&s->weigh, next, far, s->shadows.small);
     if (next == GAP)
         return;
-    expert[next]->init(in_force(s), &config);
+    ops_in_force(s)->init(in_force(s), &config);
     for (uint32_t n = s->resident.tail; n != LINK_END; n = s->link[n].prev) {
-        expert[next]->enter(in_force(s), n, 0);
-        if (next == MRU && !s->link[n].mark)
+        ops_in_force(s)->enter(in_force(s), n, 0);
+        if (next >= ARC && !in_set(s, next, n))
             follow_stray(in_force(s), n);
     }
 }
 
-/* Of gap, in so many accesses. */
-static uint64_t likely_excess(const struct chooser *s, uint64_t accesses)
-{
-    uint64_t trusted = s->gap_in_force / ONE + (uint64_t)DOUBT * s->shadows.small;
-
-    return (uint64_t)MAX(s->gap_excess, 0) / trusted * accesses;
-}
-
-static uint64_t with_excess(const struct chooser *s, uint64_t misses, uint32_t i, uint64_t accesses)
-{
-    uint64_t excess = (uint64_t)MAX(s->excess[i], 0);
-
-    return misses + (i == GAP ? MAX(excess, likely_excess(s, accesses)) : excess);
-}
-
-/* What counts now: misses lately, or since the start while careful. */
-static void weigh(struct chooser *s, uint64_t *misses)
-{
-    uint64_t least = UINT64_MAX, budget = (s->accesses >> BUDGET_SHIFT) + s->shadows.small;
-
-    for (uint32_t i = 0; i < EXPERTS; i++)
-        least = MIN(least, s->ever[i]);
-    if (s->own > least + budget)
-        s->careful = 1;
-    else if (s->own < least + budget / 2)
-        s->careful = s->stays = 0;
-    for (uint32_t i = 0; i < EXPERTS; i++)
-        misses[i] = s->careful ? with_excess(s, s->ever[i] * ONE, i, s->accesses)
-                               : with_excess(s, s->recent[i], i, s->window / ONE);
-}
-
 static void decide(struct chooser *s)
 {
-    uint64_t misses[EXPERTS], lead = (uint64_t)s->shadows.small * ONE;
-    uint32_t best = s->current;
+    uint32_t best = weigh_best(&s->weigh, s->current, s->shadows.small);
 
-    weigh(s, misses);
-    for (uint32_t i = 0; i < EXPERTS; i++)
-        best = misses[i] < misses[best] ? i : best;
-    lead >>= s->careful ? CAREFUL_SHIFT : LEAD_SHIFT;
-    if (s->patience > 0)
-        s->patience--;
-    else if (misses[s->current] - misses[best] > lead) {
-        uint32_t far = distance(s, best);
-        if (misses[s->current] - misses[best] > (uint64_t)far * ONE * FAR_QUARTERS / 4) {
-            take_over(s, best, far);
-            s->patience = s->careful ? STAY << MIN(s->stays++, (uint32_t)STAY_DOUBLED) : 0;
-        } else {
-            s->patience = PATIENCE;
-        }
-    }
+    if (best == s->current)
+        return;
+    uint32_t far = distance(s, best);
+    if (weigh_worth(&s->weigh, s->current, best, far))
+        take_over(s, best, far);
 }
 
-static void age(struct chooser *s)
-{
-    bool halve = s->accesses >= (uint64_t)LONG * s->shadows.small;
-
-    for (uint32_t i = 0; i < EXPERTS; i++) {
-        s->recent[i] -= s->recent[i] * DECAY / 65536;
-        s->excess[i] -= s->excess[i] * DECAY / 65536;
-        s->ever[i] >>= halve;
-    }
-    s->gap_excess -= s->gap_excess * (DECAY / FORGET) / 65536;
-    s->gap_in_force -= s->gap_in_force * (DECAY / FORGET) / 65536;
-    s->window -= s->window * DECAY / 65536;
-    s->own >>= halve;
-    s->accesses >>= halve;
-}
-
-/* Before MRU's set knows of it. */
+/* Before ARC's and MRU's sets know of it. */
 static void count(struct chooser *s, uint32_t node, bool miss)
 {
     uint32_t missed = shadows_use(&s->shadows, shadows(s), shadowed, node);
 
-    missed |= (uint32_t)!s->link[node].mark << MRU;
-    for (uint32_t i = 0; i < EXPERTS; i++)
-        if (missed >> i & 1) {
-            s->recent[i] += ONE;
-            s->ever[i]++;
-        }
-    s->accesses++;
-    s->own += miss;
-    s->window += ONE;
-    s->gap_in_force += s->current == GAP ? ONE : 0;
-    exceed(s, s->current, (int64_t)miss - (missed >> s->current & 1));
+    for (uint32_t i = ARC; i < EXPERTS; i++)
+        missed |= (uint32_t)!in_set(s, i, node) << i;
+    weigh_count(&s->weigh, s->current, missed, miss);
 }
 
 /* The lists have it as used. */
@@ -364,11 +305,12 @@ static void used(struct chooser *s, uint32_t node, bool miss)
 
     if (sampled)
         count(s, node, miss);
+    arc_use(s, node);
     set_use(s, node);
     if (sampled && --s->until == 0) {
         decide(s);
-        age(s);
-        s->until = interval(s);
+        weigh_age(&s->weigh, s->shadows.small);
+        s->until = weigh_interval(s->shadows.small);
     }
 }
 
@@ -384,8 +326,11 @@ static void chooser_touch(void *state, uint32_t node)
     s->offered = LINK_END;
     if (!goes_on || s->current == GAP)
         replace_gap.touch(gaps(s), node);
-    if (s->current != GAP)
-        expert[s->current]->touch(changing(s), node);
+    if (goes_on && s->current == ARC && in_set(s, ARC, node)) {
+        replace_arc.touch(arcs(s), node);
+        follow_member(in_force(s), node);
+    } else if (s->current != GAP)
+        ops_in_force(s)->touch(changing(s), node);
     if (!goes_on)
         used(s, node, false);
 }
@@ -399,7 +344,7 @@ static void chooser_enter(void *state, uint32_t node, uint32_t region)
     list_push_head(s->link, &s->resident, node);
     replace_gap.enter(gaps(s), node, region);
     if (s->current != GAP)
-        expert[s->current]->enter(changing(s), node, region);
+        ops_in_force(s)->enter(changing(s), node, region);
     used(s, node, true);
 }
 
@@ -412,14 +357,30 @@ static void chooser_enter_unused(void *state, uint32_t node, uint32_t region)
     list_push_head(s->link, &s->resident, node);
     replace_gap.enter_unused(gaps(s), node, region);
     if (s->current != GAP)
-        expert[s->current]->enter_unused(changing(s), node, region);
+        ops_in_force(s)->enter_unused(changing(s), node, region);
+}
+
+/* Where memory is what ARC would have, the page that ARC would have go is next. */
+static void arc_names(struct chooser *s, uint32_t incoming)
+{
+    while (!follow_strays(in_force(s))) {
+        uint32_t node = replace_arc.victim(arcs(s), incoming);
+        if (node == REPLACE_NONE)
+            return;
+        if (resident(s, node))
+            follow_first(in_force(s), node);
+        else
+            arc_leave(s, node);
+    }
 }
 
 static uint32_t chooser_victim(void *state, uint32_t incoming)
 {
     struct chooser *s = state;
 
-    return s->offered = expert[s->current]->victim(in_force(s), incoming);
+    if (s->current == ARC)
+        arc_names(s, incoming);
+    return s->offered = ops_in_force(s)->victim(in_force(s), incoming);
 }
 
 static void chooser_leave(void *state, uint32_t node)
@@ -430,8 +391,10 @@ static void chooser_leave(void *state, uint32_t node)
     s->offered = LINK_END;
     list_remove(s->link, &s->resident, node);
     replace_gap.leave(gaps(s), node);
+    if (s->current == ARC && in_set(s, ARC, node))
+        arc_leave(s, node);
     if (s->current != GAP)
-        expert[s->current]->leave(changing(s), node);
+        ops_in_force(s)->leave(changing(s), node);
 }
 
 static void chooser_forget(void *state, uint32_t node)
@@ -441,8 +404,10 @@ static void chooser_forget(void *state, uint32_t node)
     if (resident(s, node))
         list_remove(s->link, &s->resident, node);
     replace_gap.forget(gaps(s), node);
+    s->arc_size -= replace_arc.resident(arcs(s), node);
+    replace_arc.forget(arcs(s), node);
     if (s->current != GAP)
-        expert[s->current]->forget(changing(s), node);
+        ops_in_force(s)->forget(changing(s), node);
     if (shadows_sampled(&s->shadows, node))
         shadows_forget(&s->shadows, shadows(s), shadowed, node);
     if (s->link[node].mark)
@@ -458,24 +423,27 @@ static void chooser_resize(void *state, uint32_t frames)
     ASSERT(frames > 0);
     s->frames = frames;
     replace_gap.resize(gaps(s), frames);
+    replace_arc.resize(arcs(s), frames);
     if (s->current != GAP)
-        expert[s->current]->resize(changing(s), frames);
+        ops_in_force(s)->resize(changing(s), frames);
     shadows_resize(&s->shadows, shadows(s), shadowed, frames);
+    arc_make_room(s, REPLACE_NONE, frames);
     if (s->set_size > frames)
         set_shrink(s);
-    s->until = MIN(s->until, interval(s));
+    s->until = MIN(s->until, weigh_interval(s->shadows.small));
 }
 
 static void chooser_report(const void *state, struct replace_report *out)
 {
     const struct chooser *s = state;
 
-    expert[s->current]->report(in_force(s), out);
+    ops_in_force(s)->report(in_force(s), out);
+    out->policy = expert[s->current].is->name;
     out->switches = s->switches;
     out->experts = EXPERTS;
     for (uint32_t i = 0; i < EXPERTS; i++) {
-        out->expert[i].policy = expert[i]->name;
-        out->expert[i].misses = (s->recent[i] << s->shadows.shift) / ONE;
+        out->expert[i].policy = expert[i].is->name;
+        out->expert[i].misses = weigh_recent(&s->weigh, i) << s->shadows.shift;
     }
 }
 
@@ -483,26 +451,32 @@ static const char *chooser_check(const void *state)
 {
     const struct chooser *s = state;
     const char *broken = list_check(s->link, s->nodes, &s->resident);
+    struct replace_report arc;
     uint32_t set = 0;
 
     for (uint32_t n = 0; n < s->nodes && !broken; n++) {
         set += s->link[n].mark;
-        if (expert[s->current]->resident(in_force(s), n) != resident(s, n) ||
+        if (ops_in_force(s)->resident(in_force(s), n) != resident(s, n) ||
             replace_gap.resident(gaps(s), n) != resident(s, n))
             broken = "chooser: the expert in force knows other pages as resident";
     }
     if (!broken && (set != s->set_size || set > s->frames))
         broken = "chooser: MRU's set is miscounted";
     if (!broken)
-        broken = expert[s->current]->check(in_force(s));
+        broken = ops_in_force(s)->check(in_force(s));
     if (!broken)
         broken = replace_gap.check(gaps(s));
+    if (!broken)
+        broken = replace_arc.check(arcs(s));
+    replace_arc.report(arcs(s), &arc);
+    if (!broken && (arc.resident != s->arc_size || arc.resident > s->frames))
+        broken = "chooser: ARC's set is miscounted";
     return broken ? broken : shadows_check(&s->shadows, shadows(s), shadowed);
 }
 
 const struct replace_ops replace_chooser = {
     .name = "chooser",
-    .per_node = 6 * sizeof(struct replace_link) + 1,
+    .per_node = 7 * sizeof(struct replace_link) + 1,
     .use_once = true,
     .bytes = chooser_bytes,
     .init = chooser_init,

@@ -17,15 +17,43 @@ static void follow_touch(void *state, uint32_t node)
     s->tried += hot;
 }
 
+static void take_out(struct aside *s, uint32_t node)
+{
+    ASSERT(node < s->nodes);
+    aside_take_out(s, node);
+    if (s->offered == node)
+        s->offered = LINK_END;
+}
+
 void follow_stray(void *state, uint32_t node)
 {
     struct aside *s = state;
 
-    ASSERT(node < s->nodes);
-    aside_take_out(s, node);
+    take_out(s, node);
     list_push_head(s->link, &s->aside, node);
-    if (s->offered == node)
-        s->offered = LINK_END;
+}
+
+void follow_first(void *state, uint32_t node)
+{
+    struct aside *s = state;
+
+    take_out(s, node);
+    list_push_tail(s->link, &s->aside, node);
+}
+
+void follow_member(void *state, uint32_t node)
+{
+    struct aside *s = state;
+
+    take_out(s, node);
+    list_push_head(s->link, &s->others, node);
+}
+
+bool follow_strays(const void *state)
+{
+    const struct aside *s = state;
+
+    return s->aside.size > s->tried;
 }
 
 static uint32_t follow_victim(void *state, uint32_t incoming)
@@ -33,7 +61,7 @@ static uint32_t follow_victim(void *state, uint32_t incoming)
     struct aside *s = state;
 
     (void)incoming;
-    return aside_victim(s, s->aside.size > s->tried);
+    return aside_victim(s, follow_strays(s));
 }
 
 const struct replace_ops replace_follow = {

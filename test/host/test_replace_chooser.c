@@ -60,6 +60,16 @@ static void uses_that_follow_at_once_do_not_deceive_it(void **state)
     }
 }
 
+/* With hardly more memory than the table, ARC has all of it or never gets there, by what it kept before. */
+static void memory_follows_what_arc_would_have(void **state)
+{
+    (void)state;
+    struct trace t = trace_make(TRACE_JOIN, 8192, 8192 * 60, 1);
+    for (unsigned percent = 47; percent <= 51; percent++)
+        bounded(&t, trace_names[TRACE_JOIN], percent, percent, 2, 2);
+    trace_free(&t);
+}
+
 static void five_points_where_there_are_few_pages(void **state)
 {
     (void)state;
@@ -188,6 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_points_below_the_best_at_most),
         cmocka_unit_test(uses_that_follow_at_once_do_not_deceive_it),
+        cmocka_unit_test(memory_follows_what_arc_would_have),
         cmocka_unit_test(five_points_where_there_are_few_pages),
         cmocka_unit_test(chasing_phases_costs_five_points_at_most),
         cmocka_unit_test(a_loop_is_found_within_one_round_from_any_start),

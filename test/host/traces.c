@@ -1,5 +1,6 @@
 /* Page traces for host tests and benches. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "test/host/random.h"
@@ -7,7 +8,7 @@
 
 const char *const trace_names[] = {"loop",    "zipf",  "uniform", "scan_zipf",  "scan_burst",
                                    "phases",  "drift", "zigzag",  "back_forth", "lu",
-                                   "stencil", "again", NULL};
+                                   "stencil", "again", "join",    NULL};
 
 static void *room(size_t n, size_t size)
 {
@@ -216,6 +217,18 @@ static void again(struct trace *t, uint64_t *random)
         t->page[i] = t->page[i - 7];
 }
 
+/* A hash join: what is read in order is looked up in a table that many threads use. */
+static void join(struct trace *t, uint64_t *random)
+{
+    uint32_t half = t->pages / 2, turn = t->pages / 4;
+    size_t reads = 0;
+
+    for (size_t i = 0; i < t->length; i++) {
+        bool reading = i / turn % 3 < 2 && i % 2 == 0;
+        t->page[i] = (uint32_t)(reading ? half + reads++ % half : test_random(random) % half);
+    }
+}
+
 struct trace trace_room(uint32_t pages, size_t length)
 {
     return (struct trace){.pages = pages, .length = length, .page = room(length, sizeof(uint32_t))};
@@ -263,6 +276,9 @@ struct trace trace_make(enum trace_kind kind, uint32_t pages, size_t length, uin
         break;
     case TRACE_AGAIN:
         again(&t, &random);
+        break;
+    case TRACE_JOIN:
+        join(&t, &random);
         break;
     case TRACE_KINDS:
         break;

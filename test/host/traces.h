@@ -19,6 +19,7 @@ enum trace_kind {
     TRACE_LU,         /* right-looking blocked LU of a matrix stored by blocks, two pages a block        */
     TRACE_STENCIL, /* two halves in turn: along one, and again the page before, to the same place of the other */
     TRACE_AGAIN, /* zipf draws, each once more three draws later                                    */
+    TRACE_JOIN,  /* one half read in order, with as many draws among the other, then draws alone, in turns */
     TRACE_KINDS
 };
 extern const char *const trace_names[]; /* by kind, NULL-terminated */
