@@ -16,7 +16,7 @@
 #include "mm/lrudist.h"
 #include "mm/mrustack.h"
 
-enum { MRC_GROUPS_MAX = 1 << 12, MRC_DECAY_SHIFT_MAX = 8, MRC_GROUP_MAX = 1 << 30 };
+enum { MRC_GROUPS_MAX = 1 << 15, MRC_DECAY_SHIFT_MAX = 8, MRC_GROUP_MAX = 1 << 30 };
 
 enum mrc_policy { MRC_LRU, MRC_MRU, MRC_POLICIES };
 extern const char *const mrc_policy_names[]; /* by enum mrc_policy, NULL-terminated */

@@ -313,7 +313,7 @@ def part_host(bench):
 
     for line in host("mrc"):
         figures = pairs(line)
-        if line.startswith("RESULT mrc form=exact"):
+        if line.startswith(("RESULT mrc form=exact", "RESULT mrc form=lru-only")):
             error = max(error or 0.0, float(figures["err_pts"]))
         elif line.startswith("RESULT mrc.log"):
             unfiltered = max(unfiltered or 0.0, float(figures["lru_pts"]))

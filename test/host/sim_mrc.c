@@ -1,13 +1,15 @@
 /*
  * What do miss-rate curves cost, and how near are they?  Traces of several shapes (traces.h) go through mrc.h and through the
  * LRU stack's boundaries (lrustack.h) in two forms; a line for each says how far its curve is from the exact one, found naively
- * (mattson.h), and how many instructions an access takes, counted one by one.  A last line for each shape: how far the curve of a tracker's
- * log is from that of all accesses.
+ * (mattson.h), and how many instructions an access takes, counted one by one.  Further lines for each shape: how far the curve of a tracker's
+ * log, and that of a sample of the pages, are from that of all accesses.
  * Environment: QUICK=1 (fewer pages), SEED (1).
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "kernel/dev/machine.h"
 #include "mm/lrustack.h"
 #include "mm/mrc.h"
 #include "test/host/instructions.h"
@@ -261,20 +263,46 @@ static void compare_log(const char *shape, const struct trace *t, const struct m
     trace_free(&log);
 }
 
+/* Curves of one page of 2^shift, as hardware draws them, against those of all pages, at every size; a sample's rates are of its own accesses. */
+static void compare_sample(const char *shape, const struct trace *t, const struct mattson *exact,
+                           unsigned shift)
+{
+    struct mrc *m = curves(t, 1, true);
+    double worst = 0, sum = 0;
+
+    for (size_t i = 0; i < t->length; i++)
+        if (MACHINE_PATH_SAMPLED((uint64_t)t->page[i], shift))
+            mrc_touch(m, t->page[i]);
+    mrc_epoch(m);
+    for (uint32_t memory = 1; memory <= t->pages; memory++) {
+        double rate = (double)mrc_misses(m, MRC_LRU, memory >> shift) / (double)mrc_accesses(m);
+        double d = fabs(rate - (double)exact->misses[memory] / (double)t->length);
+        worst = MAX(worst, 100 * d);
+        sum += 100 * d;
+    }
+    printf("RESULT mrc.sample shape=%s pages=%u one_in=%u sampled_pages=%u mean_pts=%.2f err_pts=%.2f\n",
+           shape, t->pages, 1u << shift, mrc_pages(m), sum / t->pages, worst);
+    fflush(stdout);
+    free(m);
+}
+
 int main(void)
 {
     uint32_t pages = number("QUICK", 0) ? 2048 : 8192;
 
-    printf("# make bench-mrc SEED=%lu\n"
-           "# err_pts: the largest difference from the exact curve at multiples of a group, in points of the "
-           "miss ratio.\n"
-           "# instructions: of an access, a hundred of them at a time, compiled for the host with -O2; exact "
-           "finds LRU's and MRU's\n"
-           "# curve in one; lru-only finds LRU's, with groups of one page: at every size.\n"
-           "# boundaries, four-groups: LRU only; the latter knows three sizes.\n"
-           "# mrc.renumber: of giving slots anew, once in at least seven accesses a page, which comes to "
-           "per_access at most.\n",
-           number("SEED", 1));
+    printf(
+        "# make bench-mrc SEED=%lu\n"
+        "# err_pts: the largest difference from the exact curve at multiples of a group, in points of the "
+        "miss ratio.\n"
+        "# instructions: of an access, a hundred of them at a time, compiled for the host with -O2; exact "
+        "finds LRU's and MRU's\n"
+        "# curve in one; lru-only finds LRU's, with groups of one page: at every size.\n"
+        "# boundaries, four-groups: LRU only; the latter knows three sizes.\n"
+        "# mrc.sample: LRU's curve of a sample of the pages, at every size: on the average, and the largest "
+        "difference.\n"
+        "# mrc.renumber: of giving slots anew, once in at least seven accesses a page, which comes to "
+        "per_access at most.\n",
+        number("SEED", 1));
     struct trace loop = trace_make(TRACE_LOOP, pages, (size_t)PER_PAGE * pages, 1);
     count_renumbering(&loop);
     trace_free(&loop);
@@ -284,6 +312,8 @@ int main(void)
         for (unsigned i = 0; i < ARRAY_SIZE(forms); i++)
             run(&forms[i], trace_names[kind], &t, &exact[forms[i].policy]);
         compare_log(trace_names[kind], &t, exact, pages / HELD_PART);
+        for (unsigned shift = 1; shift <= 5; shift += 2)
+            compare_sample(trace_names[kind], &t, &exact[MRC_LRU], shift);
         mattson_free(&exact[0]);
         mattson_free(&exact[1]);
         trace_free(&t);

@@ -300,6 +300,22 @@ static void where_groups_grow_nothing_counted_is_lost(void **state)
     free(same);
 }
 
+/* Of 48 MB, as the kernel configures it: a page less than the loop has misses always. */
+static void a_cliff_is_where_it_is_in_programs_of_many_pages_too(void **state)
+{
+    enum { LOOP = 12289, ROUNDS = 4 };
+    struct mrc_config config = {.nodes = 16384, .group = 1, .memory = 16384, .lru_only = true};
+    struct mrc *m = make(&config);
+
+    (void)state;
+    for (uint32_t i = 0; i < ROUNDS * LOOP; i++)
+        mrc_touch(m, i % LOOP);
+    mrc_epoch(m);
+    assert_int_equal(mrc_misses(m, MRC_LRU, LOOP - 1), (ROUNDS - 1) * LOOP);
+    assert_int_equal(mrc_misses(m, MRC_LRU, LOOP), 0);
+    free(m);
+}
+
 static void a_curve_that_is_not_made_is_not_asked_for(void **state)
 {
     struct mrc_config config = {.nodes = PAGES, .group = 1, .memory = PAGES, .lru_only = true};
@@ -343,6 +359,7 @@ int main(void)
         cmocka_unit_test(unmapped_pages_are_used_for_the_first_time_again),
         cmocka_unit_test(grown_curves_go_on_where_they_were),
         cmocka_unit_test(where_groups_grow_nothing_counted_is_lost),
+        cmocka_unit_test(a_cliff_is_where_it_is_in_programs_of_many_pages_too),
         cmocka_unit_test(a_curve_that_is_not_made_is_not_asked_for),
         cmocka_unit_test(bad_configurations_need_no_memory),
     };
