@@ -240,6 +240,7 @@ MM_TESTED := \
 	$(addprefix test/host/,mm_double.c fibers.c said.c)
 test_paging_SRC := $(MM_TESTED)
 test_deadlock_SRC := $(MM_TESTED)
+test_fault_SRC := $(MM_TESTED)
 test_track_SRC := $(MM_TESTED)
 
 # hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.

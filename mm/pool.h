@@ -53,7 +53,7 @@ enum node_flag {
         1, /* differs from its slot, or has none and is not all zeros; the page table may know it is, too */
     NODE_BEHIND = 2,    /* HERE: it was used while it was being written, which is not done yet */
     NODE_UNUSED = 4,    /* COMING, READY: nobody has asked for it yet               */
-    NODE_FAILED = 8,    /* OUT: could not be read when somebody asked for it       */
+    NODE_FAILED = 8,    /* OUT: could not be read, alone, when somebody asked for it */
     NODE_FORESEEN = 16, /* UNUSED: the prefetch policy wanted it, and waits to hear what becomes of it */
     /* HERE: the policy has heard of the use that brought it; the tracker, which watches, is still to tell of the same one. */
     NODE_FRESH = 32,

@@ -175,7 +175,7 @@ static void come_back(struct swap_io *io, int status)
         if (io->request.write)
             swap_write_done(io->pool, io->node[i], status, alone);
         else
-            swap_read_done(io->pool, io->node[i], status);
+            swap_read_done(io->pool, io->node[i], status, alone);
     bool irq = spin_lock(&swap.lock);
     list_push_front(&swap.idle, &io->link);
     wait_wake(&swap.idle_wait, 1);

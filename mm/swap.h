@@ -44,6 +44,6 @@ struct swap_page {
 void swap_pages(struct pool *p, bool write, struct swap_page *page, unsigned n);
 
 /* ---- What becomes of them (swap_done.c).  Interrupts off, no lock held. ---- */
-void swap_read_done(struct pool *p, uint32_t n, int status);
-/* alone: nothing else was written with it, so that an error is its slot's. */
+/* alone: nothing else was read or written with it, so that an error is its slot's. */
+void swap_read_done(struct pool *p, uint32_t n, int status, bool alone);
 void swap_write_done(struct pool *p, uint32_t n, int status, bool alone);

@@ -24,20 +24,21 @@ static void arrive_locked(struct pool *p, uint32_t n)
     pool_set_state(p, n, NODE_READY);
 }
 
-/* Who waits for it is told; who might have wanted it later tries again then. */
-static void fail_to_read_locked(struct pool *p, uint32_t n)
+/* Who waits for it is told; who might have wanted it later tries again then.  Of several pages read together it is not known which
+ * could not be: who waits for one reads it alone. */
+static void fail_to_read_locked(struct pool *p, uint32_t n, bool alone)
 {
     struct node *node = &p->nodes[n];
 
     p->stats.read_errors++;
-    if (!(node->flags & NODE_UNUSED))
+    if (alone && !(node->flags & NODE_UNUSED))
         node->flags |= NODE_FAILED;
     foresee_wasted(p, n);
     pool_frame_free(p, n);
     pool_set_state(p, n, NODE_OUT);
 }
 
-void swap_read_done(struct pool *p, uint32_t n, int status)
+void swap_read_done(struct pool *p, uint32_t n, int status, bool alone)
 {
     bool irq = spin_lock(&p->lock);
     const struct node *node = &p->nodes[n];
@@ -46,7 +47,7 @@ void swap_read_done(struct pool *p, uint32_t n, int status)
     if (!node->space)
         bury_locked(p, n);
     else if (status)
-        fail_to_read_locked(p, n);
+        fail_to_read_locked(p, n, alone);
     else
         arrive_locked(p, n);
     spin_unlock(&p->lock, irq);

@@ -443,7 +443,8 @@ static bool fails(const struct disk_double *k, const struct block_request *r)
     bool is = false;
 
     for (uint32_t i = 0; i < r->count; i++)
-        is |= one_in(r->write ? k->write_fails : k->read_fails);
+        is |= one_in(r->write ? k->write_fails : k->read_fails) ||
+              (!r->write && k->bad_page && r->page + i == k->bad_page);
     return is;
 }
 

@@ -29,6 +29,7 @@ enum {
 struct disk_double {
     struct block_device device;
     uint8_t (*page)[PAGE_SIZE];
+    uint64_t bad_page; /* ... and this one whenever it is read; 0: none */
     unsigned read_fails, write_fails;
     uint64_t failed_reads, failed_writes; /* requests */
 };

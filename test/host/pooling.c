@@ -201,7 +201,7 @@ bool end_some_transfer(void)
         int status = below(8) ? 0 : -EIO;
         bool alone = below(2) || (pool->nodes[n].flags & NODE_ALONE);
         if (pool->nodes[n].state == NODE_COMING)
-            swap_read_done(pool, n, status);
+            swap_read_done(pool, n, status, alone);
         else if (is_being_written(n))
             swap_write_done(pool, n, status, alone);
         else

@@ -1,0 +1,148 @@
+/* Single page faults, above disks and page tables that are doubles: what a program gets, what is accounted, in which order. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "test/host/expect_panic.h"
+#include "test/host/mm_double.h"
+#include "test/host/path_double.h"
+#include "mm/memory_args.h"
+#include "mm/pool.h"
+#include "mm/space.h"
+
+enum { PAGES = 400, LIMIT_KB = 512 };
+
+static struct space *space;
+
+static void begin_space(void)
+{
+    INSIST(!space_create(NULL, &space));
+    space_set_pid(space, 1);
+}
+
+/* The thread that a test consists of, in a space of its own. */
+static void run(void (*thread)(void *arg), uint64_t seed)
+{
+    path_double_boot();
+    swap_wanted = SWAP_RAM;
+    memory_process_max = LIMIT_KB * KIB;
+    mm_argument("mem.tracker", 5);
+    mm_double_boot(seed);
+    track_init();
+    paging_start();
+    begin_space();
+    fiber_start(thread, NULL, space_number(space));
+    fibers_run();
+    INSIST(!mm_frames_used);
+}
+
+static void end_thread(void)
+{
+    thread_leave_space();
+    space_destroy(space);
+}
+
+static vaddr_t page_at(unsigned page)
+{
+    return MM_BASE + page * PAGE_SIZE;
+}
+
+static void store(void *frame, void *arg)
+{
+    memcpy(frame, arg, sizeof(unsigned));
+}
+
+static void expect(void *frame, void *arg)
+{
+    INSIST(!memcmp(frame, arg, sizeof(unsigned)));
+}
+
+static void fill_pages(void)
+{
+    vaddr_t at;
+
+    INSIST(!space_map(space, MM_BASE, PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
+    for (unsigned page = 0; page < PAGES; page++)
+        INSIST(!mm_access(space, page_at(page), FAULT_WRITE, store, &page));
+}
+
+/* The page's node where it is out, or NODE_NONE. */
+static uint32_t node_out(unsigned page)
+{
+    struct arch_page at = mm_look(space, page_at(page));
+    const struct node *node = &space->pool->nodes[at.number];
+
+    return at.kind == ARCH_PAGE_OUT && node->state == NODE_OUT && node->slot != SLOT_NONE ? at.number
+                                                                                          : NODE_NONE;
+}
+
+/* The first of two pages that are out and neighbours on the disk. */
+static unsigned find_neighbours(void)
+{
+    for (unsigned page = 0; page + 1 < PAGES; page++) {
+        uint32_t n = node_out(page), next = node_out(page + 1);
+        if (n != NODE_NONE && next != NODE_NONE &&
+            space->pool->nodes[next].slot == space->pool->nodes[n].slot + 1)
+            return page;
+    }
+    INSIST(!"there are none");
+}
+
+static bool was_coming; /* the page, when it was asked for */
+
+static void use_the_neighbour_of_a_bad_page(void *arg)
+{
+    (void)arg;
+    fill_pages();
+    unsigned page = find_neighbours(), bad = page + 1;
+    const struct node *node = &space->pool->nodes[node_out(page)];
+    swap_double.bad_page = node->slot + 1;
+    INSIST(!space_advise(space, page_at(page), 2 * PAGE_SIZE, ADVICE_WILLNEED));
+    was_coming = node->state == NODE_COMING;
+    INSIST(!mm_access(space, page_at(page), FAULT_READ, expect, &page));
+    INSIST(swap_double.failed_reads == 1);
+    INSIST(mm_access(space, page_at(bad), FAULT_READ, expect, &bad) == -EIO);
+    end_thread();
+}
+
+static void play_bad_neighbour(uint64_t seed)
+{
+    run(use_the_neighbour_of_a_bad_page, seed);
+    INSIST(was_coming);
+}
+
+/* ---- Each in a process of its own: mm is not made to begin twice ---- */
+
+static struct sigaction segv, abrt; /* as they were before cmocka's */
+
+static void in_child(void (*play)(uint64_t seed), uint64_t seed)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    if (!child) {
+        sigaction(SIGSEGV, &segv, NULL);
+        sigaction(SIGABRT, &abrt, NULL);
+        alarm(60);
+        play(seed);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void a_page_read_together_with_a_bad_one_is_read_alone(void **state)
+{
+    (void)state;
+    in_child(play_bad_neighbour, 1);
+}
+
+int main(void)
+{
+    sigaction(SIGSEGV, NULL, &segv);
+    sigaction(SIGABRT, NULL, &abrt);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_page_read_together_with_a_bad_one_is_read_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
