@@ -73,7 +73,11 @@ static void give_back(struct pool *p, paddr_t frame)
 /* Where nothing ever leaves it is as if it had been touched. */
 static bool map_locked(struct space *s, struct region *r, vaddr_t va, paddr_t frame)
 {
-    if (s->active || arch_space_map(&s->arch, va, frame, space_page_prot(r->prot) | PROT_WRITTEN))
+    if (s->active)
+        return false;
+    if (r->prot & PROT_X)
+        arch_code_written(phys_to_virt(frame));
+    if (arch_space_map(&s->arch, va, frame, space_page_prot(r->prot) | PROT_WRITTEN))
         return false;
     s->resident_pages++;
     return true;
@@ -132,8 +136,6 @@ static bool keep(struct space *s, const struct block_device *d, uint64_t page, v
 
     if (kept)
         region_touch(r, va);
-    if (kept && (r->prot & PROT_X))
-        arch_code_written(phys_to_virt(frame));
     spin_unlock(&s->lock, irq);
     return kept;
 }

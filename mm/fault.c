@@ -64,6 +64,9 @@ static int use_locked(struct bring *b, const struct region *r, const struct arch
 {
     struct arch_space *space = &b->space->arch;
 
+    /* It may have been read in since it was stored to. */
+    if ((r->prot & PROT_X) && !(page->prot & PROT_X) && b->pool)
+        arch_code_written(phys_to_virt(page->pa));
     if (page->prot != space_page_prot(r->prot))
         arch_space_protect(space, b->va, space_page_prot(r->prot));
     if (page->prot == PROT_USER)
@@ -74,8 +77,11 @@ static int use_locked(struct bring *b, const struct region *r, const struct arch
     return 0;
 }
 
+/* Code is what was stored before anybody can execute it: other threads need no fault to do so. */
 static int map_locked(struct bring *b, struct region *r, paddr_t frame, bool written)
 {
+    if (r->prot & PROT_X)
+        arch_code_written(phys_to_virt(frame));
     int err = arch_space_map(&b->space->arch, b->va, frame,
                              space_page_prot(r->prot) | (written ? PROT_WRITTEN : 0));
 
@@ -104,8 +110,6 @@ static int begin_locked(struct bring *b, struct region *r)
         pool_behind_add(p, n);
     if (p)
         spin_unlock_irqoff(&p->lock);
-    if (!err && b->source && (r->prot & PROT_X))
-        arch_code_written(phys_to_virt(b->frame));
     if (!err) {
         b->frame = 0;
         r->faults++;
@@ -142,8 +146,6 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
 
     ASSERT(!err);
     b->space->out_pages--;
-    if (r->prot & PROT_X)
-        arch_code_written(phys_to_virt(frame));
     if (node->flags & NODE_UNUSED)
         first_use_locked(b, r, n);
     if (r->advice == ADVICE_SEQUENTIAL)

@@ -300,7 +300,7 @@ extern uint64_t arch_space_ids_max;
 void *arch_map_device(paddr_t pa, uint64_t size);
 
 /* The frame at this address of the direct map has been stored to and is user code: any CPU that goes to user mode from now on
- * executes what was stored.  Before it first does; any context. */
+ * executes what was stored.  Before it is mapped so that it could; any context. */
 void arch_code_written(const void *frame);
 
 /* ---- User memory ---- */

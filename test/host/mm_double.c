@@ -32,6 +32,7 @@ bool mm_tlb_keeps;
 static uint8_t memory[MM_FRAMES + 1][PAGE_SIZE] ALIGNED(4096); /* 0 is none */
 static struct page pages[MM_FRAMES + 1];
 static uint32_t tlb_holds[MM_FRAMES + 1]; /* in so many entries of TLBs */
+static bool is_code[MM_FRAMES + 1];       /* caches have been told since it was stored to */
 static uint32_t free_frames[MM_FRAMES];
 
 struct page *frame_page(paddr_t pa)
@@ -70,6 +71,7 @@ int frame_alloc(unsigned order, paddr_t *out)
     free_frames[i] = free_frames[left - 1];
     INSIST(pages[n].state == PAGE_FREE);
     pages[n] = (struct page){.state = PAGE_USED, .next = below(1000)};
+    is_code[n] = false;
     memset(memory[n], 0xa5, PAGE_SIZE);
     *out = virt_to_phys(memory[n]);
     return 0;
@@ -187,6 +189,7 @@ int arch_space_map(struct arch_space *space, vaddr_t va, paddr_t pa, unsigned pr
     struct entry *e = entry_of(space, va);
 
     INSIST(e && !host_irqs_on && frame_page(pa)->state == PAGE_USED);
+    INSIST(!(prot & PROT_X) || is_code[frame_number(frame_page(pa))]);
     if (e->page.kind == ARCH_PAGE_HERE)
         return -EEXIST;
     if (e->page.kind == ARCH_PAGE_NONE && one_in(mm_map_fails))
@@ -215,6 +218,9 @@ int arch_space_protect(struct arch_space *space, vaddr_t va, unsigned prot)
 
     if (!e)
         return -ENOENT;
+    /* Where nothing ever leaves, caches are the program's own affair. */
+    if ((prot & PROT_X) && container_of(space, struct space, arch)->pool)
+        INSIST(is_code[frame_number(frame_page(e->page.pa))]);
     e->page.prot = prot;
     return 0;
 }
@@ -290,7 +296,7 @@ void tlb_shootdown(struct arch_space *space, vaddr_t va, size_t n)
 
 void arch_code_written(const void *frame)
 {
-    (void)frame;
+    is_code[frame_number(frame_page(virt_to_phys(frame)))] = true;
 }
 
 /* ---- A PMU ---- */
@@ -458,6 +464,7 @@ static void transfer(struct disk_double *k, struct block_request *r, bool bad)
             memset(r->write ? here : frame, 0xee, PAGE_SIZE);
         else
             memcpy(r->write ? here : frame, r->write ? frame : here, PAGE_SIZE);
+        is_code[frame_number(frame_page(r->frame[i]))] &= r->write;
         if (bad && !r->write && k == &swap_double && mm_double_read_failed)
             mm_double_read_failed(r->frame[i]);
     }

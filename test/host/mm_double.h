@@ -2,7 +2,7 @@
  * What mm stands on, for host tests that run it complete: frames that are filled with something else whenever they change hands, page tables
  * and TLBs that keep what nobody told them to forget, and disks that answer late, in any order, or with an error.  Threads are test/host/fibers.h's.
  *
- * A frame that is given back while some TLB still knows it fails the test.
+ * A frame that is given back while some TLB still knows it fails the test, and one that could be executed before caches were told of it.
  */
 #pragma once
 #include "test/host/fibers.h"

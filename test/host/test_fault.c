@@ -20,12 +20,12 @@ static void begin_space(void)
     space_set_pid(space, 1);
 }
 
-/* The thread that a test consists of, in a space of its own. */
-static void run(void (*thread)(void *arg), uint64_t seed)
+/* The thread that a test consists of, in a space of its own, which has a pool or has not. */
+static void run_in(bool pool, void (*thread)(void *arg), uint64_t seed)
 {
     path_double_boot();
-    swap_wanted = SWAP_RAM;
-    memory_process_max = LIMIT_KB * KIB;
+    swap_wanted = pool ? SWAP_RAM : SWAP_NONE;
+    memory_process_max = pool ? LIMIT_KB * KIB : MEMORY_UNLIMITED;
     mm_argument("mem.tracker", 5);
     mm_double_boot(seed);
     track_init();
@@ -34,6 +34,11 @@ static void run(void (*thread)(void *arg), uint64_t seed)
     fiber_start(thread, NULL, space_number(space));
     fibers_run();
     INSIST(!mm_frames_used);
+}
+
+static void run(void (*thread)(void *arg), uint64_t seed)
+{
+    run_in(true, thread, seed);
 }
 
 static void end_thread(void)
@@ -111,6 +116,61 @@ static void play_bad_neighbour(uint64_t seed)
     INSIST(was_coming);
 }
 
+/* ---- Code: the page tables' double looks when caches are told of it ---- */
+
+static void nothing(void *frame, void *arg)
+{
+    (void)frame, (void)arg;
+}
+
+static void use_all(vaddr_t from, unsigned pages, enum fault_access access)
+{
+    for (unsigned page = 0; page < pages; page++)
+        INSIST(!mm_access(space, from + page * PAGE_SIZE, access, nothing, NULL));
+}
+
+static bool ends;
+
+/* Pages whose rights are just being changed, for one: those that came last, which are there. */
+static void execute_meanwhile(void *arg)
+{
+    (void)arg;
+    for (unsigned page = PAGES - 1; !ends; page = page > PAGES / 2 ? page - 1 : PAGES - 1) {
+        mm_access(space, page_at(page), FAULT_EXEC, nothing, NULL);
+        sched_yield();
+    }
+    end_thread();
+}
+
+static void execute(void *arg)
+{
+    enum { CODE = 200 };
+    vaddr_t disk, zeros;
+    uint64_t mapped;
+
+    (void)arg;
+    fiber_start(execute_meanwhile, NULL, space_number(space));
+    INSIST(!space_map(space, MM_BASE, PAGES * PAGE_SIZE, PROT_R | PROT_X, REGION_ANON, "test", &zeros));
+    INSIST(
+        !space_map_disk(space, &source_double.device, 1, CODE * PAGE_SIZE, PROT_R | PROT_X, &disk, &mapped));
+    use_all(disk, CODE, FAULT_EXEC);
+    use_all(zeros, PAGES, FAULT_EXEC);
+    for (unsigned i = 0; i < 20; i++) {
+        INSIST(!space_protect(space, zeros, PAGES * PAGE_SIZE, PROT_R | PROT_W));
+        use_all(zeros, PAGES, FAULT_WRITE);
+        INSIST(!space_protect(space, zeros, PAGES * PAGE_SIZE, PROT_R | PROT_X));
+        use_all(zeros, PAGES, FAULT_EXEC);
+    }
+    use_all(disk, CODE, FAULT_EXEC);
+    thread_leave_space();
+    ends = true;
+}
+
+static void play_code(uint64_t seed)
+{
+    run_in(seed, execute, seed);
+}
+
 /* ---- Each in a process of its own: mm is not made to begin twice ---- */
 
 static struct sigaction segv, abrt; /* as they were before cmocka's */
@@ -137,12 +197,20 @@ static void a_page_read_together_with_a_bad_one_is_read_alone(void **state)
     in_child(play_bad_neighbour, 1);
 }
 
+static void code_can_be_executed_when_caches_know_of_it(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed <= 4; seed++) /* 0: without a pool */
+        in_child(play_code, seed);
+}
+
 int main(void)
 {
     sigaction(SIGSEGV, NULL, &segv);
     sigaction(SIGABRT, NULL, &abrt);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_read_together_with_a_bad_one_is_read_alone),
+        cmocka_unit_test(code_can_be_executed_when_caches_know_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
