@@ -309,12 +309,28 @@ void track_forget(struct space *s, vaddr_t va)
         track.ops->forget(s, va);
 }
 
+/* [T]: one that is watched cannot end; of others only [N] keeps the memory. */
+static struct space *watched_space(unsigned n)
+{
+    if (!__atomic_load_n(&track.space[n], __ATOMIC_RELAXED))
+        return NULL;
+    bool irq = spin_lock(&track.lock);
+    struct space *s = track.space[n];
+
+    if (s && !s->watched)
+        s = NULL;
+    spin_unlock(&track.lock, irq);
+    return s;
+}
+
 void track_each_watched(void (*f)(struct space *s, void *arg), void *arg)
 {
     begin_change();
-    for (unsigned n = 1; n < PAGE_SPACES; n++)
-        if (track.space[n] && track.space[n]->watched)
-            f(track.space[n], arg);
+    for (unsigned n = 1; n < PAGE_SPACES; n++) {
+        struct space *s = watched_space(n);
+        if (s)
+            f(s, arg);
+    }
     end_change();
 }
 
