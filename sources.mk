@@ -242,6 +242,7 @@ test_paging_SRC := $(MM_TESTED)
 test_deadlock_SRC := $(MM_TESTED)
 test_fault_SRC := $(MM_TESTED)
 test_track_SRC := $(MM_TESTED)
+test_watch_SRC := $(MM_TESTED)
 
 # hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.
 HPM_TESTED := \

@@ -291,12 +291,6 @@ static int try(struct bring *b)
 
 /* ---- Without a lock ---- */
 
-static void tell_tracker(struct space *s, bool is_short)
-{
-    if (__atomic_exchange_n(&s->told_short, is_short, __ATOMIC_RELAXED) != is_short)
-        track_short(s, is_short);
-}
-
 static int get_frame(struct bring *b)
 {
     int err = b->pool ? pool_charge(b->pool, b->node) : 0;
@@ -304,7 +298,7 @@ static int get_frame(struct bring *b)
     if (err)
         return err;
     if (b->pool)
-        tell_tracker(b->space, pool_is_short(b->pool));
+        track_short(b->space, pool_is_short(b->pool));
     err = frame_alloc(0, &b->frame);
     b->zeroed = false;
     if (!err)

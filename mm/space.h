@@ -26,7 +26,7 @@ struct space {
     uint32_t pins;              /* [A] who makes pages of it leave; it stays     */
     struct wait_queue unpinned; /* [S] */
     uint8_t next_tag;           /* [S] of regions, as policies know them         */
-    bool told_short;            /* [A] trackers know that its memory is short    */
+    bool told_short;            /* [A] the last that trackers were told of its memory */
     uint16_t number;            /* [-] for trackers; 0: none                     */
     bool watched, is_short;     /* mm/track.c */
     struct curve *curve;        /* mm/track_curve.c */

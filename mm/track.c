@@ -241,22 +241,24 @@ static void watch_locked(struct space *s, bool on)
     }
 }
 
-static void watch(struct space *s, bool is_short, bool on)
+/* By what holds when it is this change's turn: of two threads that tell of it, the later one may come first. */
+static void watch(struct space *s, bool ends)
 {
     begin_change();
+    bool is_short = !ends && __atomic_load_n(&s->told_short, __ATOMIC_RELAXED);
     if (is_short != s->is_short)
         __atomic_fetch_add(&track.is_short, is_short ? 1 : -1u, __ATOMIC_RELAXED);
     s->is_short = is_short;
     if (is_short)
         sample(0);
-    watch_locked(s, on);
+    watch_locked(s, !ends && (is_short || track_always));
     end_change();
 }
 
 void track_space_begins(struct space *s)
 {
     if (track_always)
-        watch(s, false, true);
+        watch(s, false);
 }
 
 void track_space_named(const struct space *s)
@@ -267,7 +269,7 @@ void track_space_named(const struct space *s)
 
 void track_space_removed(struct space *s)
 {
-    watch(s, false, false);
+    watch(s, true);
     begin_turn();
     deliver();
     bool irq = spin_lock(&track.lock);
@@ -280,7 +282,8 @@ void track_space_removed(struct space *s)
 
 void track_short(struct space *s, bool is_short)
 {
-    watch(s, is_short, is_short || track_always);
+    if (__atomic_exchange_n(&s->told_short, is_short, __ATOMIC_RELAXED) != is_short)
+        watch(s, false);
 }
 
 /* Used since this was asked last, by the processor's mark. */

@@ -1,0 +1,99 @@
+/* What is watched, and what trackers do to a space when it is: threads that tell of it at the same time, spaces that are large. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "test/host/expect_panic.h"
+#include "test/host/mm_double.h"
+#include "test/host/path_double.h"
+#include "mm/space.h"
+#include "mm/track_args.h"
+
+enum { SOFT = 2, THREADS = 6, TIMES = 3, ROUNDS = 100 };
+
+static struct space *space;
+static uint64_t seed;
+
+static void begin(uint64_t from, uint64_t active_pages)
+{
+    path_double_boot();
+    mm_argument("mem.tracker", SOFT);
+    mm_argument("mem.track", 0);
+    mm_argument("mem.active_pages", active_pages);
+    mm_double_boot(from);
+    seed = from;
+    track_init();
+    INSIST(!space_create(NULL, &space));
+    space_set_pid(space, 1);
+}
+
+static void end(void *arg)
+{
+    (void)arg;
+    space_destroy(space);
+}
+
+/* ---- Told by several at once ---- */
+
+static bool told;
+
+static void tell_some_times(void *arg)
+{
+    (void)arg;
+    for (unsigned i = 0; i < TIMES; i++) {
+        told = test_random(&seed) % 2;
+        track_short(space, told);
+    }
+    thread_leave_space();
+}
+
+static void play_telling(uint64_t from)
+{
+    begin(from, 16);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned i = 0; i < THREADS; i++)
+            fiber_start(tell_some_times, NULL, space_number(space));
+        fibers_run();
+        INSIST(space->watched == told);
+    }
+    fiber_start(end, NULL, 0);
+    fibers_run();
+    INSIST(!mm_frames_used);
+}
+
+/* ---- Each in a process of its own: mm is not made to begin twice ---- */
+
+static struct sigaction segv, abrt; /* as they were before cmocka's */
+
+static void in_child(void (*play)(uint64_t from), uint64_t from)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    if (!child) {
+        sigaction(SIGSEGV, &segv, NULL);
+        sigaction(SIGABRT, &abrt, NULL);
+        alarm(60);
+        play(from);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void the_last_that_was_told_holds(void **state)
+{
+    (void)state;
+    for (uint64_t from = 1; from <= 4; from++)
+        in_child(play_telling, from);
+}
+
+int main(void)
+{
+    sigaction(SIGSEGV, NULL, &segv);
+    sigaction(SIGABRT, NULL, &abrt);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_that_was_told_holds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
