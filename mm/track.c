@@ -22,7 +22,8 @@
 
 static struct {
     const struct tracker_ops *ops;    /* NULL: none */
-    bool changing;                    /* [T] */
+    bool changing;                    /* [N] [T] is somebody's */
+    struct wait_queue unchanging;     /* [N] who waits for [T] */
     uint32_t watched;                 /* [T] spaces */
     struct spinlock lock;             /* [N] */
     uint16_t last;                    /* [N] number given out */
@@ -36,7 +37,8 @@ static struct {
     struct {
         uint64_t cost, ran;
     } told; /* [D] what the governor knows of */
-} track = {.lock = SPINLOCK(LOCK_NUMBERS, "numbers of spaces")};
+} track = {.lock = SPINLOCK(LOCK_NUMBERS, "numbers of spaces"),
+           .unchanging = {{&track.unchanging.waiters, &track.unchanging.waiters}}};
 
 enum { AUTO };
 static uint64_t tracker_wanted = AUTO, track_always, record_wanted;
@@ -215,13 +217,21 @@ uint16_t track_space_added(struct space *s)
 
 static void begin_change(void)
 {
-    while (__atomic_exchange_n(&track.changing, true, __ATOMIC_ACQUIRE))
-        sched_yield();
+    bool irq = spin_lock(&track.lock);
+
+    while (track.changing)
+        wait_sleep_through(&track.unchanging, &track.lock, &irq);
+    track.changing = true;
+    spin_unlock(&track.lock, irq);
 }
 
 static void end_change(void)
 {
-    __atomic_store_n(&track.changing, false, __ATOMIC_RELEASE);
+    bool irq = spin_lock(&track.lock);
+
+    track.changing = false;
+    wait_wake(&track.unchanging, 1);
+    spin_unlock(&track.lock, irq);
 }
 
 /* [T] */
