@@ -10,9 +10,6 @@
 #include "mm/space.h"
 #include "mm/track_args.h"
 
-#define ROW     32   /* pages looked at in one go: an aligned block of them    */
-#define STRETCH 2048 /* pages in one stretch under the space's lock            */
-
 static struct {
     struct spinlock lock;
     struct wait_queue wait;
@@ -20,42 +17,16 @@ static struct {
     struct thread *thread;
 } scan = {.lock = SPINLOCK(LOCK_THREAD, "scan")};
 
-/* Logs and clears the marks of a row; how many pages had one. */
-static unsigned scan_row_locked(struct space *s, vaddr_t va, unsigned n)
+/* Logs and clears the marks of a row, and counts the pages that had one. */
+static void scan_row(struct space *s, vaddr_t va, const struct arch_page *page, unsigned n, void *used)
 {
-    struct arch_page page[ROW];
-    unsigned used = 0;
-
-    if (!arch_space_look(&s->arch, va, n, page))
-        return 0;
     for (unsigned i = 0; i < n; i++) {
         if (page[i].kind != ARCH_PAGE_HERE || !(page[i].marks & ARCH_USED))
             continue;
         arch_space_mark(&s->arch, va + i * PAGE_SIZE, ARCH_USED, 0);
         path_note(s->number, va + i * PAGE_SIZE, page[i].marks & ARCH_WRITTEN);
-        used++;
+        ++*(unsigned *)used;
     }
-    return used;
-}
-
-/* From va on, as far as a stretch goes; how far it came, USER_MAX at the end. */
-static vaddr_t scan_stretch(struct space *s, vaddr_t va, unsigned *used)
-{
-    bool irq = spin_lock(&s->lock);
-    const struct regions *r = &s->regions;
-    unsigned pages = 0;
-
-    for (uint32_t i = regions_index(r, va); i < r->count && pages < STRETCH; i++) {
-        va = MAX(va, r->items[i].touched_lo);
-        while (va < r->items[i].touched_hi && pages < STRETCH) {
-            vaddr_t end = MIN(ALIGN_DOWN(va, ROW * PAGE_SIZE) + ROW * PAGE_SIZE, r->items[i].touched_hi);
-            *used += scan_row_locked(s, va, (unsigned)((end - va) >> PAGE_SHIFT));
-            pages += ROW;
-            va = end;
-        }
-    }
-    spin_unlock(&s->lock, irq);
-    return pages < STRETCH ? USER_MAX : va;
 }
 
 static void scan_space(struct space *s, UNUSED void *arg)
@@ -63,7 +34,7 @@ static void scan_space(struct space *s, UNUSED void *arg)
     unsigned used = 0;
 
     for (vaddr_t va = 0; va < USER_MAX;) {
-        va = scan_stretch(s, va, &used);
+        va = track_rows(s, va, scan_row, &used);
         track_deliver();
         sched_point();
     }

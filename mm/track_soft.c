@@ -103,19 +103,21 @@ void track_soft_trim(struct space *s)
     spin_unlock(&s->lock, irq);
 }
 
-/* All pages lose their rights. */
+static void protect_row(struct space *s, vaddr_t va, const struct arch_page *page, unsigned n,
+                        UNUSED void *arg)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (page[i].kind == ARCH_PAGE_HERE)
+            arch_space_protect(&s->arch, va + i * PAGE_SIZE, PROT_USER);
+}
+
+/* All pages lose their rights; those that get them back meanwhile are in the set. */
 static void protect_all(struct space *s)
 {
-    bool irq = spin_lock(&s->lock);
-
-    for (uint32_t i = 0; i < s->regions.count; i++)
-        for (vaddr_t va = s->regions.items[i].touched_lo; va < s->regions.items[i].touched_hi;
-             va += PAGE_SIZE) {
-            struct arch_page page;
-            if (arch_space_look(&s->arch, va, 1, &page) && page.kind == ARCH_PAGE_HERE)
-                arch_space_protect(&s->arch, va, PROT_USER);
-        }
-    spin_unlock(&s->lock, irq);
+    for (vaddr_t va = 0; va < USER_MAX;) {
+        va = track_rows(s, va, protect_row, NULL);
+        sched_point();
+    }
     tlb_shootdown(&s->arch, 0, 0);
 }
 

@@ -61,6 +61,43 @@ static void play_telling(uint64_t from)
     INSIST(!mm_frames_used);
 }
 
+/* ---- Large ---- */
+
+enum { LARGE_PAGES = 1 << 20 };
+
+static bool watched;
+static unsigned turns;
+
+static void watch_large(void *arg)
+{
+    vaddr_t at;
+
+    (void)arg;
+    thread_leave_space();
+    INSIST(!space_map(space, MM_BASE, LARGE_PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
+    space->regions.items[0].touched_hi = space->regions.items[0].end; /* by its first page and its last */
+    track_short(space, true);
+    watched = true;
+    end(NULL);
+}
+
+static void count_turns(void *arg)
+{
+    (void)arg;
+    for (; !watched; turns++)
+        sched_yield();
+    thread_leave_space();
+}
+
+static void play_large(uint64_t active_pages)
+{
+    begin(1, active_pages);
+    fiber_start(watch_large, NULL, 0);
+    fiber_start(count_turns, NULL, 0);
+    fibers_run();
+    INSIST(turns > LARGE_PAGES / 2048 / 10);
+}
+
 /* ---- Each in a process of its own: mm is not made to begin twice ---- */
 
 static struct sigaction segv, abrt; /* as they were before cmocka's */
@@ -88,12 +125,19 @@ static void the_last_that_was_told_holds(void **state)
         in_child(play_telling, from);
 }
 
+static void others_run_while_a_large_space_begins_to_be_watched(void **state)
+{
+    (void)state;
+    in_child(play_large, 16);
+}
+
 int main(void)
 {
     sigaction(SIGSEGV, NULL, &segv);
     sigaction(SIGABRT, NULL, &abrt);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_that_was_told_holds),
+        cmocka_unit_test(others_run_while_a_large_space_begins_to_be_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
