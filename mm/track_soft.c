@@ -136,7 +136,7 @@ static void watch(struct space *s, bool on)
         return; /* pages get their rights back when they are next used */
     }
     uint32_t size = 1u << (log2_floor(2 * most()) + 1);
-    struct active_set *a = kmalloc(sizeof(*a) + size * sizeof(uint64_t));
+    struct active_set *a = area_alloc(sizeof(*a) + size * sizeof(uint64_t));
     if (!a) {
         kprintf("tracker: no memory for an active set of %u pages\n", most());
         return;
@@ -148,7 +148,7 @@ static void watch(struct space *s, bool on)
 
 void track_soft_end(struct space *s)
 {
-    kfree(s->active);
+    area_free(s->active);
     s->active = NULL;
 }
 

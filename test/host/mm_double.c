@@ -99,13 +99,17 @@ uint64_t frame_free_about(void)
 
 const struct arch_frames frame_page_tables;
 
-void *kmalloc(size_t size)
+static void *allocate(uint64_t size)
 {
-    size_t whole = ALIGN_UP(size, (size_t)CACHE_LINE);
+    uint64_t whole = ALIGN_UP(size, (uint64_t)CACHE_LINE);
     void *p = aligned_alloc(CACHE_LINE, whole);
 
     mm_heap_used++;
     return memset(p, 0, whole);
+}
+void *kmalloc(size_t size)
+{
+    return size <= PAGE_SIZE << FRAME_ORDER_MAX ? allocate(size) : NULL;
 }
 void kfree(void *p)
 {
@@ -115,7 +119,7 @@ void kfree(void *p)
 void *area_alloc(uint64_t bytes)
 {
     host_interrupt();
-    return kmalloc(bytes);
+    return allocate(bytes);
 }
 void area_free(void *p)
 {

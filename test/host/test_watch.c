@@ -78,6 +78,7 @@ static void watch_large(void *arg)
     space->regions.items[0].touched_hi = space->regions.items[0].end; /* by its first page and its last */
     track_short(space, true);
     watched = true;
+    INSIST(space->active);
     end(NULL);
 }
 
@@ -131,6 +132,12 @@ static void others_run_while_a_large_space_begins_to_be_watched(void **state)
     in_child(play_large, 16);
 }
 
+static void an_active_set_is_as_large_as_the_argument_allows(void **state)
+{
+    (void)state;
+    in_child(play_large, 1 << 20);
+}
+
 int main(void)
 {
     sigaction(SIGSEGV, NULL, &segv);
@@ -138,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_that_was_told_holds),
         cmocka_unit_test(others_run_while_a_large_space_begins_to_be_watched),
+        cmocka_unit_test(an_active_set_is_as_large_as_the_argument_allows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
