@@ -314,8 +314,8 @@ static int get_zeros(struct bring *b)
     int err = b->frame ? 0 : get_frame(b);
 
     if (!err && b->source) {
-        err = ahead_read(b->space, b->source, b->source_page, b->va, MAX(b->ahead, 1u), b->frame);
         begin_waiting(b);
+        err = ahead_read(b->space, b->source, b->source_page, b->va, MAX(b->ahead, 1u), b->frame);
     } else if (!err) {
         memset(phys_to_virt(b->frame), 0, PAGE_SIZE);
     }

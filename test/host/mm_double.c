@@ -490,6 +490,7 @@ static bool answer(struct disk_double *k)
             r = container_of(it, struct block_request, link);
     if (r) {
         bool bad = fails(k, r);
+        host_ticks += k->takes_ns;
         transfer(k, r, bad);
         block_back(r, bad ? -EIO : 0);
     }

@@ -30,6 +30,7 @@ struct disk_double {
     struct block_device device;
     uint8_t (*page)[PAGE_SIZE];
     uint64_t bad_page; /* ... and this one whenever it is read; 0: none */
+    uint64_t takes_ns; /* at the least, for a request                   */
     unsigned read_fails, write_fails;
     uint64_t failed_reads, failed_writes; /* requests */
 };

@@ -173,6 +173,33 @@ static void play_code(uint64_t seed)
     run_in(seed, execute, seed);
 }
 
+/* ---- Waiting ---- */
+
+static void wait_for_a_disk(void *arg)
+{
+    enum { SHOWN = 300, TAKES_NS = 1000000 };
+    const struct pool_stats *stats = &space->pool->stats;
+    vaddr_t disk;
+    uint64_t mapped;
+
+    (void)arg;
+    source_double.takes_ns = TAKES_NS;
+    INSIST(!space_map_disk(space, &source_double.device, 0, SHOWN * PAGE_SIZE, PROT_R, &disk, &mapped));
+    INSIST(!space_advise(space, disk, SHOWN * PAGE_SIZE, ADVICE_RANDOM));
+    use_all(disk, SHOWN, FAULT_READ);
+    INSIST(!stats->major_faults); /* pages come into being */
+    use_all(disk, SHOWN, FAULT_READ);
+    INSIST(stats->major_faults > SHOWN / 2);
+    INSIST(stats->waited_ns >= stats->major_faults * TAKES_NS);
+    INSIST(space->pool->held_up_ns >= stats->major_faults * TAKES_NS);
+    end_thread();
+}
+
+static void play_waiting(uint64_t seed)
+{
+    run(wait_for_a_disk, seed);
+}
+
 /* ---- Each in a process of its own: mm is not made to begin twice ---- */
 
 static struct sigaction segv, abrt; /* as they were before cmocka's */
@@ -207,6 +234,12 @@ static void code_can_be_executed_when_caches_know_of_it(void **state)
         in_child(play_code, seed);
 }
 
+static void waiting_for_a_page_of_a_mapped_disk_takes_time(void **state)
+{
+    (void)state;
+    in_child(play_waiting, 1);
+}
+
 int main(void)
 {
     sigaction(SIGSEGV, NULL, &segv);
@@ -214,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_read_together_with_a_bad_one_is_read_alone),
         cmocka_unit_test(code_can_be_executed_when_caches_know_of_it),
+        cmocka_unit_test(waiting_for_a_page_of_a_mapped_disk_takes_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
