@@ -27,6 +27,7 @@ struct process {
     bool ended;                          /* [P] memory is free                 */
     int status;                          /* [P] */
     struct wait_queue waiters;           /* [P] for ended                      */
+    struct wait_queue unlooked;          /* [P] its end, for lookers           */
     struct hpm_sums past;                /* [P] of threads that have gone for good */
     struct list all;                     /* process.c: table                   */
     struct process *child[CHILDREN_MAX]; /* [P] referenced; those that have ended included */

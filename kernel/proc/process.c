@@ -86,6 +86,7 @@ static struct process *create(const char *name, const struct process *parent, ui
     list_init(&p->threads);
     list_init(&p->leaving);
     wait_init(&p->waiters);
+    wait_init(&p->unlooked);
     p->refs = 2;
     bool irq = spin_lock(&table_lock);
     p->pid = pid ? pid : ++last_pid;
@@ -148,6 +149,16 @@ struct process_reaps process_reaps(void)
     return (struct process_reaps){__atomic_load_n(&reaps.begun, __ATOMIC_ACQUIRE), finished};
 }
 
+/* Asleep: whoever looks may be of a lower priority. */
+static void wait_for_lookers(struct process *p)
+{
+    bool irq = spin_lock(&p->lock);
+
+    while (__atomic_load_n(&p->lookers, __ATOMIC_ACQUIRE))
+        wait_sleep_through(&p->unlooked, &p->lock, &irq);
+    spin_unlock(&p->lock, irq);
+}
+
 /* Out of the table first: whoever finds a process there may look at its space, and is waited for. */
 void process_reap(struct process *p)
 {
@@ -159,8 +170,7 @@ void process_reap(struct process *p)
     samples_forget(p);
     children_end(p);
     stdio_flush(p);
-    while (__atomic_load_n(&p->lookers, __ATOMIC_ACQUIRE))
-        sched_yield();
+    wait_for_lookers(p);
     memory_remember(p);
     space_destroy(p->space);
     __atomic_fetch_add(&reaps.finished, 1, __ATOMIC_ACQ_REL);
@@ -296,7 +306,11 @@ struct process *process_look(uint32_t pid)
 
 void process_look_end(struct process *p)
 {
-    __atomic_fetch_sub(&p->lookers, 1, __ATOMIC_RELEASE);
+    if (__atomic_sub_fetch(&p->lookers, 1, __ATOMIC_ACQ_REL) == 0) {
+        bool irq = spin_lock(&p->lock);
+        wait_wake(&p->unlooked, 1);
+        spin_unlock(&p->lock, irq);
+    }
     process_put(p);
 }
 
