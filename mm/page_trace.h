@@ -39,7 +39,7 @@ struct page_trace_record {
     uint64_t page; /* virtual address >> page_shift                                */
     uint64_t
         time; /* when it was logged, or drained where that is all one knows; from 0, does not decrease on one CPU */
-    uint32_t space; /* address space: the process's number, below PAGE_TRACE_SPACES_MAX */
+    uint32_t space; /* whose it is: the process's number, or another one below PAGE_TRACE_SPACES_MAX */
     uint16_t cpu;
     uint16_t flags;
 };

@@ -27,12 +27,12 @@ static void put_out(const void *bytes, size_t count)
     arch_io_write32(&id->output_bytes, (uint32_t)count);
 }
 
-static void record(const struct page_run *run, uint64_t page, unsigned flags)
+static void record(const struct space *s, const struct page_run *run, uint64_t page, unsigned flags)
 {
     recorder->records[recorder->count++] = (struct page_trace_record){
         .page = page,
         .time = run->time,
-        .space = run->space,
+        .space = s->pid % PAGE_TRACE_SPACES_MAX,
         .cpu = run->cpu,
         .flags = (uint16_t)flags,
     };
@@ -42,17 +42,17 @@ static void record(const struct page_run *run, uint64_t page, unsigned flags)
     recorder->count = 0;
 }
 
-static void take(UNUSED struct space *s, const struct page_run *run)
+static void take(struct space *s, const struct page_run *run)
 {
     struct path_account account;
 
     path_account(&account);
     if (account.lost != recorder->lost)
-        record(run, account.lost - recorder->lost, PAGE_TRACE_LOST);
+        record(s, run, account.lost - recorder->lost, PAGE_TRACE_LOST);
     recorder->lost = account.lost;
     for (unsigned part = 0; part < 2; part++)
         for (size_t i = 0; i < run->count[part]; i++)
-            record(run, run->entry[part][i] & PAGE_ENTRY_PAGE,
+            record(s, run, run->entry[part][i] & PAGE_ENTRY_PAGE,
                    run->entry[part][i] & PAGE_ENTRY_WRITE ? PAGE_TRACE_WRITE : 0);
 }
 

@@ -76,13 +76,13 @@ void mm_double_sampled(const struct space *s, vaddr_t va)
 static struct page_trace_record recorded[SAMPLES];
 static unsigned recorded_count;
 
-static void expect_record(const struct page_run *run, uint64_t entry)
+static void expect_record(const struct process *p, const struct page_run *run, uint64_t entry)
 {
     INSIST(recorded_count < SAMPLES);
     recorded[recorded_count++] =
         (struct page_trace_record){.page = entry & PAGE_ENTRY_PAGE,
                                    .time = run->time,
-                                   .space = run->space,
+                                   .space = p->pid,
                                    .cpu = run->cpu,
                                    .flags = entry & PAGE_ENTRY_WRITE ? PAGE_TRACE_WRITE : 0};
 }
@@ -111,7 +111,7 @@ static void hear(struct space *s, const struct page_run *run)
             INSIST(now.tracker == SCAN || p->written[page] || !(entry & PAGE_ENTRY_WRITE));
             p->reported[page]++;
             if (now.record)
-                expect_record(run, entry);
+                expect_record(p, run, entry);
             entries++;
             if (now.tracker == SAMPLED)
                 expect_in_order(p, (uint32_t)page);
@@ -223,7 +223,7 @@ static void live(void *arg);
 
 static void begin_space(struct process *p)
 {
-    static uint32_t pids;
+    static uint32_t pids = 1000; /* none is a number of a space */
     struct space *s;
     vaddr_t at;
 

@@ -3,8 +3,9 @@
 
     page_trace_check.py RECORDED WALKS LOGGED
 
-Both are page traces (docs/page-trace.md): what the kernel recorded, and every TLB miss, as the machine wrote it.  On each CPU
-what was recorded must be a part of the TLB misses, in the same order; together as many as the machine says it LOGGED.
+Both are page traces (docs/page-trace.md) of one process: what the kernel recorded, and every TLB miss, as the machine wrote it.  On
+each CPU what was recorded must be a part of the TLB misses, in the same order; together as many as the machine says it LOGGED.
+The kernel has the process's number, the machine that of its address space.
 """
 import struct
 import sys
@@ -28,6 +29,9 @@ def read(name):
         if by_cpu[cpu] and by_cpu[cpu][-1][2] > time:
             sys.exit(f"{name}: time goes back on CPU {cpu}")
         by_cpu[cpu].append((space, page, time))
+    spaces = {space for records in by_cpu for space, _, _ in records}
+    if len(spaces) != 1:
+        sys.exit(f"{name}: one space was expected, not {sorted(spaces)}")
     return by_cpu
 
 
@@ -36,8 +40,8 @@ total = sum(len(r) for r in recorded)
 if total != int(sys.argv[3]):
     sys.exit(f"{total} are recorded, {sys.argv[3]} were logged")
 for cpu, records in enumerate(recorded):
-    missed = iter((space, page) for space, page, _ in walks[cpu])
-    for n, (space, page, _) in enumerate(records):
-        if (space, page) not in missed:  # advances
+    missed = iter(page for _, page, _ in walks[cpu])
+    for n, (_, page, _) in enumerate(records):
+        if page not in missed:  # advances
             sys.exit(f"CPU {cpu}: record {n}, page {page:#x}, is not in the order of the TLB misses")
 print(f"{total} accesses of {sum(len(w) for w in walks)} TLB misses")
