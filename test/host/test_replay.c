@@ -55,6 +55,37 @@ static void stars_part_the_traces_of_lirs_authors(void **state)
             "at byte 2: line 2: expected a page number, decimal or 0x and hexadecimal, found \"*\"");
 }
 
+static void a_star_far_behind_the_beginning_is_seen(void **state)
+{
+    enum { NUMBERS = 40000 };
+    char *text = malloc(2 * NUMBERS + 16);
+    size_t n = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        text[n++] = (char)('1' + i % 9);
+        text[n++] = '\n';
+    }
+    strcpy(text + n, " *\n7\n");
+    assert_int_equal(open_text(text, TRACE_GUESS), 0);
+    assert_int_equal(t.format, TRACE_LIRS);
+    assert_int_equal(t.accesses, NUMBERS + 1);
+    trace_close(&t);
+    free(text);
+}
+
+static void comments_may_be_in_any_language(void **state)
+{
+    (void)state;
+    assert_int_equal(open_text("# \xc3\xa9t\xc3\xa9 * 1\n5\n#\xff\n6\n", TRACE_GUESS), 0);
+    assert_int_equal(t.format, TRACE_TEXT);
+    assert_int_equal(t.pages, 2);
+    trace_close(&t);
+    refused("5\n\xc3\n", TRACE_GUESS,
+            "at byte 0: cannot tell the format: expected \"vpgtrace\", text or oracle records; say --format "
+            "u32, u64 or oracle if it is one of them");
+}
+
 static void bad_text_is_refused_with_its_place(void **state)
 {
     (void)state;
@@ -180,6 +211,9 @@ static void a_bad_header_or_record_is_refused_by_its_field(void **state)
 
     own_refused(&o, 20, "at byte 20: expected a header of 32 bytes");
     own_refused(&o, sizeof o - 3, "at byte 152: expected a record of 24 bytes, found 21");
+    o.header.magic++;
+    own_refused(&o, sizeof o, "at byte 0: expected the bytes \"vpgtrace\"");
+    o = own();
     o.header.version = 2;
     own_refused(&o, sizeof o, "at byte 8: expected version from 1 to 1, found 2");
     o = own();
@@ -199,6 +233,22 @@ static void a_bad_header_or_record_is_refused_by_its_field(void **state)
     own_refused(&o, sizeof o, "at byte 168: expected a space below 1048576, found 1048576");
 }
 
+static void time_goes_on_on_each_cpu(void **state)
+{
+    (void)state;
+    struct own o = own();
+
+    o.record[0].time = 7;
+    o.record[1].time = 3; /* of another CPU */
+    o.record[2].time = 7;
+    o.record[3].time = 8; /* what was lost, too */
+    o.record[4].time = o.record[5].time = 8;
+    assert_int_equal(open_bytes(&o, sizeof o, TRACE_VIGIL), 0);
+    trace_close(&t);
+    o.record[5].time = 7;
+    own_refused(&o, sizeof o, "at byte 160: expected a time of at least 8 on CPU 0, found 7");
+}
+
 /* ---- Requests and results ---- */
 
 static void sizes_are_numbers_or_percents_of_the_pages(void **state)
@@ -208,7 +258,7 @@ static void sizes_are_numbers_or_percents_of_the_pages(void **state)
     const struct page_trace pages = {.pages = 500};
     const uint32_t size[] = {1, 50, 77}, even[] = {125, 250, 375, 500};
 
-    assert_int_equal(replay_sizes(&q, "77,10%,0", 0, &pages, why), 0);
+    assert_int_equal(replay_sizes(&q, "77,10%,1", 0, &pages, why), 0);
     assert_int_equal(q.sizes, 3);
     assert_memory_equal(q.frames, size, sizeof size);
     assert_int_equal(replay_sizes(&q, NULL, 4, &pages, why), 0);
@@ -280,12 +330,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_has_a_page_a_line_in_either_base),
         cmocka_unit_test(stars_part_the_traces_of_lirs_authors),
+        cmocka_unit_test(a_star_far_behind_the_beginning_is_seen),
+        cmocka_unit_test(comments_may_be_in_any_language),
         cmocka_unit_test(bad_text_is_refused_with_its_place),
         cmocka_unit_test(numbers_are_little_endian),
         cmocka_unit_test(plain_numbers_are_not_guessed),
         cmocka_unit_test(oracle_records_are_known_by_their_next_accesses),
         cmocka_unit_test(pages_of_two_spaces_differ_and_an_unmapped_one_comes_back_as_another),
         cmocka_unit_test(a_bad_header_or_record_is_refused_by_its_field),
+        cmocka_unit_test(time_goes_on_on_each_cpu),
         cmocka_unit_test(sizes_are_numbers_or_percents_of_the_pages),
         cmocka_unit_test(policies_are_named_or_all),
         cmocka_unit_test(misses_are_counted_for_each_policy_and_for_opt),

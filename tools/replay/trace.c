@@ -90,33 +90,47 @@ int trace_add(struct trace_reading *r, uint32_t space, uint64_t page, enum trace
     t->page[t->length] = k->number - 1;
     t->event[t->length++] = event;
     t->accesses += event == TRACE_ACCESS;
+    t->prefetched += event == TRACE_PREFETCHED;
     return 0;
 }
 
-static bool is_text(const uint8_t *data, size_t size, bool *stars)
+/* By its beginning; comments may be in any language. */
+static bool is_text(const uint8_t *data, size_t size)
 {
-    bool digits = false;
+    bool digits = false, comment = false;
 
-    *stars = false;
     for (size_t i = 0; i < MIN(size, (size_t)65536); i++) {
-        if ((data[i] < ' ' && data[i] != '\n' && data[i] != '\r' && data[i] != '\t') || data[i] > '~')
+        uint8_t c = data[i];
+        comment = c != '\n' && (comment || c == '#');
+        if ((c < ' ' && c != '\n' && c != '\r' && c != '\t') || (c > '~' && !comment))
             return false;
-        *stars |= data[i] == '*';
-        digits |= data[i] >= '0' && data[i] <= '9';
+        digits |= !comment && c >= '0' && c <= '9';
     }
     return digits;
+}
+
+/* Is there a line of a * anywhere? */
+static bool has_stars(const uint8_t *data, size_t size)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < size; i++) {
+        if (first && data[i] == '*')
+            return true;
+        first = data[i] == '\n' || (first && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r'));
+    }
+    return false;
 }
 
 static int guess(struct trace_reading *r)
 {
     uint64_t magic = 0;
-    bool stars;
 
     memcpy(&magic, r->data, MIN(r->size, sizeof magic));
     if (magic == PAGE_TRACE_MAGIC)
         r->t->format = TRACE_VIGIL;
-    else if (is_text(r->data, r->size, &stars))
-        r->t->format = stars ? TRACE_LIRS : TRACE_TEXT;
+    else if (is_text(r->data, r->size))
+        r->t->format = has_stars(r->data, r->size) ? TRACE_LIRS : TRACE_TEXT;
     else if (trace_is_oracle(r->data, r->size))
         r->t->format = TRACE_ORACLE;
     else
@@ -154,6 +168,7 @@ int trace_open(struct page_trace *t, const uint8_t *data, size_t size, enum trac
     if (!rc)
         rc = read_all(&r);
     free(r.key);
+    free(r.time);
     if (!rc && t->accesses == 0)
         rc = trace_refuse(&r, size, "expected accesses to pages, found none");
     if (rc)

@@ -22,10 +22,10 @@ struct page_trace {
     uint32_t
         pages; /* different ones, numbered by first appearance; one that was unmapped comes back as another */
     size_t length;
-    uint32_t *page;    /* [length]                                            */
-    uint8_t *event;    /* [length] enum trace_event                          */
-    uint64_t accesses; /* events that are uses                                */
-    uint64_t lost;     /* accesses that the recorder says it has lost         */
+    uint32_t *page;                /* [length]                                            */
+    uint8_t *event;                /* [length] enum trace_event                          */
+    uint64_t accesses, prefetched; /* events that are uses, and pages read ahead */
+    uint64_t lost;                 /* accesses that the recorder says it has lost */
 };
 
 enum { TRACE_WHY = 200 };
@@ -50,6 +50,7 @@ struct trace_reading {
     size_t room;           /* of t->page          */
     struct trace_key *key; /* hash table          */
     size_t keys;           /* a power of two      */
+    uint64_t *time;        /* of a TRACE_VIGIL: the latest so far, by CPU */
     char *why;
 };
 

@@ -1,4 +1,5 @@
 /* Page traces as little-endian records: plain numbers, libCacheSim's, Vigil's. */
+#include <stdlib.h>
 #include "mm/page_trace.h"
 #include "tools/replay/trace.h"
 
@@ -94,7 +95,6 @@ struct header_field {
 };
 
 static const struct header_field header_fields[] = {
-    {"magic", HEADER(magic), 8, PAGE_TRACE_MAGIC, PAGE_TRACE_MAGIC},
     {"version", HEADER(version), 2, PAGE_TRACE_VERSION, PAGE_TRACE_VERSION},
     {"header_bytes", HEADER(header_bytes), 2, sizeof(struct page_trace_header),
      sizeof(struct page_trace_header)},
@@ -109,6 +109,8 @@ static int read_header(struct trace_reading *r)
 {
     if (r->size < sizeof(struct page_trace_header))
         return trace_refuse(r, r->size, "expected a header of %zu bytes", sizeof(struct page_trace_header));
+    if (little(r->data + HEADER(magic), 8) != PAGE_TRACE_MAGIC)
+        return trace_refuse(r, HEADER(magic), "expected the bytes \"vpgtrace\"");
     for (unsigned i = 0; i < ARRAY_SIZE(header_fields); i++) {
         const struct header_field *f = &header_fields[i];
         uint64_t found = little(r->data + f->at, f->bytes);
@@ -130,7 +132,8 @@ static int read_record(struct trace_reading *r, size_t at)
     const uint8_t *p = r->data + at;
     uint64_t page = little(p + RECORD(page), 8), space = little(p + RECORD(space), 4);
     uint64_t cpu = little(p + RECORD(cpu), 2), flags = little(p + RECORD(flags), 2);
-    uint64_t cpus = little(r->data + HEADER(cpus), 4), shift = little(r->data + HEADER(page_shift), 2);
+    uint64_t time = little(p + RECORD(time), 8), cpus = little(r->data + HEADER(cpus), 4),
+             shift = little(r->data + HEADER(page_shift), 2);
 
     if (cpu >= cpus)
         return trace_refuse(r, at + RECORD(cpu), "expected a cpu below %llu, found %llu",
@@ -138,6 +141,11 @@ static int read_record(struct trace_reading *r, size_t at)
     if (flags & ~(uint64_t)PAGE_TRACE_FLAGS || !one_at_most(flags & ~(uint64_t)PAGE_TRACE_WRITE))
         return trace_refuse(r, at + RECORD(flags), "expected flags of one kind, found %#llx",
                             (unsigned long long)flags);
+    if (time < r->time[cpu])
+        return trace_refuse(r, at + RECORD(time), "expected a time of at least %llu on CPU %llu, found %llu",
+                            (unsigned long long)r->time[cpu], (unsigned long long)cpu,
+                            (unsigned long long)time);
+    r->time[cpu] = time;
     if (flags & PAGE_TRACE_LOST) {
         r->t->lost += page;
         return 0;
@@ -160,6 +168,8 @@ int trace_read_vigil(struct trace_reading *r)
 {
     int rc = read_header(r);
 
+    if (!rc && !(r->time = calloc(little(r->data + HEADER(cpus), 4), sizeof *r->time)))
+        rc = -ENOMEM;
     for (size_t at = sizeof(struct page_trace_header); !rc && at < r->size;
          at += sizeof(struct page_trace_record))
         rc = read_record(r, at);
