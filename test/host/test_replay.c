@@ -267,6 +267,9 @@ static void sizes_are_numbers_or_percents_of_the_pages(void **state)
     assert_string_equal(why, "--frames: expected a comma, found \";6\"");
     assert_int_equal(replay_sizes(&q, "101%", 0, &pages, why), -EINVAL);
     assert_int_equal(replay_sizes(&q, "", 0, &pages, why), -EINVAL);
+    assert_int_equal(replay_sizes(&q, "5,0", 0, &pages, why), -EINVAL);
+    assert_string_equal(
+        why, "--frames: expected a number of pages from 1 to 536870911, or 1% to 100%, found \"0\"");
 }
 
 static void policies_are_named_or_all(void **state)
@@ -283,6 +286,56 @@ static void policies_are_named_or_all(void **state)
     assert_int_equal(replay_policies(&q, "lfu", why), -EINVAL);
     assert_string_equal(why,
                         "--policy: expected one of lru clock mru lirs arc gap region chooser, found \"lfu\"");
+    assert_int_equal(
+        replay_policies(&q, "lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru", why),
+        -EINVAL);
+    assert_string_equal(why, "--policy: expected 16 policies at most");
+}
+
+static void the_first_policy_is_one_that_the_chooser_has(void **state)
+{
+    (void)state;
+    static struct replay_request q;
+
+    assert_int_equal(replay_policies(&q, "lru", why), 0);
+    assert_int_equal(replay_first(&q, why), 0);
+    q.first = "lru";
+    assert_int_equal(replay_first(&q, why), -EINVAL);
+    assert_string_equal(why, "--first: expected chooser in --policy: no other has one");
+    assert_int_equal(replay_policies(&q, "lru,chooser", why), 0);
+    assert_int_equal(replay_first(&q, why), 0);
+    q.first = "region";
+    assert_int_equal(replay_first(&q, why), -EINVAL);
+    assert_string_equal(why, "--first: expected one of lru clock mru lirs arc gap, found \"region\"");
+}
+
+static void what_a_trace_has_not_cannot_be_asked_of_it(void **state)
+{
+    (void)state;
+    struct own o = own();
+    static struct replay_request q;
+
+    assert_int_equal(open_bytes(&o, sizeof o, TRACE_GUESS), 0);
+    q.prefetch = true;
+    assert_int_equal(replay_fits(&q, &t, 1, why), 0);
+    trace_close(&t);
+    assert_int_equal(open_text("1\n2\n", TRACE_GUESS), 0);
+    assert_int_equal(replay_fits(&q, &t, TRACE_SPACES, why), -EINVAL);
+    assert_string_equal(why, "--prefetch: expected a trace that says which pages were read ahead");
+    q.prefetch = false;
+    assert_int_equal(replay_fits(&q, &t, TRACE_SPACES, why), 0);
+    assert_int_equal(replay_fits(&q, &t, 1, why), -EINVAL);
+    assert_string_equal(why, "--space: expected a trace in format vigil, found text");
+    trace_close(&t);
+}
+
+static void a_plot_is_refused_before_anything_is_drawn(void **state)
+{
+    (void)state;
+    assert_int_equal(replay_plot_to("curve.pdf", why), -EINVAL);
+    assert_string_equal(why, "--plot: expected a name that ends in .svg or .png, found \"curve.pdf\"");
+    assert_int_equal(replay_plot_to("/no/such/folder/curve.svg", why), -EINVAL);
+    assert_string_equal(why, "--plot: cannot write \"/no/such/folder/curve.svg\": No such file or directory");
 }
 
 /* A loop of three pages in two frames: LRU always misses, OPT and MRU every second time, but for first uses. */
@@ -341,6 +394,9 @@ int main(void)
         cmocka_unit_test(time_goes_on_on_each_cpu),
         cmocka_unit_test(sizes_are_numbers_or_percents_of_the_pages),
         cmocka_unit_test(policies_are_named_or_all),
+        cmocka_unit_test(the_first_policy_is_one_that_the_chooser_has),
+        cmocka_unit_test(what_a_trace_has_not_cannot_be_asked_of_it),
+        cmocka_unit_test(a_plot_is_refused_before_anything_is_drawn),
         cmocka_unit_test(misses_are_counted_for_each_policy_and_for_opt),
         cmocka_unit_test(prefetched_pages_count_when_asked_for),
     };

@@ -148,19 +148,22 @@ int main(int argc, char **argv)
     size_t size;
 
     parse(argc, argv, &o, &q);
-    if (replay_policies(&q, o.policy, why))
+    if (replay_policies(&q, o.policy, why) || replay_first(&q, why) ||
+        (o.plot && replay_plot_to(o.plot, why)))
         fail("options", why);
     uint8_t *data = read_file(o.file, &size);
     int rc = trace_open(&t, data, size, o.format, o.space, why);
     if (rc)
         fail(o.file, rc == -ENOMEM ? "no memory" : why);
     free(data);
-    if (replay_sizes(&q, o.frames, o.points, &t, why))
+    if (replay_fits(&q, &t, o.space, why) || replay_sizes(&q, o.frames, o.points, &t, why))
         fail("options", why);
     rc = replay_run(&q, &t, &result);
     if (rc)
-        fail("options", rc == -ENOMEM ? "no memory" : "--first: expected one of lru clock mru lirs arc gap");
+        fail(o.file, rc == -ENOMEM ? "no memory" : "a policy refuses so many pages");
     replay_print(stdout, &q, &t, &result);
+    if (fflush(stdout) || ferror(stdout))
+        fail("standard output", strerror(errno));
     if (o.plot && replay_plot(o.plot, &q, &t, &result, why))
         fail("options", why);
     trace_close(&t);

@@ -19,9 +19,9 @@ static int one_size(const char **at, uint32_t pages, uint32_t *out, char *why)
     unsigned long long n = strtoull(*at, &end, 10);
     bool percent = end != *at && *end == '%';
 
-    if (end == *at || **at < '0' || **at > '9' || (percent && n > 100) || n > REPLACE_NODES_MAX) {
+    if (end == *at || **at < '0' || **at > '9' || n == 0 || (percent && n > 100) || n > REPLACE_NODES_MAX) {
         snprintf(why, TRACE_WHY,
-                 "--frames: expected a number of pages up to %u, or 0%% to 100%%, found \"%.20s\"",
+                 "--frames: expected a number of pages from 1 to %u, or 1%% to 100%%, found \"%.20s\"",
                  REPLACE_NODES_MAX, *at);
         return -EINVAL;
     }
@@ -64,7 +64,11 @@ int replay_policies(struct replay_request *q, const char *list, char why[TRACE_W
         size_t length = strcspn(at, ",");
         memcpy(name, at, MIN(length, sizeof name - 1));
         const struct replace_ops *ops = replace_find(name);
-        if (!ops || q->policies == REPLAY_POLICIES_MAX) {
+        if (ops && q->policies == REPLAY_POLICIES_MAX) {
+            snprintf(why, TRACE_WHY, "--policy: expected %u policies at most", REPLAY_POLICIES_MAX);
+            return -EINVAL;
+        }
+        if (!ops) {
             int n = snprintf(why, TRACE_WHY, "--policy: expected one of");
             for (const struct replace_ops *const *p = replace_policies; *p; p++)
                 n += snprintf(why + n, TRACE_WHY - (size_t)n, " %s", (*p)->name);
@@ -73,6 +77,49 @@ int replay_policies(struct replay_request *q, const char *list, char why[TRACE_W
         }
         q->policy[q->policies++] = ops;
         at = at[length] ? at + length + 1 : NULL;
+    }
+    return 0;
+}
+
+/* The chooser is asked, of a memory that matters to nobody. */
+static bool can_be_first(const char *name)
+{
+    struct replace_config config = {.nodes = 16, .frames = 4, .first = name};
+    struct simulation s;
+    int rc = simulation_start(&s, &replace_chooser, &config);
+
+    if (!rc)
+        simulation_end(&s);
+    return rc != -EINVAL;
+}
+
+int replay_first(const struct replay_request *q, char why[TRACE_WHY])
+{
+    bool chooses = false;
+
+    for (unsigned p = 0; p < q->policies; p++)
+        chooses |= q->policy[p] == &replace_chooser;
+    if (!q->first || (chooses && can_be_first(q->first)))
+        return 0;
+    if (chooses)
+        snprintf(why, TRACE_WHY, "--first: expected one of lru clock mru lirs arc gap, found \"%.40s\"",
+                 q->first);
+    else
+        snprintf(why, TRACE_WHY, "--first: expected chooser in --policy: no other has one");
+    return -EINVAL;
+}
+
+int replay_fits(const struct replay_request *q, const struct page_trace *t, uint32_t space,
+                char why[TRACE_WHY])
+{
+    if (space != TRACE_SPACES && t->format != TRACE_VIGIL) {
+        snprintf(why, TRACE_WHY, "--space: expected a trace in format vigil, found %s",
+                 trace_format_names[t->format]);
+        return -EINVAL;
+    }
+    if (q->prefetch && !t->prefetched) {
+        snprintf(why, TRACE_WHY, "--prefetch: expected a trace that says which pages were read ahead");
+        return -EINVAL;
     }
     return 0;
 }
@@ -162,16 +209,27 @@ static void plot_data(FILE *gnuplot, const struct replay_request *q, const struc
     }
 }
 
+int replay_plot_to(const char *file, char why[TRACE_WHY])
+{
+    if ((!ends_in(file, ".svg") && !ends_in(file, ".png")) || strchr(file, '\'')) {
+        snprintf(why, TRACE_WHY, "--plot: expected a name that ends in .svg or .png, found \"%.60s\"", file);
+        return -EINVAL;
+    }
+    FILE *f = fopen(file, "a");
+    if (!f) {
+        snprintf(why, TRACE_WHY, "--plot: cannot write \"%.60s\": %s", file, strerror(errno));
+        return -EINVAL;
+    }
+    fclose(f);
+    return 0;
+}
+
 int replay_plot(const char *file, const struct replay_request *q, const struct page_trace *t,
                 const struct replay_result *result, char why[TRACE_WHY])
 {
     bool svg = ends_in(file, ".svg");
+    FILE *gnuplot = popen("gnuplot >/dev/null", "w"); /* where it draws if it cannot write to the file */
 
-    if ((!svg && !ends_in(file, ".png")) || strchr(file, '\'')) {
-        snprintf(why, TRACE_WHY, "--plot: expected a name that ends in .svg or .png, found \"%.60s\"", file);
-        return -EINVAL;
-    }
-    FILE *gnuplot = popen("gnuplot", "w");
     if (!gnuplot) {
         snprintf(why, TRACE_WHY, "--plot: gnuplot does not start");
         return -EINVAL;
