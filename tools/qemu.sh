@@ -3,7 +3,7 @@
 #
 #   tools/qemu.sh kernel=build/x86_64/vigil.elf [name=value ...] [-- more QEMU options]
 #
-#   kernel=FILE     start FILE directly, or
+#   kernel=FILE     start FILE directly, of Vigil's vigil.elf, on aarch64 vigil.img, or
 #   disk=FILE       start from a raw disk image under UEFI firmware, or
 #   efi=FILE        start a UEFI program under firmware, without a disk  (aarch64), or
 #   linux=FILE      start a Linux kernel; initrd=FILE goes with it
@@ -70,6 +70,12 @@ aarch64)
 	code=/usr/share/AAVMF/AAVMF_CODE.fd vars=/usr/share/AAVMF/AAVMF_VARS.fd package=qemu-efi-aarch64 ;;
 *) die "arch=$arch: expected x86_64 or aarch64" ;;
 esac
+
+# QEMU enters an ELF file at its address as it is, on aarch64 without translation: a kernel that runs at the top of the address space needs its
+# image, which begins at any.
+if [ $arch = aarch64 ] && [ "$(head -c 4 "$kernel" 2>/dev/null | tail -c 3)" = ELF ] && [ "$(od -An -tx1 -j30 -N2 "$kernel" | tr -d ' ')" = ffff ]; then
+	die "kernel=$kernel: on aarch64 this needs the image: vigil.img beside it"
+fi
 
 case $ending in
 status) ;;

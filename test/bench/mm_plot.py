@@ -138,10 +138,27 @@ def draw_track(rows, path):
 def main():
     if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["png"]):
         sys.exit("usage: mm_plot.py FILE PREFIX [png]")
-    found = read(sys.argv[1])
+    path, drawn = sys.argv[1], 0
+    try:
+        found = read(path)
+    except OSError as error:
+        sys.exit(f"mm_plot.py: {path}: {error.strerror}")
+    except UnicodeDecodeError:
+        sys.exit(f"mm_plot.py: {path}: is no text")
     for kind, draw in (("policy", draw_policy), ("pools", draw_pools), ("prefetch", draw_prefetch), ("pab", draw_pab), ("track", draw_track)):
-        if found.get(f"mm.{kind}"):
+        if not found.get(f"mm.{kind}"):
+            continue
+        try:
             draw(found[f"mm.{kind}"], f"{sys.argv[2]}-{kind}.{'png' if sys.argv[3:] else 'svg'}")
+        except KeyError as missing:
+            sys.exit(f"mm_plot.py: {path}: a line RESULT mm.{kind} has no {missing.args[0]}=")
+        except ValueError as error:
+            sys.exit(f"mm_plot.py: {path}: a line RESULT mm.{kind}: {error}")
+        except (OSError, subprocess.CalledProcessError) as error:
+            sys.exit(f"mm_plot.py: gnuplot: {error}")
+        drawn += 1
+    if not drawn:
+        sys.exit(f"mm_plot.py: {path}: has no line RESULT mm.policy, mm.pools, mm.prefetch, mm.pab or mm.track")
 
 
 if __name__ == "__main__":

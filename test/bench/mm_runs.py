@@ -67,6 +67,7 @@ class Options:
                 sys.exit(f"mm.py: unknown argument '{argument}'")
             given[name] = value
         self.kernel, self.arch, self.machine = given["kernel"], given["arch"], given["machine"]
+        self.must_be_there()
         self.quick, self.resume = given["quick"] == "1", given["resume"] == "1"
         for name in ("seeds", "latency", "page", "jobs"):
             if not given[name].isdigit():
@@ -85,6 +86,13 @@ class Options:
         self.given_percents = given["percents"].replace(",", " ")
         self.out = given["out"] or f"build/bench/mm-{self.arch}"
         self.results = given["results"] or (f"{self.out}/quick.txt" if self.quick else f"docs/results/mm-{self.arch}.txt")
+
+    def must_be_there(self):
+        if not self.kernel:
+            sys.exit("mm.py: kernel=FILE is missing: build/x86_64/vigil.elf, build/aarch64/vigil.img")
+        for name, made_by in ((self.kernel, ""), ("build/machine/machine.so", ": `make machine` makes it")):
+            if not os.path.isfile(os.path.join(TOP, name)):
+                sys.exit(f"mm.py: {name}: no such file{made_by}")
 
     @staticmethod
     def chosen(name, given, default, known):

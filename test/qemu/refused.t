@@ -1,0 +1,29 @@
+#!/bin/sh
+# What tools say of files that are not there or not what they need: one line, and a status that is not 0.  Nothing is booted.
+. "${0%/*}/lib.sh"
+
+refused() { # REGEX WHAT COMMAND...
+	regex=$1 what=$2 status=0
+	shift 2
+	"$@" >"$console" 2>&1 || status=$?
+	r=0
+	[ $status -ne 0 ] && [ "$(wc -l <"$console")" -eq 1 ] || r=1
+	result $r "$what: one line, and a status"
+	says "$regex" "... which says what is wrong"
+}
+
+refused '^mm.py: kernel=FILE is missing' "measuring without a kernel" python3 test/bench/mm.py parts=host
+refused '^mm.py: /no/kernel: no such file' "... with one that is not there" python3 test/bench/mm.py kernel=/no/kernel
+refused '^mm_plot.py: /no/results: No such file' "plotting a file that is not there" python3 test/bench/mm_plot.py /no/results "$work/plot"
+echo "RESULT mm.lu arch=x86_64" >"$work/results"
+refused '^mm_plot.py: .*: has no line RESULT mm.policy' "... one without results that can be drawn" \
+	python3 test/bench/mm_plot.py "$work/results" "$work/plot"
+echo "RESULT mm.policy arch=x86_64 app=fft memory_pct=50 ns=1" >"$work/results"
+refused '^mm_plot.py: .*: a line RESULT mm.policy has no policy=' "... a line without a figure" \
+	python3 test/bench/mm_plot.py "$work/results" "$work/plot"
+
+# An ELF file's magic, and an entry at the top of the address space.
+{ printf '\177ELF'; head -c 20 /dev/zero; printf '\100\000\040\200\377\377\377\377'; } >"$work/vigil.elf"
+refused '^qemu.sh: kernel=.*: on aarch64 this needs the image' "an ELF file of the kernel on aarch64" \
+	tools/qemu.sh arch=aarch64 timeout=20 kernel="$work/vigil.elf"
+done_testing
