@@ -61,7 +61,7 @@ KERNEL_SRC := \
 	$(addprefix mm/, \
 		ahead.c area.c args.c bootmem.c buddy.c divide.c evict.c fault.c fetch.c foresee.c frame.c heap.c hot.c kstack.c pool.c reclaim.c reclaim_line.c regions.c space.c space_check.c \
 		space_describe.c \
-		swap.c swap_done.c tlb.c track.c track_curve.c track_path.c track_record.c track_rows.c track_sampled.c track_scan.c track_soft.c) \
+		swap.c swap_done.c tlb.c track.c track_curve.c track_default.c track_path.c track_record.c track_rows.c track_sampled.c track_scan.c track_soft.c) \
 	$(addprefix sched/, \
 		balance.c migrate.c policies.c runqueue.c sched.c sharing.c sharing_args.c sharing_detect.c sharing_place.c \
 		sharing_policies.c sharing_report.c thread.c timer.c topology.c wait.c watchdog.c) \

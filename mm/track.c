@@ -239,14 +239,13 @@ static void watch_locked(struct space *s, bool on)
 {
     if (!track.ops || !s->number)
         return;
-    if (s->watched != on && (!on || track.watched || !track.ops->start || !track.ops->start())) {
+    if (s->watched != on && (!on || track.watched || !track.ops->start())) {
         s->watched = on;
-        if (track.ops->watch)
-            track.ops->watch(s, on);
+        track.ops->watch(s, on);
         track.watched += on ? 1 : -1u;
         if (s->pid)
             telemetry_tracker_watch(s->pid, track.ops->name, on);
-        if (!track.watched && track.ops->stop)
+        if (!track.watched)
             track.ops->stop();
     }
 }
@@ -296,29 +295,19 @@ void track_short(struct space *s, bool is_short)
         watch(s, false);
 }
 
-/* Used since this was asked last, by the processor's mark. */
-static bool marked(struct space *s, vaddr_t va)
-{
-    bool irq = spin_lock(&s->lock);
-    unsigned marks = arch_space_mark(&s->arch, va, ARCH_USED, 0);
-
-    spin_unlock(&s->lock, irq);
-    return marks & ARCH_USED;
-}
-
 bool track_hot(struct space *s, vaddr_t va)
 {
-    return s->watched && (track.ops->hot ? track.ops->hot : marked)(s, va);
+    return s->watched && track.ops->hot(s, va);
 }
 
 bool track_hides(struct space *s, vaddr_t va)
 {
-    return s->watched && track.ops->hot && track.ops->hot(s, va);
+    return s->watched && track.ops->hides && track.ops->hot(s, va);
 }
 
 void track_forget(struct space *s, vaddr_t va)
 {
-    if (s->watched && track.ops->forget)
+    if (s->watched)
         track.ops->forget(s, va);
 }
 

@@ -18,9 +18,10 @@
 
 struct space;
 
-/* Where a call is NULL, as any but probe may be, there is nothing to be done, or what is said there holds. */
+/* Where there is nothing to be done for a call, or what several trackers do alike: mm/track_default.c. */
 struct tracker_ops {
-    const char *name, *lacks; /* lacks: what is not there where probe says -ENODEV; NULL: it never does */
+    const char *name, *lacks; /* lacks: what is not there where probe says -ENODEV; "": it never does */
+    bool hides;               /* pages that are `hot` are used without being logged                */
     /* Boot, thread context, all CPUs started: 0; -ENODEV, -ENOMEM: it cannot work here. */
     int (*probe)(void);
     /* The first space is to be watched, or the last one is not any more.  0 or an error, with a line that says why.  Thread context, no lock held. */
@@ -28,8 +29,7 @@ struct tracker_ops {
     void (*stop)(void);
     /* While started: what happens in the space is logged from now on, or no more.  Thread context, no lock held. */
     void (*watch)(struct space *s, bool on);
-    /* Is this page in use, though the log may not say so?  Asked again without use in between: no.  Thread context.  NULL: the
-     * processor's accessed mark says. */
+    /* Is this page in use, though the log may not say so?  Asked again without use in between: no.  Thread context. */
     bool (*hot)(struct space *s, vaddr_t va);
     /* The page is no longer resident.  Thread context. */
     void (*forget)(struct space *s, vaddr_t va);

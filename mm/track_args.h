@@ -14,6 +14,14 @@ extern uint64_t track_scan_ms, track_sample_period;
 
 extern const struct tracker_ops track_path, track_soft, track_scan, track_sampled;
 
+/* track_default.c: members of struct tracker_ops for which there is nothing to be done; and `hot` where the processor's accessed mark says
+ * it: used since this was asked last. */
+int track_start_nothing(void);
+void track_stop_nothing(void);
+void track_watch_nothing(struct space *s, bool on);
+void track_forget_nothing(struct space *s, vaddr_t va);
+bool track_marked(struct space *s, vaddr_t va);
+
 /* track.c: calls f for each space that is watched, which stays meanwhile.  Thread context, no lock held. */
 void track_each_watched(void (*f)(struct space *s, void *arg), void *arg);
 /* track_rows.c: from va on, a stretch of the space's pages: calls f, [S] held, for each row of them some of which are there or out.  How far it

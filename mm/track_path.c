@@ -70,6 +70,7 @@ static void forget(struct space *s, vaddr_t va)
 const struct tracker_ops track_path = {
     .name = "path",
     .lacks = "no such hardware",
+    .hides = true,
     .probe = probe,
     .start = start,
     .stop = path_hardware_stop,

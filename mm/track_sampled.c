@@ -119,4 +119,7 @@ const struct tracker_ops track_sampled = {
     .probe = probe,
     .start = start,
     .stop = stop,
+    .watch = track_watch_nothing,
+    .hot = track_marked,
+    .forget = track_forget_nothing,
 };

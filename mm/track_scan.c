@@ -88,7 +88,11 @@ static void stop(void)
 
 const struct tracker_ops track_scan = {
     .name = "scan",
+    .lacks = "",
     .probe = probe,
     .start = start,
     .stop = stop,
+    .watch = track_watch_nothing,
+    .hot = track_marked,
+    .forget = track_forget_nothing,
 };

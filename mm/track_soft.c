@@ -167,7 +167,12 @@ static bool hot(struct space *s, vaddr_t va)
 
 const struct tracker_ops track_soft = {
     .name = "soft",
+    .lacks = "",
+    .hides = true,
     .probe = probe,
+    .start = track_start_nothing,
+    .stop = track_stop_nothing,
     .watch = watch,
     .hot = hot,
+    .forget = track_forget_nothing,
 };

@@ -138,11 +138,22 @@ static void an_active_set_is_as_large_as_the_argument_allows(void **state)
     in_child(play_large, 1 << 20);
 }
 
+static void no_tracker_leaves_a_call_out(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; trackers[i]; i++) {
+        const struct tracker_ops *ops = trackers[i];
+        assert_true(ops->name && ops->lacks);
+        assert_true(ops->probe && ops->start && ops->stop && ops->watch && ops->hot && ops->forget);
+    }
+}
+
 int main(void)
 {
     sigaction(SIGSEGV, NULL, &segv);
     sigaction(SIGABRT, NULL, &abrt);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_tracker_leaves_a_call_out),
         cmocka_unit_test(the_last_that_was_told_holds),
         cmocka_unit_test(others_run_while_a_large_space_begins_to_be_watched),
         cmocka_unit_test(an_active_set_is_as_large_as_the_argument_allows),
