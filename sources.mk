@@ -241,6 +241,7 @@ MM_TESTED := \
 test_paging_SRC := $(MM_TESTED)
 test_deadlock_SRC := $(MM_TESTED)
 test_fault_SRC := $(MM_TESTED)
+test_evict_SRC := $(MM_TESTED)
 test_track_SRC := $(MM_TESTED)
 test_watch_SRC := $(MM_TESTED)
 

@@ -12,7 +12,8 @@
 #include "mm/swap.h"
 #include "mm/track.h"
 
-#define BATCH 32
+#define BATCH   32
+#define STRETCH 64 /* pages looked at before the thread gives way */
 #define NO_SLOTS_MAX \
     256 /* pages in a batch that find the disk full: then none is looked for that need not be written */
 
@@ -270,7 +271,7 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
 {
     struct batch b = {.pool = p};
     uint64_t patience = 2 * (uint64_t)p->frames + 64;
-    unsigned no_slots = 0;
+    unsigned no_slots = 0, looks = 0;
     bool none = false;
 
     if (pool_is_short(p))
@@ -280,6 +281,11 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
         incoming = v == LEAVES ? NODE_NONE : incoming;
         patience -= v != LEAVES;
         no_slots += v == STAYS_NO_SLOT;
+        if (++looks % STRETCH)
+            continue;
+        if (b.n) /* who uses one of these waits for it: not for a turn of this thread's as well */
+            break;
+        sched_point();
     }
     if (b.n)
         finish(&b);

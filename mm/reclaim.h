@@ -22,5 +22,5 @@ uint32_t pool_reserve_of(uint32_t limit);
 uint32_t pools_number(void);
 
 /* evict.c: makes count pages of p leave, at most a batch at once: how many have left or are being written; 0: none can.  Incoming: the
- * node that is to come, or NODE_NONE.  Thread context, no lock held. */
+ * node that is to come, or NODE_NONE.  Gives way now and then.  Thread context, no lock held. */
 unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming);

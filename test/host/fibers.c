@@ -36,7 +36,7 @@ struct fiber {
 
 struct cpu cpus[CPU_MAX], *host_cpu = cpus;
 bool host_irqs_on = true;
-uint64_t host_ticks = 1;
+uint64_t host_ticks = 1, fibers_points;
 
 static struct fiber fibers[FIBERS], *current;
 static struct fiber *on_cpu[FIBER_CPUS]; /* who was last there and has not gone elsewhere */
@@ -387,6 +387,7 @@ void sched_yield(void)
 
 void sched_point(void)
 {
+    fibers_points++;
     if (current && host_irqs_on && below(4) == 0)
         give_way();
 }

@@ -17,6 +17,8 @@ struct thread *fiber_start(void (*entry)(void *), void *arg, uint16_t space_numb
 void fibers_run(void);
 /* Frees all threads, wherever they are. */
 void fibers_end(void);
+/* So often has a thread said that it may be asked to give way. */
+extern uint64_t fibers_points;
 /* The thread sleeps no more: its process ends. */
 void fiber_interrupt(struct thread *t);
 

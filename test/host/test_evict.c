@@ -1,0 +1,115 @@
+/*
+ * Which pages are looked at before one leaves, and for how long, where most of them cannot: on memory complete (test/host/mm_double.h), one
+ * process with one thread.
+ */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "test/host/expect_panic.h"
+#include "test/host/mm_double.h"
+#include "mm/memory_args.h"
+#include "mm/space.h"
+#include "mm/track.h"
+
+enum { FRAMES = 1600, STRETCH = 64 };
+enum { LRU, CLOCK, MRU, LIRS, ARC, GAP, REGION, CHOOSER };
+
+static struct sigaction abrt; /* as it was before cmocka's */
+static struct space *space;
+static uint64_t policy;
+
+/* ---- A process ---- */
+
+static void nothing(void *frame, void *arg)
+{
+    (void)frame, (void)arg;
+}
+
+static int access_page(unsigned page, bool write)
+{
+    return mm_access(space, MM_BASE + page * PAGE_SIZE, write ? FAULT_WRITE : FAULT_READ, nothing, NULL);
+}
+
+static void map_anon(unsigned pages)
+{
+    vaddr_t at;
+
+    INSIST(!space_map(space, MM_BASE, pages * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
+}
+
+static unsigned out_pages(void)
+{
+    struct space_stats stats;
+
+    space_stats(space, &stats);
+    return (unsigned)stats.out_pages;
+}
+
+static void end_space(void)
+{
+    thread_leave_space();
+    space_destroy(space);
+}
+
+/* Each in a process of its own: mm is not made to begin twice. */
+static void run(void (*live)(void *arg), uint64_t swap)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    if (!child) {
+        sigaction(SIGABRT, &abrt, NULL);
+        alarm(120);
+        swap_wanted = swap;
+        memory_process_max = FRAMES * PAGE_SIZE;
+        memory_pools_always = 1;
+        mm_argument("mem.policy", policy);
+        mm_argument("mem.tracker", 5); /* none */
+        mm_double_boot(1);
+        track_init();
+        paging_start();
+        INSIST(!space_create(NULL, &space));
+        space_set_pid(space, 1);
+        fiber_start(live, NULL, space_number(space));
+        fibers_run();
+        INSIST(mm_frames_used == 0);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status)
+        fail_msg("policy %u: status %#x", (unsigned)policy, (unsigned)status);
+}
+
+/* ---- What it does ---- */
+
+static void fill_and_want_more(void *arg)
+{
+    unsigned page = 0;
+
+    (void)arg;
+    map_anon(FRAMES + 64);
+    for (; page < FRAMES - 64; page++)
+        INSIST(!access_page(page, true));
+    INSIST(!out_pages());
+    fibers_points = 0;
+    while (!out_pages())
+        INSIST(!access_page(page++, true));
+    INSIST(fibers_points >= (FRAMES - 64) / STRETCH);
+    end_space();
+}
+
+static void looking_through_pages_that_were_all_used_gives_way(void **state)
+{
+    (void)state;
+    policy = LRU;
+    run(fill_and_want_more, SWAP_RAM);
+}
+
+int main(void)
+{
+    sigaction(SIGABRT, NULL, &abrt);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(looking_through_pages_that_were_all_used_gives_way),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
