@@ -4,6 +4,9 @@
  *
  * The policy is asked with [P] held, but a page is taken out of its table under its space's [S], which comes first.  So the space
  * is pinned, and what the policy said is looked at again under both.
+ *
+ * Where what the policy names cannot leave, for want of a slot, it may name the same few pages for ever.  So after many looks in vain all
+ * pages have their turn, a part of them in each call; pool->vain counts on from one call to the next.
  */
 #include "mm/reclaim.h"
 #include "mm/foresee.h"
@@ -12,10 +15,11 @@
 #include "mm/swap.h"
 #include "mm/track.h"
 
-#define BATCH   32
-#define STRETCH 64 /* pages looked at before the thread gives way */
+#define BATCH     32
+#define STRETCH   64   /* pages looked at before the thread gives way */
+#define NAMES_MAX 1024 /* pages that the policy names in vain */
 #define NO_SLOTS_MAX \
-    256 /* pages in a batch that find the disk full: then none is looked for that need not be written */
+    256 /* pages in a batch that find the disk full: others are looked for another time (pool->vain) */
 
 struct leaver {
     struct space *space; /* pinned; NULL: it was not mapped */
@@ -26,6 +30,7 @@ struct leaver {
 
 struct batch {
     struct pool *pool;
+    bool in_turn; /* not what the policy says */
     struct leaver page[BATCH];
     unsigned n;
 };
@@ -153,18 +158,50 @@ static enum verdict still_leaves(struct batch *b, struct space *s, vaddr_t va, u
     if (passed) /* it has been used: that is why it goes */
         arch_space_mark(&s->arch, va, ARCH_USED, 0);
     enum verdict v = hot ? STAYS : mapped_leaves(b, s, va, n);
-    if (v == STAYS || v == STAYS_NO_SLOT)
+    if (v == STAYS || (v == STAYS_NO_SLOT && !b->in_turn))
         b->pool->ops->touch(b->pool->state, n);
     return v;
 }
 
-/* What sequential readings have passed goes first, then what the policy says. */
-static uint32_t choice(struct pool *p, uint32_t incoming, bool *passed)
+static uint64_t resident_locked(const struct pool *p)
 {
-    uint32_t n = pool_behind_next(p);
+    return p->held - p->leaving - p->coming;
+}
+
+/* The next page in the order of nodes, of which it looks at a few; NODE_NONE: there is none among these. */
+static uint32_t next_in_turn(struct pool *p)
+{
+    for (unsigned i = 0; i < STRETCH; i++) {
+        p->hand = p->hand + 1 < p->capacity ? p->hand + 1 : 0;
+        const struct node *node = &p->nodes[p->hand];
+        if (node->state == NODE_HERE || node->state == NODE_READY)
+            return p->hand;
+    }
+    return NODE_NONE;
+}
+
+/* After so many looks in vain it is each page's turn. */
+static uint64_t names_locked(const struct pool *p)
+{
+    return MIN(resident_locked(p), (uint64_t)NAMES_MAX);
+}
+
+bool evict_tried_all_locked(const struct pool *p)
+{
+    uint64_t turn = resident_locked(p) + p->capacity / STRETCH + 1;
+
+    return p->vain >= names_locked(p) + 2 * turn; /* at the first look a mark may be all that goes */
+}
+
+/* What sequential readings have passed goes first, then what the policy says. */
+static uint32_t choice(struct batch *b, uint32_t incoming, bool *passed)
+{
+    uint32_t n = pool_behind_next(b->pool);
 
     *passed = n != NODE_NONE;
-    return *passed ? n : p->ops->victim(p->state, incoming);
+    if (*passed)
+        return n;
+    return b->in_turn ? next_in_turn(b->pool) : b->pool->ops->victim(b->pool->state, incoming);
 }
 
 /* The page to go next; *none: there is none. */
@@ -174,16 +211,16 @@ static enum verdict consider(struct batch *b, uint32_t incoming, bool *none)
     enum verdict v = ANOTHER;
     bool irq = spin_lock(&p->lock);
     bool passed;
-    uint32_t n = choice(p, incoming, &passed);
+    uint32_t n = choice(b, incoming, &passed);
 
-    *none = n == REPLACE_NONE;
-    if (passed && p->nodes[n].state != NODE_HERE) {
+    *none = n == REPLACE_NONE && !b->in_turn;
+    if (n == NODE_NONE || (passed && p->nodes[n].state != NODE_HERE)) {
         spin_unlock(&p->lock, irq);
         return ANOTHER;
     }
-    if (*none || p->nodes[n].state == NODE_READY) {
-        v = *none ? ANOTHER : unmapped_leaves(b, n);
-        if (v == STAYS_NO_SLOT)
+    if (p->nodes[n].state == NODE_READY) {
+        v = unmapped_leaves(b, n);
+        if (v == STAYS_NO_SLOT && !b->in_turn)
             p->ops->touch(p->state, n);
         spin_unlock(&p->lock, irq);
         return v;
@@ -267,9 +304,30 @@ static void finish(struct batch *b)
     swap_pages(b->pool, true, dirty, n);
 }
 
+static bool is_in_turn(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+    bool is = p->vain > names_locked(p);
+
+    spin_unlock(&p->lock, irq);
+    return is;
+}
+
+static void note_looks(const struct batch *b, unsigned looks)
+{
+    struct pool *p = b->pool;
+    bool irq = spin_lock(&p->lock);
+
+    uint64_t vain = p->vain + looks;
+    if (!b->in_turn)
+        vain = MAX(p->vain, MIN(vain, names_locked(p) + 1));
+    p->vain = b->n ? 0 : vain;
+    spin_unlock(&p->lock, irq);
+}
+
 unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
 {
-    struct batch b = {.pool = p};
+    struct batch b = {.pool = p, .in_turn = is_in_turn(p)};
     uint64_t patience = 2 * (uint64_t)p->frames + 64;
     unsigned no_slots = 0, looks = 0;
     bool none = false;
@@ -287,6 +345,7 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
             break;
         sched_point();
     }
+    note_looks(&b, looks);
     if (b.n)
         finish(&b);
     return b.n;

@@ -98,6 +98,8 @@ struct pool {
     uint32_t leaving;  /* [P] of those, GOING and WRITING     */
     uint32_t coming;   /* [P] of those, COMING                */
     uint32_t promised; /* [P] so many more pages are about to leave */
+    uint64_t vain;     /* [P] pages looked at since one could leave, or a frame was to be had */
+    uint32_t hand;     /* [P] the node looked at last where policies name nodes in vain */
     uint32_t waiting;  /* [P] threads that wait for a frame of memory as a whole: mm/reclaim_line.h */
     bool is_short;     /* [A] written under [P]: memory is short, trackers are to watch its spaces */
     uint32_t unused;   /* [P] of those it has, flagged NODE_UNUSED   */

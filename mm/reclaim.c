@@ -7,13 +7,14 @@
 #include "mm/swap.h"
 #include "kernel/printf.h"
 
-#define LOOK_NS        (1 * NS_PER_MS) /* who waits for frames that nobody announces looks this often */
-#define DONATION       16   /* pages that leave at once where memory as a whole is short, at most */
-#define KERNEL_PART    64   /* of all frames: one in so many stays the kernel's ...          */
-#define KERNEL_MIN     256  /* ... from these ...                                            */
-#define KERNEL_MAX     4096 /* ... to these                                                  */
-#define AMPLE_PART     4    /* free of the limit: memory is not short any more               */
-#define HOPELESS_LOOKS 3    /* without a page that could leave: there is no more memory      */
+#define LOOK_NS     (1 * NS_PER_MS) /* who waits for frames that nobody announces looks this often */
+#define DONATION    16              /* pages that leave at once where memory as a whole is short, at most */
+#define KERNEL_PART 64              /* of all frames: one in so many stays the kernel's ...          */
+#define KERNEL_MIN  256             /* ... from these ...                                            */
+#define KERNEL_MAX  4096            /* ... to these                                                  */
+#define AMPLE_PART  4               /* free of the limit: memory is not short any more               */
+#define HOPELESS_LOOKS \
+    3 /* without a page that could leave, behind those at all there are: there is no more memory */
 
 static uint32_t user_frames;                 /* [A] of all pools */
 static uint32_t user_leaving;                /* [A] of those, on their way out */
@@ -82,6 +83,7 @@ static bool charge_locked(struct pool *p, const struct line_place *w)
     if (p->frames >= p->limit || memory_short(line_before(w) + 1))
         return false;
     p->frames++;
+    p->vain = 0;
     __atomic_add_fetch(&user_frames, 1, __ATOMIC_RELAXED);
     return true;
 }
@@ -277,6 +279,49 @@ static bool is_hope(struct pool *p, bool own)
     return is || (!own && now(&user_leaving));
 }
 
+static void find_fertile(struct pool *p, void *found)
+{
+    bool irq = spin_lock(&p->lock);
+
+    if (!evict_tried_all_locked(p))
+        *(bool *)found = true;
+    spin_unlock(&p->lock, irq);
+}
+
+static void begin_anew(struct pool *p, UNUSED void *arg)
+{
+    bool irq = spin_lock(&p->lock);
+
+    p->vain = 0;
+    spin_unlock(&p->lock, irq);
+}
+
+/* Calls f for p or, where others have all frames, for all pools. */
+static void each_asked(struct pool *p, bool own, void (*f)(struct pool *p, void *arg), void *arg)
+{
+    if (own)
+        f(p, arg);
+    else
+        pools_each(f, arg);
+}
+
+/* What is left to do when a look has been in vain; looks: so many were, behind those at all pages.  Who has been told that nothing can leave
+ * looks at all of them again the next time. */
+static enum outlook { WAIT, LOOK_ON, HOPELESS } outlook(struct pool *p, bool own, unsigned *looks)
+{
+    bool fertile = false;
+
+    if (is_hope(p, own))
+        return WAIT;
+    each_asked(p, own, find_fertile, &fertile);
+    if (fertile)
+        return LOOK_ON;
+    if (++*looks <= HOPELESS_LOOKS)
+        return WAIT;
+    each_asked(p, own, begin_anew, NULL);
+    return HOPELESS;
+}
+
 static void set_short_locked(struct pool *p, bool is_short)
 {
     __atomic_store_n(&p->is_short, is_short, __ATOMIC_RELAXED);
@@ -306,15 +351,21 @@ static int make_room(struct pool *p, uint32_t incoming, struct line_place *w, un
     bool own = at_limit(p);
 
     stand(p, w, !own);
-    bool looks = own || memory_stays_short(line_length()); /* else others do, or enough is leaving */
-    if (looks && (own ? shrink(p, incoming, 1) : evict_anywhere())) {
+    if (!own && !memory_stays_short(line_length())) /* others look, or enough is leaving */
+        return wait_for_room(p, own, w);
+    if (own ? shrink(p, incoming, 1) : evict_anywhere()) {
         *hopeless = 0;
-        if (try_charge(p, w))
-            return 1;
-    } else if (looks && !is_hope(p, own) && ++*hopeless > HOPELESS_LOOKS) {
+        return try_charge(p, w) ? 1 : wait_for_room(p, own, w);
+    }
+    switch (outlook(p, own, hopeless)) {
+    case WAIT:
+        return wait_for_room(p, own, w);
+    case LOOK_ON:
+        sched_point();
+        return 0;
+    default:
         return own && !swap_present() ? -EDQUOT : -ENOMEM;
     }
-    return wait_for_room(p, own, w);
 }
 
 int pool_charge(struct pool *p, uint32_t incoming)

@@ -24,3 +24,5 @@ uint32_t pools_number(void);
 /* evict.c: makes count pages of p leave, at most a batch at once: how many have left or are being written; 0: none can.  Incoming: the
  * node that is to come, or NODE_NONE.  Gives way now and then.  Thread context, no lock held. */
 unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming);
+/* evict.c: [P] held: each page that is resident has been looked at since one could leave, or a frame was to be had: nothing can. */
+bool evict_tried_all_locked(const struct pool *p);

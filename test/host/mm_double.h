@@ -10,8 +10,8 @@
 #include "mm/mm.h"
 
 enum {
-    MM_FRAMES = 2048,
-    MM_TABLE_PAGES = 2048, /* of a space, from MM_BASE on: nothing else can be mapped */
+    MM_FRAMES = 4096,
+    MM_TABLE_PAGES = 4096, /* of a space, from MM_BASE on: nothing else can be mapped */
     MM_SWAP_PAGES = 4096,
     MM_SOURCE_PAGES = 512,
 };

@@ -256,9 +256,12 @@ void wait_sleep_through(struct wait_queue *q, struct spinlock *guard, bool *irq)
 unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
 {
     unsigned left = 0;
-    if (p == stuck)
-        return 0;
     bool irq = spin_lock(&p->lock);
+    p->vain += p->held; /* each of them at every call */
+    if (p == stuck) {
+        spin_unlock(&p->lock, irq);
+        return 0;
+    }
 
     for (unsigned tries = 0; left < count && tries < 2 * LIMIT; tries++) {
         uint32_t n = p->ops->victim(p->state, incoming);
@@ -287,8 +290,15 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
         }
         left++;
     }
+    if (left)
+        p->vain = 0;
     spin_unlock(&p->lock, irq);
     return left;
+}
+
+bool evict_tried_all_locked(const struct pool *p)
+{
+    return p->vain >= p->held;
 }
 
 uint32_t get_frame(void)

@@ -11,7 +11,7 @@
 #include "mm/space.h"
 #include "mm/track.h"
 
-enum { FRAMES = 1600, STRETCH = 64 };
+enum { FRAMES = 3600, STRETCH = 64 };
 enum { LRU, CLOCK, MRU, LIRS, ARC, GAP, REGION, CHOOSER };
 
 static struct sigaction abrt; /* as it was before cmocka's */
@@ -105,11 +105,42 @@ static void looking_through_pages_that_were_all_used_gives_way(void **state)
     run(fill_and_want_more, SWAP_RAM);
 }
 
+/* Pages that cannot leave, but only long after all others that can: those were used later. */
+static void fill_and_use_a_disk(void *arg)
+{
+    vaddr_t at;
+    uint64_t mapped;
+    unsigned page = 0, shown = 200;
+
+    (void)arg;
+    map_anon(FRAMES + 1);
+    INSIST(!space_map_disk(space, &source_double.device, 0, shown * PAGE_SIZE, PROT_R, &at, &mapped));
+    for (; page < FRAMES - 64 - shown; page++)
+        INSIST(!access_page(page, true));
+    for (unsigned i = 0; i < shown; i++)
+        INSIST(!mm_access(space, at + i * PAGE_SIZE, FAULT_READ, nothing, NULL));
+    INSIST(!out_pages());
+    for (; page < FRAMES - 64 - shown / 2; page++)
+        INSIST(!access_page(page, true));
+    while (page <= FRAMES && !access_page(page, true))
+        page++;
+    INSIST(page == FRAMES); /* with the disk's pages gone there is no memory indeed */
+    end_space();
+}
+
+static void one_page_that_can_leave_is_found_among_any_number_that_cannot(void **state)
+{
+    (void)state;
+    for (policy = LRU; policy <= CHOOSER; policy++)
+        run(fill_and_use_a_disk, SWAP_NONE);
+}
+
 int main(void)
 {
     sigaction(SIGABRT, NULL, &abrt);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looking_through_pages_that_were_all_used_gives_way),
+        cmocka_unit_test(one_page_that_can_leave_is_found_among_any_number_that_cannot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
