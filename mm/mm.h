@@ -146,5 +146,9 @@ void space_check(struct space *s);           /* panics on a broken invariant */
 /* ---- Paging (swap.c, reclaim.c) ---- */
 /* main, in a thread, after the disks were found: pages may leave from now on. */
 void paging_start(void);
-/* There is a swap disk, and next to nothing free on it.  Any context. */
+/* Is there a swap disk?  After paging_start the answer stays; any context. */
+bool swap_present(void);
+/* There is, and next to nothing is free on it.  Any context. */
 bool swap_full(void);
+/* There is, and nothing more is written to it.  Any context. */
+bool swap_failed(void);

@@ -169,7 +169,7 @@ static inline struct wait_queue *pool_queue(struct pool *p, uint32_t n)
 
 /* ---- Frames of pools (reclaim.c) ---- */
 /* The caller gets the right to one more frame of the pool, for a node that is read in or NODE_NONE, after others' pages have
- * left if need be.  0; -ENOMEM: nothing can leave; -EDQUOT: the same, by the process's own limit; -EINTR: the process ends.
+ * left if need be.  0; -ENOMEM: nothing can leave; -EDQUOT: the same of the process's own pages, which has all that it may; -EINTR: the process ends.
  * No lock held. */
 int pool_charge(struct pool *p, uint32_t incoming);
 void pool_uncharge(struct pool *p, uint32_t frames); /* any context, without its lock */

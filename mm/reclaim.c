@@ -363,8 +363,8 @@ static int make_room(struct pool *p, uint32_t incoming, struct line_place *w, un
     case LOOK_ON:
         sched_point();
         return 0;
-    default:
-        return own && !swap_present() ? -EDQUOT : -ENOMEM;
+    default: /* what others have would be of no use at a limit of its own */
+        return own && !p->global ? -EDQUOT : -ENOMEM;
     }
 }
 

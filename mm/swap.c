@@ -105,7 +105,7 @@ static void count_free_locked(void)
 uint32_t swap_slot_take(uint32_t want, unsigned index)
 {
     /* Of one that has failed, what is out is lost, but nothing more goes there. */
-    if (!swap.device || __atomic_load_n(&swap.device->failed, __ATOMIC_RELAXED))
+    if (!swap.device || swap_failed())
         return SLOT_NONE;
     bool irq = spin_lock(&swap.lock);
     uint32_t slot = slots_take(swap.slots, want, index);
@@ -142,6 +142,11 @@ void swap_report_lost(uint32_t slot)
 bool swap_full(void)
 {
     return swap.device && free_slots() < SWAP_CLUSTER;
+}
+
+bool swap_failed(void)
+{
+    return swap.device && __atomic_load_n(&swap.device->failed, __ATOMIC_RELAXED);
 }
 
 bool swap_scarce(void)

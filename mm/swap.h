@@ -12,8 +12,6 @@
 
 /* paging_start: the disk that the arguments name, with a line. */
 void swap_init(void);
-/* Is there such a disk?  After swap_init the answer stays; any context. */
-bool swap_present(void);
 /* Is it this one, so that nobody else may show or overwrite it?  No, of any, where there is none.  Any context. */
 bool swap_uses(const struct block_device *d);
 struct swap_stats {

@@ -25,9 +25,30 @@ static void end_with(struct process *p, int status, const char *why)
     kprintf("process %u %s: %s: ended\n", p->pid, p->name, why);
 }
 
+static const char *why_none_leaves(void)
+{
+    return swap_failed()    ? "the swap disk has failed"
+           : swap_full()    ? "the swap disk is full"
+           : swap_present() ? "none of it can leave"
+                            : "nowhere to swap";
+}
+
 static void end_for_memory(struct process *p)
 {
-    end_with(p, STATUS_NO_MEMORY, swap_full() ? "out of memory, and the swap disk is full" : "out of memory");
+    char why[64];
+
+    ksnprintf(why, sizeof(why), "out of memory, and %s", why_none_leaves());
+    end_with(p, STATUS_NO_MEMORY, swap_failed() || swap_full() ? why : "out of memory");
+}
+
+/* It has all that it may have, and none of that can leave: what others have would be of no use to it. */
+static void end_at_limit(struct process *p)
+{
+    char why[128];
+
+    ksnprintf(why, sizeof(why), "out of memory: it has all that mem.process and mem.user allow, and %s",
+              why_none_leaves());
+    end_with(p, STATUS_NO_MEMORY, why);
 }
 
 /* A fault that ends its own process, whoever holds how much. */
@@ -36,8 +57,7 @@ static bool ends_itself(struct process *p, int err, vaddr_t va)
     char where[64], why[128];
 
     if (err == -EDQUOT)
-        end_with(p, STATUS_NO_MEMORY,
-                 "out of memory: it has all that mem.process and mem.user allow, and nowhere to swap");
+        end_at_limit(p);
     if (err == -EIO) {
         space_describe(p->space, va, where, sizeof(where));
         ksnprintf(why, sizeof(why), "the page at %#llx (%s) could not be read from disk",

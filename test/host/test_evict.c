@@ -135,12 +135,35 @@ static void one_page_that_can_leave_is_found_among_any_number_that_cannot(void *
         run(fill_and_use_a_disk, SWAP_NONE);
 }
 
+/* As many pages as there are frames and slots. */
+static void use_more_than_swap_has(void *arg)
+{
+    unsigned page = 0;
+    int err = 0;
+
+    (void)arg;
+    map_anon(FRAMES + 400);
+    while (page < FRAMES + 400 && !err)
+        err = access_page(page++, true);
+    INSIST(err == -EDQUOT && page > FRAMES + 200);
+    end_space();
+}
+
+static void who_is_at_its_limit_with_swap_full_is_told_that_it_is_its_own(void **state)
+{
+    (void)state;
+    policy = LRU;
+    swap_bytes_max = 256 * PAGE_SIZE;
+    run(use_more_than_swap_has, SWAP_RAM);
+}
+
 int main(void)
 {
     sigaction(SIGABRT, NULL, &abrt);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looking_through_pages_that_were_all_used_gives_way),
         cmocka_unit_test(one_page_that_can_leave_is_found_among_any_number_that_cannot),
+        cmocka_unit_test(who_is_at_its_limit_with_swap_full_is_told_that_it_is_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
