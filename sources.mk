@@ -59,7 +59,7 @@ KERNEL_SRC := \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
 	$(addprefix kernel/telemetry/,counters.c memory.c record.c stream.c) \
 	$(addprefix mm/, \
-		ahead.c area.c args.c bootmem.c buddy.c divide.c evict.c fault.c fetch.c foresee.c frame.c heap.c hot.c kstack.c pool.c reclaim.c reclaim_line.c regions.c space.c space_check.c \
+		ahead.c area.c args.c bootmem.c buddy.c divide.c evict.c fault.c fetch.c foresee.c frame.c heap.c hot.c kstack.c pool.c pool_grow.c reclaim.c reclaim_line.c regions.c space.c space_check.c \
 		space_describe.c \
 		swap.c swap_done.c tlb.c track.c track_curve.c track_default.c track_path.c track_record.c track_rows.c track_sampled.c track_scan.c track_soft.c) \
 	$(addprefix sched/, \
@@ -199,7 +199,7 @@ test_replace_chooser_SRC := $(REPLACING)
 test_replace_gap_SRC := $(REPLACING)
 test_region_SRC := $(REPLACING)
 test_pool_SRC := \
-	$(addprefix mm/,pool.c foresee.c reclaim.c reclaim_line.c swap_done.c slots.c lrustack.c) $(filter mm/prefetch%,$(POLICY_SRC)) $(REPLACE_SRC) \
+	$(addprefix mm/,pool.c pool_grow.c foresee.c reclaim.c reclaim_line.c swap_done.c slots.c lrustack.c) $(filter mm/prefetch%,$(POLICY_SRC)) $(REPLACE_SRC) \
 	kernel/lock.c test/host/pooling.c
 test_pool_parts_SRC := $(test_pool_SRC)
 test_line_SRC := mm/reclaim_line.c kernel/lock.c
@@ -242,6 +242,7 @@ test_paging_SRC := $(MM_TESTED)
 test_deadlock_SRC := $(MM_TESTED)
 test_fault_SRC := $(MM_TESTED)
 test_evict_SRC := $(MM_TESTED)
+test_pool_grow_SRC := $(MM_TESTED)
 test_track_SRC := $(MM_TESTED)
 test_watch_SRC := $(MM_TESTED)
 

@@ -29,7 +29,7 @@ uint32_t pools_number(void)
 
 /* ---- Life of a pool ---- */
 
-static void link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *head)
+void pool_link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *head)
 {
     for (uint32_t n = to; n-- > from;) {
         nodes[n] = (struct node){.page = *head};
@@ -113,6 +113,7 @@ static int create(const struct pool *like, struct pool **out)
         return -ENOMEM;
     spin_init(&p->lock, LOCK_POOL, "pool");
     wait_init(&p->room);
+    wait_init(&p->grown);
     for (unsigned i = 0; i < POOL_QUEUES; i++)
         wait_init(&p->busy[i]);
     if (like)
@@ -128,7 +129,7 @@ static int create(const struct pool *like, struct pool **out)
         destroy(p);
         return err;
     }
-    link_free(p->nodes, 0, NODES_FIRST, &p->free_head);
+    pool_link_free(p->nodes, 0, NODES_FIRST, &p->free_head);
     p->capacity = p->free_nodes = NODES_FIRST;
     *out = p;
     return 0;
@@ -234,100 +235,6 @@ void pool_set_target(struct pool *p, uint32_t frames)
 }
 
 /* ---- Nodes ---- */
-
-/* What grows with the number of nodes. */
-struct tables {
-    struct node *nodes;
-    void *state;
-    struct prefetch *prefetch;
-    struct lrustack *order[PREFETCH_ORDERS];
-};
-
-static void free_tables(struct tables *t)
-{
-    for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
-        area_free(t->order[i]);
-    area_free(t->prefetch);
-    area_free(t->state);
-    area_free(t->nodes);
-}
-
-static unsigned orders_of(const struct pool *p)
-{
-    return p->ahead ? p->ahead->orders : 0;
-}
-
-/* 0 or -ENOMEM.  Without [P]: the tables that p has now may be gone in the next moment, others grow it, too. */
-static int alloc_tables(const struct pool *p, uint32_t nodes, struct tables *t)
-{
-    *t = (struct tables){
-        .nodes = area_alloc(nodes * sizeof(*t->nodes)),
-        .state = area_alloc(p->ops->bytes(nodes)),
-        .prefetch = p->ahead ? area_alloc(prefetch_bytes(p->ahead, nodes)) : NULL,
-    };
-    bool all = t->nodes && t->state && !t->prefetch == !p->ahead;
-    for (unsigned i = 0; i < orders_of(p); i++) {
-        t->order[i] = area_alloc(lrustack_bytes(nodes));
-        all = all && t->order[i];
-    }
-    if (all)
-        return 0;
-    free_tables(t);
-    return -ENOMEM;
-}
-
-/* *t, for so many nodes, takes the place of p's tables, which it gets; not if somebody else has made larger ones meanwhile. */
-static void replace_tables_locked(struct pool *p, struct tables *t, uint32_t capacity)
-{
-    uint32_t old = p->capacity;
-    struct tables had = {p->nodes, p->state, p->prefetch, {NULL}};
-
-    if (capacity <= old)
-        return;
-    memcpy(t->nodes, had.nodes, old * sizeof(*t->nodes));
-    memcpy(t->state, had.state, p->ops->bytes(old));
-    p->ops->grow(t->state, capacity);
-    if (had.prefetch) {
-        memcpy(t->prefetch, had.prefetch, prefetch_bytes(had.prefetch->ops, old));
-        prefetch_grow(t->prefetch, capacity);
-    }
-    for (unsigned i = 0; i < orders_of(p); i++) {
-        had.order[i] = p->order[i];
-        memcpy(t->order[i], had.order[i], lrustack_bytes(old));
-        lrustack_grow(t->order[i], capacity);
-        p->order[i] = t->order[i];
-    }
-    p->nodes = t->nodes;
-    p->state = t->state;
-    p->prefetch = t->prefetch;
-    link_free(p->nodes, old, capacity, &p->free_head);
-    p->free_nodes += capacity - old;
-    p->capacity = capacity;
-    *t = had;
-}
-
-int pool_grow(struct pool *p)
-{
-    struct tables tables;
-    bool irq = spin_lock(&p->lock);
-    uint32_t capacity = p->capacity;
-    bool done = p->free_head != NODE_NONE; /* somebody else has, meanwhile */
-
-    spin_unlock(&p->lock, irq);
-    if (done)
-        return 0;
-    if (capacity > REPLACE_NODES_MAX / 2 || (orders_of(p) && capacity > LRUSTACK_NODES_MAX / 2))
-        return -ENOMEM;
-    capacity *= 2;
-    int err = alloc_tables(p, capacity, &tables);
-    if (err)
-        return err;
-    irq = spin_lock(&p->lock);
-    replace_tables_locked(p, &tables, capacity);
-    spin_unlock(&p->lock, irq);
-    free_tables(&tables);
-    return 0;
-}
 
 uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region)
 {

@@ -106,6 +106,8 @@ struct pool {
     uint32_t behind[POOL_BEHIND];        /* [P] came by sequential reading, in this order: they leave first */
     uint32_t behind_head, behind_tail;   /* [P] ever put in, and taken out */
     struct wait_queue busy[POOL_QUEUES]; /* [P] who waits for a node      */
+    bool growing;                        /* [P] a thread is about to make nodes           */
+    struct wait_queue grown;             /* [P] ... others wait for that                  */
     struct wait_queue room;              /* [P] who waits at its limit for a frame, or for the pool's end */
     struct pool_stats stats;             /* [P] */
     uint32_t spaces;                     /* [L] that use it               */
@@ -126,8 +128,10 @@ void pool_leave(struct pool *p);
 /* [P] held: a thread has waited for a page, a major fault, from then until now, by arch_clock_ns().  Threads' waits may be at the same
  * time, and are told of in the order of their ends. */
 void pool_waited_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns);
-/* Room for further nodes.  -ENOMEM, also where there are as many as can be. */
+/* Room for further nodes, pages leaving for it (pool_grow.c).  -ENOMEM: none can, or there are as many nodes as can be; -EINTR.  No lock held. */
 int pool_grow(struct pool *p);
+/* Nodes from..to - 1 are free, in this order and before *head. */
+void pool_link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *head);
 /* So many frames should it have when memory is short; policies are told. */
 void pool_set_target(struct pool *p, uint32_t frames);
 /* Calls f for each pool, pinned, no lock held. */

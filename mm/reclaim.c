@@ -20,6 +20,7 @@ static uint32_t user_frames;                 /* [A] of all pools */
 static uint32_t user_leaving;                /* [A] of those, on their way out */
 static uint32_t user_donated;                /* [A] that somebody is looking for, so that they leave */
 static uint32_t kernel_frames;               /* [-] which pools leave alone */
+static uint64_t kernel_wants;                /* [A] ... and so many more that the kernel is about to take */
 static uint32_t all_frames = UINT32_MAX / 2; /* [-] that there are */
 
 static struct {
@@ -56,10 +57,15 @@ uint32_t pools_memory(void)
     return (uint32_t)(most - MIN(most, user_reserve()));
 }
 
+static uint64_t kernel_keeps(void)
+{
+    return kernel_frames + __atomic_load_n(&kernel_wants, __ATOMIC_RELAXED);
+}
+
 /* Is memory as a whole so short that not `more` frames may be given to pools? */
 static bool memory_short(uint32_t more)
 {
-    return now(&user_frames) + more > user_limit() || frame_free_about() < kernel_frames + more;
+    return now(&user_frames) + more > user_limit() || frame_free_about() < kernel_keeps() + more;
 }
 
 /* Will it be, when all that is to leave has left?  Then further pages must. */
@@ -68,7 +74,7 @@ static bool memory_stays_short(uint32_t more)
     uint64_t leaving = (uint64_t)now(&user_leaving) + now(&user_donated);
 
     return now(&user_frames) + (uint64_t)more > user_limit() + leaving ||
-           frame_free_about() + leaving < kernel_frames + more;
+           frame_free_about() + leaving < kernel_keeps() + more;
 }
 
 void pool_leaving_locked(struct pool *p, int more)
@@ -305,14 +311,12 @@ static void each_asked(struct pool *p, bool own, void (*f)(struct pool *p, void 
         pools_each(f, arg);
 }
 
-/* What is left to do when a look has been in vain; looks: so many were, behind those at all pages.  Who has been told that nothing can leave
+/* What is left to do when a look has been in vain and nothing is on its way; looks: so many were, behind those at all pages.  Who has been told that nothing can leave
  * looks at all of them again the next time. */
 static enum outlook { WAIT, LOOK_ON, HOPELESS } outlook(struct pool *p, bool own, unsigned *looks)
 {
     bool fertile = false;
 
-    if (is_hope(p, own))
-        return WAIT;
     each_asked(p, own, find_fertile, &fertile);
     if (fertile)
         return LOOK_ON;
@@ -357,7 +361,7 @@ static int make_room(struct pool *p, uint32_t incoming, struct line_place *w, un
         *hopeless = 0;
         return try_charge(p, w) ? 1 : wait_for_room(p, own, w);
     }
-    switch (outlook(p, own, hopeless)) {
+    switch (is_hope(p, own) ? WAIT : outlook(p, own, hopeless)) {
     case WAIT:
         return wait_for_room(p, own, w);
     case LOOK_ON:
@@ -386,6 +390,53 @@ bool pool_charge_now(struct pool *p)
 
     return try_charge(p, &none) ||
            (at_limit(p) && shrink(p, NODE_NONE, p->reserve / 2) && try_charge(p, &none));
+}
+
+/* ---- For the kernel ---- */
+
+static int wait_a_moment(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+    int err = wait_sleep(&p->room, &p->lock, &irq, arch_clock_ns() + LOOK_NS);
+
+    spin_unlock(&p->lock, irq);
+    return err == -EINTR ? err : 0;
+}
+
+/* Frames in hand are no hope: who has them may wait for the caller. */
+static int make_room_for_kernel(struct pool *p, unsigned *hopeless)
+{
+    if (!memory_stays_short(0))
+        return wait_a_moment(p);
+    bool left = evict_anywhere();
+    if (left)
+        *hopeless = 0;
+    switch (left ? LOOK_ON : now(&user_leaving) ? WAIT : outlook(p, false, hopeless)) {
+    case WAIT:
+        return wait_a_moment(p);
+    case LOOK_ON:
+        sched_point();
+        return 0;
+    default:
+        return -ENOMEM;
+    }
+}
+
+int reclaim_for_kernel(struct pool *p, uint64_t frames)
+{
+    unsigned hopeless = 0;
+    int err = 0;
+
+    __atomic_add_fetch(&kernel_wants, frames, __ATOMIC_RELAXED);
+    while (!err && frame_free_about() < kernel_keeps())
+        err = make_room_for_kernel(p, &hopeless);
+    return err;
+}
+
+void reclaim_taken(uint64_t frames)
+{
+    __atomic_sub_fetch(&kernel_wants, frames, __ATOMIC_RELAXED);
+    line_call((uint32_t)frames); /* who has looked in vain meanwhile looks again */
 }
 
 /* ---- Ahead ---- */

@@ -12,6 +12,10 @@
 bool pool_charge_now(struct pool *p);
 /* So many frames may all pools together keep; a few more are kept free.  Any context. */
 uint32_t pools_memory(void);
+/* Pages leave until so many frames are free besides those that the kernel has anyway, and pools have none of these until reclaim_taken()
+ * says the same number, whatever came of it.  p: the caller's.  0; -ENOMEM: no page can leave; -EINTR.  Thread context, no lock held. */
+int reclaim_for_kernel(struct pool *p, uint64_t frames);
+void reclaim_taken(uint64_t frames);
 /* [P] held: so many frames of the pool's were given back. */
 void pool_uncharge_locked(struct pool *p, uint32_t frames);
 /* [P] held: so many more of its frames are on their way out, or fewer where that is less than 0. */

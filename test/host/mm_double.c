@@ -26,7 +26,7 @@ static bool one_in(unsigned n)
 
 /* ---- Memory ---- */
 
-unsigned mm_frames_used, mm_frames_max = MM_FRAMES, mm_heap_used, mm_map_fails, mm_frame_fails;
+unsigned mm_frames_used, mm_frames_max = MM_FRAMES, mm_heap_used, mm_areas_made, mm_map_fails, mm_frame_fails;
 uint64_t mm_frames_refused;
 bool mm_tlb_keeps;
 static uint8_t memory[MM_FRAMES + 1][PAGE_SIZE] ALIGNED(4096); /* 0 is none */
@@ -119,6 +119,7 @@ void kfree(void *p)
 void *area_alloc(uint64_t bytes)
 {
     host_interrupt();
+    mm_areas_made++;
     return allocate(bytes);
 }
 void area_free(void *p)

@@ -41,6 +41,7 @@ void mm_double_read_failed(paddr_t frame) __attribute__((weak));
 void mm_double_walked(struct space *s, vaddr_t va, bool write) __attribute__((weak));
 
 extern unsigned mm_frames_used, mm_heap_used; /* that are out */
+extern unsigned mm_areas_made;                /* ever */
 extern unsigned mm_frames_max;                /* that there are */
 extern unsigned
     mm_frame_fails; /* a frame is refused although there are some, one time in so many; 0: never */

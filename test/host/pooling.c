@@ -19,13 +19,14 @@ uint64_t memory_goal, memory_seed = 1, memory_weight = 1, memory_rate, memory_po
 const struct replace_ops *policy;
 const struct prefetch_ops *prefetching;
 
-struct page pages[FRAMES + 1];
-bool in_use[FRAMES + 1];
-unsigned frames_used, bad_slots;
+struct page pages[FRAMES_MAX + 1];
+bool in_use[FRAMES_MAX + 1];
+unsigned frames_max = FRAMES, frames_used, bad_slots;
 struct slots *slots;
 void (*amid_alloc)(void), (*amid_sleep)(void);
 const struct pool *stuck;
-static unsigned areas;
+bool areas_cost;
+static unsigned areas, frames_in_areas;
 
 const struct replace_ops *memory_policy_ops(void)
 {
@@ -55,17 +56,17 @@ void frame_free(paddr_t pa, unsigned order)
 {
     uint64_t n = pa >> PAGE_SHIFT;
 
-    assert_true(!order && n && n <= FRAMES && in_use[n]);
+    assert_true(!order && n && n <= frames_max && in_use[n]);
     in_use[n] = false;
     frames_used--;
 }
 void frame_stats(struct frame_stats *out)
 {
-    *out = (struct frame_stats){FRAMES, FRAMES - frames_used};
+    *out = (struct frame_stats){frames_max, frame_free_about()};
 }
 uint64_t frame_free_about(void)
 {
-    return FRAMES - frames_used;
+    return frames_max - frames_used - frames_in_areas;
 }
 void *kmalloc(size_t size)
 {
@@ -75,17 +76,32 @@ void kfree(void *p)
 {
     free(p);
 }
+/* In front of an area; as large as a cache line. */
+struct area {
+    uint64_t frames, unused[7];
+};
 void *area_alloc(uint64_t bytes)
 {
+    uint64_t frames = areas_cost ? ALIGN_UP(bytes, PAGE_SIZE) / PAGE_SIZE : 0;
+
     if (amid_alloc)
         amid_alloc();
+    if (frames > frame_free_about())
+        return NULL;
+    struct area *a = calloc(1, sizeof(*a) + bytes);
+    a->frames = frames;
+    frames_in_areas += frames;
     areas++;
-    return calloc(1, bytes);
+    return a + 1;
 }
 void area_free(void *p)
 {
-    areas -= p != NULL;
-    free(p);
+    if (!p)
+        return;
+    struct area *a = (struct area *)p - 1;
+    frames_in_areas -= a->frames;
+    areas--;
+    free(a);
 }
 bool swap_present(void)
 {
@@ -232,24 +248,27 @@ static bool end_transfer_of_the_other(void)
     return ended;
 }
 
-static void sleep_until_a_transfer_ends(struct spinlock *guard, bool *irq)
+static bool sleep_until_a_transfer_ends(struct spinlock *guard, bool *irq)
 {
     spin_unlock(guard, *irq);
-    assert_true(end_some_transfer() || end_transfer_of_the_other()); /* else it would sleep for ever */
+    bool ended = end_some_transfer() || end_transfer_of_the_other();
     if (amid_sleep)
         amid_sleep();
     *irq = spin_lock(guard);
+    return ended;
 }
 int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns)
 {
-    (void)q, (void)deadline_ns;
-    sleep_until_a_transfer_ends(guard, irq);
-    return 0;
+    (void)q;
+    if (sleep_until_a_transfer_ends(guard, irq))
+        return 0;
+    assert_true(deadline_ns != UINT64_MAX); /* else it would sleep for ever */
+    return -ETIMEDOUT;
 }
 void wait_sleep_through(struct wait_queue *q, struct spinlock *guard, bool *irq)
 {
     (void)q;
-    sleep_until_a_transfer_ends(guard, irq);
+    assert_true(sleep_until_a_transfer_ends(guard, irq));
 }
 
 /* As mm/evict.c, of a page at a time; what the page table would say of a mapped page is drawn. */
@@ -303,10 +322,10 @@ bool evict_tried_all_locked(const struct pool *p)
 
 uint32_t get_frame(void)
 {
-    uint32_t n = 1 + below(FRAMES);
+    uint32_t n = 1 + below(frames_max);
 
     while (in_use[n])
-        n = n % FRAMES + 1;
+        n = n % frames_max + 1;
     in_use[n] = true;
     frames_used++;
     return n;
@@ -324,6 +343,8 @@ int pooling_set_up(void **state)
     seed = 1;
     amid_alloc = amid_sleep = NULL;
     stuck = other = NULL;
+    areas_cost = false;
+    frames_max = FRAMES;
     paging_start(); /* pools leave the kernel a few frames */
     return 0;
 }

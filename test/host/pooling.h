@@ -15,16 +15,18 @@
 #include "mm/space.h"
 #include "test/host/random.h"
 
-enum { FRAMES = 700, LIMIT = 400, SLOTS = 60 * SLOT_CLUSTER };
+enum { FRAMES = 700, FRAMES_MAX = 1400, LIMIT = 400, SLOTS = 60 * SLOT_CLUSTER };
 
 extern const struct replace_ops *policy; /* of pools that are made */
 extern const struct prefetch_ops *prefetching;
 extern void (*amid_alloc)(void); /* what another CPU does while this one allocates */
 extern void (*amid_sleep)(void); /* ... while this thread sleeps, when something has ended */
+extern bool areas_cost;          /* tables take frames */
 extern const struct pool *stuck; /* none of its pages can leave */
 
-extern struct page pages[FRAMES + 1]; /* by frame numbers, from 1 */
-extern bool in_use[FRAMES + 1];
+extern struct page pages[FRAMES_MAX + 1]; /* by frame numbers, from 1 */
+extern bool in_use[FRAMES_MAX + 1];
+extern unsigned frames_max; /* that there are: FRAMES, or as a test has set before it makes a world */
 extern unsigned frames_used;
 extern struct slots *slots;
 extern unsigned bad_slots; /* that will not be given back */

@@ -73,6 +73,61 @@ static void of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives
     end_two();
 }
 
+/* All nodes there are have a page, most of them out; tables for twice as many take more than is kept for the kernel. */
+static void make_full(void)
+{
+    enum { MANY = 20000 };
+
+    memory_process_max = MEMORY_UNLIMITED;
+    frames_max = FRAMES_MAX;
+    paging_start(); /* it looks how many there are */
+    areas_cost = true;
+    make();
+    slots = realloc(slots, slots_bytes(MANY));
+    slots_init(slots, MANY);
+    for (;;) {
+        while (pool->free_head != NODE_NONE)
+            begin_a_dirty_page();
+        uint32_t nodes = 2 * pool->capacity;
+        if (nodes * sizeof(struct node) + pool->ops->bytes(nodes) > frame_free_about() * PAGE_SIZE)
+            break;
+        assert_int_equal(pool_grow(pool), 0);
+    }
+    assert_true(pool_is_short(pool) && pool->capacity > pool->limit);
+}
+
+static void a_full_memory_does_not_keep_a_pool_from_having_more_nodes(void **state)
+{
+    (void)state;
+    make_full();
+    uint32_t before = pool->capacity;
+    uint64_t free = frame_free_about();
+    assert_int_equal(pool_grow(pool), 0);
+    assert_int_equal(pool->capacity, 2 * before);
+    assert_true(frame_free_about() + BURST >= free); /* the kernel has what it had */
+    for (unsigned i = 0; i < 100; i++)
+        begin_a_dirty_page();
+    pool_check(pool);
+    end();
+}
+
+static void a_pool_that_nothing_can_leave_for_stays_as_it_is(void **state)
+{
+    (void)state;
+    make_full();
+    uint32_t before = pool->capacity;
+    uint64_t free = frame_free_about();
+    while (end_some_transfer())
+        ;
+    stuck = pool;
+    assert_int_equal(pool_grow(pool), -ENOMEM);
+    assert_int_equal(pool->capacity, before);
+    stuck = NULL;
+    assert_true(frame_free_about() >= free);
+    assert_int_equal(pool_grow(pool), 0);
+    end();
+}
+
 static unsigned sleeps, in_hand;
 
 /* A thread of the other pool, whose page has just left and which is awake, wants whatever is free. */
@@ -263,6 +318,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not),
         TEST(of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives),
+        TEST(a_full_memory_does_not_keep_a_pool_from_having_more_nodes),
+        TEST(a_pool_that_nothing_can_leave_for_stays_as_it_is),
         TEST(who_waits_for_memory_is_served_before_who_comes_later),
         TEST(a_pool_gives_no_more_than_it_has_beyond_its_part),
         TEST(before_there_is_a_plan_pools_keep_what_they_have),

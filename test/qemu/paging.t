@@ -67,6 +67,14 @@ says "^exit: paging 0" "... and a larger process, which has no such limit, goes 
 boot smp=1 -- "swap=virtio -- hello"
 says "^swap: no disk of kind virtio" "a disk that is not there is named"
 says "^exit: hello 0" "... and all else works"
+# Several times what the machine has: its tables of pages grow after memory has become full.
+truncate -s 512M "$work/large"
+for policy in "mem.policy=lru" "mem.policy=chooser mem.prefetch=ppg"; do
+	boot smp=2 mem=64M drive="$work/large" timeout=300 -- "swap=virtio $policy -- paging pages=40000 threads=4 ops=${OPS:-300} seed=8 ; hello"
+	says "^exit: paging 0" "$policy: a program of three times the machine's memory ends well"
+	says "^ok 1 - every page holds what was written" "... and every page holds what was written"
+	says "^exit: hello 0" "... and the next one runs"
+done
 # Disks whose time is the host's, and the machine's.
 truncate -s 64M "$work/swap"
 program="paging pages=3000 threads=8 ops=${OPS:-300} seed=4"
