@@ -41,6 +41,11 @@ void kstack_free(void *stack, size_t size);
  * spinlock held, as are both; NULL is fine. */
 void *area_alloc(uint64_t bytes);
 void area_free(void *p);
+/* A larger area that is to take p's place, as long as all of p at least.  It is to be freed, or area_replace()d; p is used on until then. */
+void *area_extend(void *p, uint64_t bytes);
+/* What is in p now is in `larger`, with zeros behind it; p is only to be freed, and that before `larger`.  Takes no time by their
+ * sizes; under locks that rank below LOCK_VMAP. */
+void area_replace(void *p, void *larger);
 
 /* ---- TLB shootdown (tlb.c) ---- */
 /* Pages of space are gone or less permitted: every CPU forgets them before this returns, or before it next runs in it.

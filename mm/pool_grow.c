@@ -1,8 +1,9 @@
 /*
  * A pool's tables grow: twice as many nodes, with all that policies know of each.
  *
- * One thread does it, the others that need a node wait: each would make tables, of which one is used.  Tables are the kernel's, and pages
- * leave for them.  Else a pool whose table became full when memory was full would never have more nodes than memory has frames, however
+ * One thread does it, the others that need a node wait: each would make tables, of which one is used.  What there is stays where it is in
+ * memory and is seen at another place, with room behind it (area_extend); under the pool's lock only policies move some of what they have.
+ * Tables are the kernel's, and pages leave for them.  Else a pool whose table became full when memory was full would never have more nodes than memory has frames, however
  * much could be swapped.
  */
 #include "mm/frame.h"
@@ -35,48 +36,49 @@ static unsigned orders_of(const struct pool *p)
 }
 
 /* 0 or -ENOMEM. */
-static int alloc_tables(const struct pool *p, uint32_t nodes, struct tables *t)
+static int extend_tables(const struct pool *p, uint32_t nodes, struct tables *t)
 {
     *t = (struct tables){
-        .nodes = area_alloc(nodes * sizeof(*t->nodes)),
-        .state = area_alloc(p->ops->bytes(nodes)),
-        .prefetch = p->ahead ? area_alloc(prefetch_bytes(p->ahead, nodes)) : NULL,
+        .nodes = area_extend(p->nodes, nodes * sizeof(*t->nodes)),
+        .state = area_extend(p->state, p->ops->bytes(nodes)),
+        .prefetch = p->ahead ? area_extend(p->prefetch, prefetch_bytes(p->ahead, nodes)) : NULL,
     };
     bool all = t->nodes && t->state && !t->prefetch == !p->ahead;
     for (unsigned i = 0; i < orders_of(p); i++) {
-        t->order[i] = area_alloc(lrustack_bytes(nodes));
+        t->order[i] = area_extend(p->order[i], lrustack_bytes(nodes));
         all = all && t->order[i];
     }
-    if (all)
-        return 0;
-    free_tables(t);
-    return -ENOMEM;
+    if (!all) {
+        free_tables(t);
+        return -ENOMEM;
+    }
+    return 0;
 }
 
-/* *t, for so many nodes, takes the place of p's tables, which it gets. */
-static void replace_tables_locked(struct pool *p, struct tables *t, uint32_t capacity)
+/* *t, for so many nodes, the new ones being linked from free_head on, takes the place of p's tables, which it gets. */
+static void replace_tables_locked(struct pool *p, struct tables *t, uint32_t capacity, uint32_t free_head)
 {
-    uint32_t old = p->capacity;
     struct tables had = {p->nodes, p->state, p->prefetch, {NULL}};
 
-    memcpy(t->nodes, had.nodes, old * sizeof(*t->nodes));
-    memcpy(t->state, had.state, p->ops->bytes(old));
+    area_replace(had.nodes, t->nodes);
+    area_replace(had.state, t->state);
     p->ops->grow(t->state, capacity);
     if (had.prefetch) {
-        memcpy(t->prefetch, had.prefetch, prefetch_bytes(had.prefetch->ops, old));
+        area_replace(had.prefetch, t->prefetch);
         prefetch_grow(t->prefetch, capacity);
     }
     for (unsigned i = 0; i < orders_of(p); i++) {
         had.order[i] = p->order[i];
-        memcpy(t->order[i], had.order[i], lrustack_bytes(old));
+        area_replace(had.order[i], t->order[i]);
         lrustack_grow(t->order[i], capacity);
         p->order[i] = t->order[i];
     }
     p->nodes = t->nodes;
     p->state = t->state;
     p->prefetch = t->prefetch;
-    pool_link_free(p->nodes, old, capacity, &p->free_head);
-    p->free_nodes += capacity - old;
+    p->nodes[capacity - 1].page = p->free_head;
+    p->free_head = free_head;
+    p->free_nodes += capacity - p->capacity;
     p->capacity = capacity;
     *t = had;
 }
@@ -86,14 +88,19 @@ static uint64_t pages_in(uint64_t bytes)
     return ALIGN_UP(bytes, PAGE_SIZE) / PAGE_SIZE;
 }
 
-/* So many do tables for so many nodes take. */
-static uint64_t frames_for_tables(const struct pool *p, uint32_t nodes)
+static uint64_t pages_of_tables(const struct pool *p, uint32_t nodes)
 {
-    uint64_t frames = pages_in(nodes * sizeof(struct node)) + pages_in(p->ops->bytes(nodes)) +
-                      orders_of(p) * pages_in(lrustack_bytes(nodes)) +
-                      (p->ahead ? pages_in(prefetch_bytes(p->ahead, nodes)) : 0);
+    return pages_in(nodes * sizeof(struct node)) + pages_in(p->ops->bytes(nodes)) +
+           orders_of(p) * pages_in(lrustack_bytes(nodes)) +
+           (p->ahead ? pages_in(prefetch_bytes(p->ahead, nodes)) : 0);
+}
 
-    return frames + frames / MAPPED + 2 * TABLES;
+/* So many it takes, those that there are being kept. */
+static uint64_t frames_to_grow(const struct pool *p, uint32_t nodes)
+{
+    uint64_t all = pages_of_tables(p, nodes);
+
+    return all - pages_of_tables(p, p->capacity) + all / MAPPED + 2 * TABLES;
 }
 
 static bool can_grow(const struct pool *p)
@@ -122,8 +129,8 @@ static int begin_growing(struct pool *p)
 /* Where nothing can leave, what is kept for the kernel may do; where others of the kernel's have taken what was free, more is to leave. */
 static int make_tables(struct pool *p, uint32_t nodes, struct tables *t)
 {
-    for (uint64_t frames = frames_for_tables(p, nodes);; frames *= 2) {
-        int room = reclaim_for_kernel(p, frames), err = room == -EINTR ? room : alloc_tables(p, nodes, t);
+    for (uint64_t frames = frames_to_grow(p, nodes);; frames *= 2) {
+        int room = reclaim_for_kernel(p, frames), err = room == -EINTR ? room : extend_tables(p, nodes, t);
         reclaim_taken(frames);
         if (room || !err)
             return err;
@@ -139,9 +146,12 @@ int pool_grow(struct pool *p)
         return MIN(err, 0);
     uint32_t capacity = 2 * p->capacity;
     err = make_tables(p, capacity, &tables);
+    uint32_t free_head = NODE_NONE;
+    if (!err)
+        pool_link_free(tables.nodes, p->capacity, capacity, &free_head);
     bool irq = spin_lock(&p->lock);
     if (!err)
-        replace_tables_locked(p, &tables, capacity);
+        replace_tables_locked(p, &tables, capacity, free_head);
     p->growing = false;
     wait_wake(&p->grown, UINT32_MAX);
     spin_unlock(&p->lock, irq);

@@ -116,15 +116,31 @@ void kfree(void *p)
     mm_heap_used -= p != NULL;
     free(p);
 }
+/* In front of an area. */
+struct area {
+    uint64_t bytes;
+} ALIGNED(CACHE_LINE);
+
 void *area_alloc(uint64_t bytes)
 {
     host_interrupt();
     mm_areas_made++;
-    return allocate(bytes);
+    struct area *a = allocate(sizeof(*a) + bytes);
+    a->bytes = bytes;
+    return a + 1;
+}
+void *area_extend(void *p, uint64_t bytes)
+{
+    (void)p;
+    return area_alloc(bytes);
+}
+void area_replace(void *p, void *larger)
+{
+    memcpy(larger, p, ((struct area *)p - 1)->bytes);
 }
 void area_free(void *p)
 {
-    kfree(p);
+    kfree(p ? (struct area *)p - 1 : NULL);
 }
 
 /* ---- Page tables and TLBs ---- */

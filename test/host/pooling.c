@@ -23,7 +23,7 @@ struct page pages[FRAMES_MAX + 1];
 bool in_use[FRAMES_MAX + 1];
 unsigned frames_max = FRAMES, frames_used, bad_slots;
 struct slots *slots;
-void (*amid_alloc)(void), (*amid_sleep)(void);
+void (*amid_sleep)(void);
 const struct pool *stuck;
 bool areas_cost;
 static unsigned areas, frames_in_areas;
@@ -78,30 +78,48 @@ void kfree(void *p)
 }
 /* In front of an area; as large as a cache line. */
 struct area {
-    uint64_t frames, unused[7];
+    uint64_t bytes, frames, unused[6];
 };
-void *area_alloc(uint64_t bytes)
+static struct area *area_of(void *p)
 {
-    uint64_t frames = areas_cost ? ALIGN_UP(bytes, PAGE_SIZE) / PAGE_SIZE : 0;
-
-    if (amid_alloc)
-        amid_alloc();
+    return (struct area *)p - 1;
+}
+static uint64_t pages_in(uint64_t bytes)
+{
+    return ALIGN_UP(bytes, PAGE_SIZE) / PAGE_SIZE;
+}
+static void *make_area(uint64_t bytes, uint64_t frames)
+{
+    frames = areas_cost ? frames : 0;
     if (frames > frame_free_about())
         return NULL;
     struct area *a = calloc(1, sizeof(*a) + bytes);
-    a->frames = frames;
+    *a = (struct area){.bytes = bytes, .frames = frames};
     frames_in_areas += frames;
     areas++;
     return a + 1;
+}
+void *area_alloc(uint64_t bytes)
+{
+    return make_area(bytes, pages_in(bytes));
+}
+void *area_extend(void *p, uint64_t bytes)
+{
+    return make_area(bytes, pages_in(bytes) - pages_in(area_of(p)->bytes));
+}
+void area_replace(void *p, void *larger)
+{
+    memcpy(larger, p, area_of(p)->bytes);
+    area_of(larger)->frames += area_of(p)->frames;
+    area_of(p)->frames = 0;
 }
 void area_free(void *p)
 {
     if (!p)
         return;
-    struct area *a = (struct area *)p - 1;
-    frames_in_areas -= a->frames;
+    frames_in_areas -= area_of(p)->frames;
     areas--;
-    free(a);
+    free(area_of(p));
 }
 bool swap_present(void)
 {
@@ -341,7 +359,7 @@ int pooling_set_up(void **state)
     policy = &replace_lru;
     prefetching = &prefetch_none;
     seed = 1;
-    amid_alloc = amid_sleep = NULL;
+    amid_sleep = NULL;
     stuck = other = NULL;
     areas_cost = false;
     frames_max = FRAMES;

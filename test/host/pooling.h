@@ -15,13 +15,13 @@
 #include "mm/space.h"
 #include "test/host/random.h"
 
-enum { FRAMES = 700, FRAMES_MAX = 1400, LIMIT = 400, SLOTS = 60 * SLOT_CLUSTER };
+enum { FRAMES = 700, FRAMES_MAX = 2000, LIMIT = 400, SLOTS = 60 * SLOT_CLUSTER };
 
 extern const struct replace_ops *policy; /* of pools that are made */
 extern const struct prefetch_ops *prefetching;
-extern void (*amid_alloc)(void); /* what another CPU does while this one allocates */
-extern void (*amid_sleep)(void); /* ... while this thread sleeps, when something has ended */
-extern bool areas_cost;          /* tables take frames */
+extern void (*amid_sleep)(
+    void);              /* what another CPU does while this thread sleeps, when something has ended */
+extern bool areas_cost; /* tables take frames */
 extern const struct pool *stuck; /* none of its pages can leave */
 
 extern struct page pages[FRAMES_MAX + 1]; /* by frame numbers, from 1 */

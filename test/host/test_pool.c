@@ -187,43 +187,6 @@ static void a_pool_grows_when_it_has_no_free_node_only(void **state)
     }
 }
 
-static struct prefetch *hidden;
-static unsigned calls;
-
-/* From the first allocation to that for the prefetch policy, the third, its table is not to be looked at. */
-static void hide_tables(void)
-{
-    if (calls++ == 0) {
-        hidden = pool->prefetch;
-        pool->prefetch = (struct prefetch *)8;
-    } else if (calls == 3) {
-        pool->prefetch = hidden;
-        amid_alloc = NULL;
-    }
-}
-
-/* Another thread may replace and free them at that moment. */
-static void a_pool_that_grows_does_not_look_into_its_tables_unlocked(void **state)
-{
-    (void)state;
-    for (const struct prefetch_ops *const *a = prefetch_policies; *a; a++) {
-        prefetching = *a;
-        if (prefetching == &prefetch_none)
-            continue;
-        make();
-        while (pool->free_head != NODE_NONE) {
-            begin_a_page();
-            end_some_transfer();
-        }
-        calls = 0;
-        amid_alloc = hide_tables;
-        assert_int_equal(pool_grow(pool), 0);
-        assert_null(amid_alloc);
-        check();
-        end();
-    }
-}
-
 static uint32_t page_being_written(void)
 {
     begin_a_page();
@@ -383,7 +346,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(no_frame_and_no_slot_is_lost_by_any_policy),
         TEST(a_pool_grows_when_it_has_no_free_node_only),
-        TEST(a_pool_that_grows_does_not_look_into_its_tables_unlocked),
         TEST(pages_that_fail_together_keep_their_slots_and_alone_lose_them),
         TEST(only_who_asked_hears_that_a_page_could_not_be_read),
         TEST(a_page_that_nobody_has_any_more_is_gone_however_its_reading_ends),

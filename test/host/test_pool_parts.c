@@ -73,11 +73,23 @@ static void of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives
     end_two();
 }
 
+/* What twice as many nodes take beside what there is. */
+static uint64_t bytes_to_grow(void)
+{
+    uint32_t nodes = pool->capacity;
+
+    return nodes * sizeof(struct node) + policy->bytes(2 * nodes) - policy->bytes(nodes) +
+           prefetch_bytes(prefetching, 2 * nodes) - prefetch_bytes(prefetching, nodes) +
+           prefetching->orders * (lrustack_bytes(2 * nodes) - lrustack_bytes(nodes));
+}
+
 /* All nodes there are have a page, most of them out; tables for twice as many take more than is kept for the kernel. */
 static void make_full(void)
 {
     enum { MANY = 20000 };
 
+    policy = &replace_chooser;
+    prefetching = &prefetch_ppg;
     memory_process_max = MEMORY_UNLIMITED;
     frames_max = FRAMES_MAX;
     paging_start(); /* it looks how many there are */
@@ -88,8 +100,7 @@ static void make_full(void)
     for (;;) {
         while (pool->free_head != NODE_NONE)
             begin_a_dirty_page();
-        uint32_t nodes = 2 * pool->capacity;
-        if (nodes * sizeof(struct node) + pool->ops->bytes(nodes) > frame_free_about() * PAGE_SIZE)
+        if (bytes_to_grow() > frame_free_about() * PAGE_SIZE)
             break;
         assert_int_equal(pool_grow(pool), 0);
     }

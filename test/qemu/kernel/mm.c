@@ -164,6 +164,32 @@ static void stacks_have_an_unmapped_page_below_them_and_go_back(void)
     check_returned(before);
 }
 
+static void an_area_is_extended_where_it_is_used(void)
+{
+    enum { WORDS = PAGE_SIZE / sizeof(uint64_t), SMALL = 70, LARGE = 140 };
+    uint64_t before = free_pages(), wrong = 0;
+    uint64_t *small = area_alloc(SMALL * PAGE_SIZE - 8), *large = area_extend(small, LARGE * PAGE_SIZE);
+
+    CHECK(small && large && small != large);
+    area_free(large); /* nothing has come of it */
+    for (uint64_t i = 0; i < SMALL; i++)
+        small[i * WORDS] = i + 1;
+    large = area_extend(small, LARGE * PAGE_SIZE);
+    small[0] = 1000;
+    area_replace(small, large);
+    area_free(small);
+    for (uint64_t i = 0; i < LARGE; i++)
+        wrong += large[i * WORDS] != (i ? i < SMALL ? i + 1 : 0 : 1000);
+    CHECK(wrong == 0);
+    small = large;
+    large = area_extend(small, 2 * LARGE * PAGE_SIZE);
+    area_replace(small, large);
+    area_free(small);
+    CHECK(large[0] == 1000 && large[(SMALL - 1) * WORDS] == SMALL);
+    area_free(large);
+    check_returned(before);
+}
+
 /* ---- Address spaces ---- */
 
 static void make_space(void)
@@ -421,6 +447,7 @@ static const struct suite_test tests[] = {
     {"sizes the heap cannot serve are refused", sizes_the_heap_cannot_serve_are_refused},
     {"stacks have an unmapped page below them and go back",
      stacks_have_an_unmapped_page_below_them_and_go_back},
+    {"an area is extended where it is used", an_area_is_extended_where_it_is_used},
     {"wrong mappings are refused", wrong_mappings_are_refused},
     {"faults obey the rights of the region", faults_obey_the_rights_of_the_region},
     {"pages faulted by many at once get one frame each", pages_faulted_by_many_at_once_get_one_frame_each},
