@@ -2,8 +2,8 @@
  * Who may have how many frames, and making others' pages leave.
  *
  * A pool's limit is what mem.process (of a global pool: mem.user) says; all pools together have no more than mem.user, and leave
- * a few frames to the kernel, whose own allocations never wait for a page to leave.  A thread (paging_start) makes pages leave
- * ahead, so that those who need frames find some free; who finds none lets pages leave itself.
+ * a few frames to the kernel, whose own allocations never wait for a page to leave, but for those of pools' tables.  A thread
+ * (paging_start) makes pages leave ahead, so that those who need frames find some free; who finds none lets pages leave itself.
  */
 #pragma once
 #include "mm/pool.h"
