@@ -71,12 +71,6 @@ aarch64)
 *) die "arch=$arch: expected x86_64 or aarch64" ;;
 esac
 
-# QEMU enters an ELF file at its address as it is, on aarch64 without translation: a kernel that runs at the top of the address space needs its
-# image, which begins at any.
-if [ $arch = aarch64 ] && [ "$(head -c 4 "$kernel" 2>/dev/null | tail -c 3)" = ELF ] && [ "$(od -An -tx1 -j30 -N2 "$kernel" | tr -d ' ')" = ffff ]; then
-	die "kernel=$kernel: on aarch64 this needs the image: vigil.img beside it"
-fi
-
 case $ending in
 status) ;;
 off) with_status= ;;

@@ -93,6 +93,8 @@ class Options:
         for name, made_by in ((self.kernel, ""), ("build/machine/machine.so", ": `make machine` makes it")):
             if not os.path.isfile(os.path.join(TOP, name)):
                 sys.exit(f"mm.py: {name}: no such file{made_by}")
+        if self.arch == "aarch64" and self.kernel.endswith(".elf"):  # QEMU tells no ELF file where the machine is described
+            sys.exit(f"mm.py: {self.kernel}: aarch64 boots the image beside it, vigil.img")
 
     @staticmethod
     def chosen(name, given, default, known):

@@ -22,8 +22,6 @@ echo "RESULT mm.policy arch=x86_64 app=fft memory_pct=50 ns=1" >"$work/results"
 refused '^mm_plot.py: .*: a line RESULT mm.policy has no policy=' "... a line without a figure" \
 	python3 test/bench/mm_plot.py "$work/results" "$work/plot"
 
-# An ELF file's magic, and an entry at the top of the address space.
-{ printf '\177ELF'; head -c 20 /dev/zero; printf '\100\000\040\200\377\377\377\377'; } >"$work/vigil.elf"
-refused '^qemu.sh: kernel=.*: on aarch64 this needs the image' "an ELF file of the kernel on aarch64" \
-	tools/qemu.sh arch=aarch64 timeout=20 kernel="$work/vigil.elf"
+touch "$work/vigil.elf"
+refused '^mm.py: .*: aarch64 boots the image' "an ELF file of the kernel on aarch64" python3 test/bench/mm.py arch=aarch64 kernel="$work/vigil.elf"
 done_testing
