@@ -5,7 +5,8 @@
  * Experts' misses are counted by shadows on a sample of the pages (replace_shadows.h).  Of two the *sets* are known, what they would have
  * resident of all pages: MRU's is a bit for each, on a miss the page used just before goes; ARC has a memory of its own, with no pages in it.
  * A memory that another has filled does not become what these would have by itself: MRU keeps what it finds, and what ARC keeps follows from
- * what it once kept; a hash table may fit or never get in.  So memory is made to follow their sets while they are in force, the pages outside going first.
+ * what it once kept; a hash table may fit or never get in.  So memory is made to follow their sets while they are in force, the pages
+ * outside going first.
  * Any other expert decides about the real memory itself, which keeps its pages when another takes over.
  *
  * Cost: for each access three list moves, ARC's, and the shadows for one in 2^shift.
@@ -41,7 +42,7 @@ struct chooser {
     struct replace_link link[];   /* mark: in MRU's set, resident or not */
 };
 
-/* ---- Memory: the links, the state of the expert in force, that of `gap`, the shadows ---- */
+/* ---- Memory: the links, the state of the expert in force, those of `gap` and `arc`, the shadows ---- */
 
 static size_t links_bytes(uint32_t nodes)
 {
@@ -81,7 +82,7 @@ static void *in_force(const struct chooser *s)
     return s->current == GAP ? gaps(s) : changing(s);
 }
 
-/* Of `arc`, as if it had been in force all the time. */
+/* Of `arc`: what it would have resident, as if it had been in force until now; while it is, what leaves memory leaves it. */
 static void *arcs(const struct chooser *s)
 {
     return (char *)gaps(s) + replace_gap.bytes(s->nodes);

@@ -1,7 +1,7 @@
 /*
  * A policy that makes memory become a given set: pages outside it, *strays*, go first, the least recently used before
- * others; of the set, the most recently used goes.  The chooser's way of being MRU, whose set does not come about by
- * itself in a memory that another policy has filled.  Internal to mm/replace_*.c.
+ * others; of the set, the most recently used goes.  The chooser's way of being MRU or ARC, whose sets do not come about by
+ * themselves in a memory that another policy has filled.  Internal to mm/replace_*.c.
  */
 #pragma once
 #include "mm/replace_list.h"
