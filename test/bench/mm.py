@@ -7,8 +7,8 @@
     machine=NAME     simulated machine
     quick=1          programs of 2 to 4 MiB; without it of 48 MiB, a tenth of whose pages the page access buffer holds
     seeds=N          seeds 1 to N of what draws: the chooser, and with several CPUs the machine; figures are medians
-    parts=LIST       of policy, pools, prefetch, disk, virtio, pab, track, host; all
-    apps=LIST  policies=LIST  percents=LIST    of parts policy and prefetch; apps of pab, percents of pools, too; see below
+    parts=LIST       of policy, replay, pools, prefetch, disk, virtio, pab, track, host; all
+    apps=LIST  policies=LIST  percents=LIST    of parts policy, replay and prefetch; apps of pab, percents of pools, too; see below
     resume=1         what has been run before, with the same kernel, machine and arguments, is not run again
     latency=N  page=N                          of the disk, in cycles; page: a page's time on its channel, 0: no time
     jobs=N           simulations at a time
@@ -20,6 +20,8 @@ its life.  A result whose sum is not that of the run with ample memory is check=
 
 policy     time by replacement policy and memory; opt: the time of the run with ample memory and a disk latency for each miss of
            the optimum on that run's recorded trace
+replay     misses by replacement policy and memory, first uses among them: accesses recorded with ample memory, in so many rounds that there are
+           60 a page or more, are replayed on the host; the chooser as it is when the least lucky of its experts starts
 pools      two programs, all memory in one pool or divided by a goal: user instructions per cycle of both together from when both
            have filled their arrays until one of them ends; faults a second of each in the second half of that time.
            With goal=global faults are of both together; with goal=service the first program asks for RATE faults a second at most, the other
@@ -41,25 +43,29 @@ from mm_runs import TOP, Bench, Options, pairs
 CYCLES_NS = 1.0  # the simulated machine's clock: a cycle is a nanosecond
 RATE = 400  # faults a second that goal=service asks for
 PREFETCH = "none spatial ppg ppg-published".split()
+EXPERTS = "lru clock lirs gap arc mru".split()  # the chooser's
+REPLAY_PERCENTS = "5 10 20 30 40 50 60 70 80 90"
+ACCESSES = 60  # of each page, on average, that part replay wants
 
 
 # ---- Parts ----
 
-def optimum(bench, app, percents):
-    """Misses of the optimum on APP's trace by percent, less the first uses, and how many accesses were not."""
-    base = bench.ample(app)
-    trace = os.path.join(bench.o.out, f"ample-{app}", "pages.trace")
-    frames = [max(base["pages"] * p // 100, 64) for p in percents]
-    done = subprocess.run(["build/vigil-replay", "--policy", "lru", "--frames", ",".join(map(str, sorted(set(frames)))), trace], cwd=TOP,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    rows, pages, accesses = {}, 0, 0
+def replayed(trace, frames, *options):
+    """A trace replayed on the host with so many frames, ascending: for each the misses by policy; accesses, and how many of them are first uses."""
+    done = subprocess.run(["build/vigil-replay", "--frames", ",".join(frames), *options, trace], cwd=TOP, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=False)
+    if done.returncode:
+        sys.exit(f"mm.py: {trace}: {done.stderr.decode().strip()}")
+    names, rows, first, accesses = [], [], 0, 0
     for line in done.stdout.decode().splitlines():
         words = line.split()
         if words[:1] == ["trace:"]:
-            pages, accesses = int(pairs(line)["pages"]), int(pairs(line)["accesses"])
+            first, accesses = int(pairs(line)["pages"]), int(pairs(line)["accesses"])
+        elif words[:1] == ["frames"]:
+            names = words[1:]
         elif words and words[0].isdigit():
-            rows[int(words[0])] = int(words[1]) - pages
-    return {p: rows[f] for p, f in zip(percents, frames) if f in rows}, accesses - pages
+            rows.append(dict(zip(names, map(int, words[1:]))))
+    return rows, accesses, first
 
 
 def part_policy(bench):
@@ -76,8 +82,11 @@ def part_policy(bench):
         bench.say(f"RESULT mm.policy arch={o.arch} app={app} policy={policy} memory_pct={percent} ns={found['ns']:.0f} major={found['major']:.0f} "
                   f"out={found['out']:.0f}{found['spread']} check={found['check']}")
     for app in o.apps:
-        best, times[app] = optimum(bench, app, o.percents(app))
-        for percent, misses in sorted(best.items()):
+        percents = sorted(o.percents(app))
+        rows, accesses, first = replayed(bench.trace(app), [str(max(bench.ample(app)["pages"] * p // 100, 64)) for p in percents], "--policy", "lru")
+        times[app] = accesses - first
+        for percent, row in zip(percents, rows):
+            misses = row["opt"] - first
             ns = float(bench.ample(app)["ns"]) + misses * (o.latency + o.page) * CYCLES_NS
             times[app, percent, "opt"] = {"ns": ns, "major": misses}
             bench.say(f"RESULT mm.policy arch={o.arch} app={app} policy=opt memory_pct={percent} ns={ns:.0f} major={misses} out=- check=replayed")
@@ -121,6 +130,40 @@ def program_regret(bench, times):
     if more:
         bench.say(f"RESULT mm.chooser.misses arch={bench.o.arch} points_max={max(more)[0]:.1f} {max(more)[1]}")
     return max(slower)
+
+
+def long_enough(bench, app):
+    """APP's recorded accesses, in as many rounds as it takes for ACCESSES of each page."""
+    rounds = 1
+    while True:
+        trace = bench.trace(app, rounds)
+        _, accesses, pages = replayed(trace, ["100%"], "--policy", "lru")
+        if accesses >= ACCESSES * pages:
+            return trace
+        rounds = max(rounds + 1, -(-rounds * ACCESSES * pages // accesses))
+
+
+def part_replay(bench):
+    o = bench.o
+    percents = sorted(int(p) for p in (o.given_percents or REPLAY_PERCENTS).split())
+    frames = [f"{p}%" for p in percents]
+    policies = [q for q in o.policies if q != "chooser"]
+    experts = [q for q in policies if q in EXPERTS]
+    for app, trace in bench.each([(a, long_enough, (bench, a)) for a in o.apps]):
+        rows, accesses, first = replayed(trace, frames, "--policy", ",".join(policies))
+        started = {q: replayed(trace, frames, "--policy", "chooser", "--first", q)[0] for q in EXPERTS} if "chooser" in o.policies else {}
+        regret = []
+        for i, (percent, row) in enumerate(zip(percents, rows)):
+            if started:
+                row["chooser"], start = max((started[q][i]["chooser"], q) for q in EXPERTS)
+                best = min(experts, key=row.get)
+                regret.append((100 * (row["chooser"] - row[best]) / accesses, f"memory_pct={percent} best={best} first={start}"))
+            bench.say(f"RESULT mm.replay arch={o.arch} app={app} memory_pct={percent} pages={first} accesses={accesses} "
+                      + " ".join(f"{q}={misses}" for q, misses in row.items()))
+        if regret:
+            points, where = max(regret)
+            bench.say(f"RESULT mm.replay.chooser arch={o.arch} app={app} accesses_a_page={accesses / first:.0f} points_max={points:.2f} {where}")
+    return {}
 
 
 def window(path):
@@ -336,7 +379,7 @@ def part_host(bench):
 
 # ---- The whole ----
 
-PARTS = {"policy": part_policy, "pools": part_pools, "prefetch": part_prefetch, "disk": part_disk,
+PARTS = {"policy": part_policy, "replay": part_replay, "pools": part_pools, "prefetch": part_prefetch, "disk": part_disk,
          "virtio": part_virtio, "pab": part_pab, "track": part_track, "host": part_host}
 
 

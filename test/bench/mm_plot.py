@@ -3,8 +3,8 @@
 
     test/bench/mm_plot.py FILE PREFIX [png]
 
-FILE has lines RESULT mm...; into PREFIX-policy.svg time by memory and replacement policy, PREFIX-pools.svg speed by memory and goal,
-PREFIX-prefetch.svg, PREFIX-pab.svg and PREFIX-track.svg.  What the file has no lines of is not drawn.
+FILE has lines RESULT mm...; into PREFIX-policy.svg time by memory and replacement policy, PREFIX-replay.svg misses by both,
+PREFIX-pools.svg speed by memory and goal, PREFIX-prefetch.svg, PREFIX-pab.svg and PREFIX-track.svg.  What the file has no lines of is not drawn.
 """
 import subprocess
 import sys
@@ -33,12 +33,14 @@ def unique(values):
 
 
 class Page:
-    """Panels beside each other; every panel's curves or bars are blocks of data inside the script."""
+    """Panels beside each other, in rows of four; every panel's curves or bars are blocks of data inside the script."""
 
     def __init__(self, path, panels, height=420):
         kind = "pngcairo" if path.endswith(".png") else "svg"
-        self.script = [f"set terminal {kind} size {max(380 * panels, 520)},{height} font 'sans,11' background '#ffffff'", f"set output '{path}'",
-                       f"set multiplot layout 1,{panels}", "set grid ytics lc rgb '#dddddd' lw 1", "set key below", "set border 3", "set tics nomirror"]
+        columns = min(panels, 4)
+        rows = -(-panels // columns)
+        self.script = [f"set terminal {kind} size {max(380 * columns, 520)},{height * rows} font 'sans,11' background '#ffffff'", f"set output '{path}'",
+                       f"set multiplot layout {rows},{columns}", "set grid ytics lc rgb '#dddddd' lw 1", "set key below samplen 1.5 width -1", "set border 3", "set tics nomirror"]
         self.path, self.blocks = path, 0
 
     def block(self, rows):
@@ -78,6 +80,16 @@ def draw_policy(rows, path):
         own = [r for r in rows if r["app"] == app]
         curves = [(q, [(int(r["memory_pct"]), float(r["ns"]) / 1e9) for r in own if r["policy"] == q]) for q in unique(r["policy"] for r in own)]
         page.panel(app, "memory, percent of its pages", "seconds of model time", curves, ["set logscale y", "set xrange [35:105]"])
+    page.draw()
+
+
+def draw_replay(rows, path):
+    apps = unique(r["app"] for r in rows)
+    page = Page(path, len(apps))
+    for app in apps:
+        own = [r for r in rows if r["app"] == app]
+        curves = [(q, [(int(r["memory_pct"]), 100 * int(r[q]) / int(r["accesses"])) for r in own]) for q in own[0] if q in COLOURS]
+        page.panel(app, "memory, percent of its pages", "misses, percent of accesses", curves, ["set yrange [0:*]"])
     page.draw()
 
 
@@ -135,6 +147,9 @@ def draw_track(rows, path):
     page.draw()
 
 
+DRAW = {"policy": draw_policy, "replay": draw_replay, "pools": draw_pools, "prefetch": draw_prefetch, "pab": draw_pab, "track": draw_track}
+
+
 def main():
     if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["png"]):
         sys.exit("usage: mm_plot.py FILE PREFIX [png]")
@@ -145,7 +160,7 @@ def main():
         sys.exit(f"mm_plot.py: {path}: {error.strerror}")
     except UnicodeDecodeError:
         sys.exit(f"mm_plot.py: {path}: is no text")
-    for kind, draw in (("policy", draw_policy), ("pools", draw_pools), ("prefetch", draw_prefetch), ("pab", draw_pab), ("track", draw_track)):
+    for kind, draw in DRAW.items():
         if not found.get(f"mm.{kind}"):
             continue
         try:
@@ -158,7 +173,7 @@ def main():
             sys.exit(f"mm_plot.py: gnuplot: {error}")
         drawn += 1
     if not drawn:
-        sys.exit(f"mm_plot.py: {path}: has no line RESULT mm.policy, mm.pools, mm.prefetch, mm.pab or mm.track")
+        sys.exit(f"mm_plot.py: {path}: has no line RESULT {', '.join('mm.' + kind for kind in DRAW)}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import sys
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 POLICIES = "lru clock mru lirs arc gap region chooser".split()
 DRAWS = ("chooser",)  # policies that draw, from more than 1,024 pages on
+RECORDED = "mem.track=always mem.track_permille=1000 mem.record=on"  # every access that is logged
 COUNTS = ("major", "in", "out", "prefetched", "used", "ms")
 
 # Applications: quick, whole.
@@ -255,12 +256,21 @@ class Bench:
     def ample(self, app):
         """The run with memory ample, its accesses recorded: figures, and the number of pages."""
         if app not in self.cache:
-            found = self.run(f"ample-{app}", "mem.track=always mem.track_permille=1000 mem.record=on", [self.o.program(app)])
+            found = self.run(f"ample-{app}", RECORDED, [self.o.program(app)])
             plain = self.run(f"plain-{app}", "mem.tracker=none", [self.o.program(app)])
             if not found or not plain or plain[0]["major"]:
                 sys.exit(f"mm.py: {app} does not run with memory ample")
             self.cache[app] = dict(plain[0], pages=plain[0]["first"])
         return self.cache[app]
+
+    def trace(self, app, rounds=1):
+        """The file with APP's accesses, memory being ample: of the run with which others are compared, or of more rounds."""
+        name = f"ample-{app}" if rounds == 1 else f"ample-{app}-{rounds}"
+        if rounds == 1:
+            self.ample(app)
+        elif not self.run(name, RECORDED, [f"{self.o.program(app)} rounds={rounds}"]):
+            sys.exit(f"mm.py: {app} does not run {rounds} rounds")
+        return os.path.join(self.o.out, name, "pages.trace")
 
     def limited(self, name, app, percent, arguments, pab=None, page=None):
         """Runs APP with PERCENT of the memory it takes, for each seed if it draws: medians of the figures."""

@@ -128,6 +128,30 @@ static void its_state_may_grow_at_any_time(void **state)
     }
 }
 
+/* The page that ARC would have go is in the page access buffer: it is used, and another one goes, while it stays in ARC's set and in memory. */
+static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
+{
+    enum { PAGES = 64, FRAMES = 16 };
+    const struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "arc"};
+    uint64_t *memory = calloc(1, replace_chooser.bytes(PAGES));
+
+    (void)state;
+    assert_int_equal(replace_chooser.init(memory, &config), 0);
+    for (uint32_t n = 0; n < FRAMES; n++)
+        replace_chooser.enter(memory, n, 0);
+    uint32_t hot = replace_chooser.victim(memory, FRAMES);
+    assert_int_equal(hot, 0);
+    replace_chooser.touch(memory, hot);
+    for (uint32_t n = FRAMES; n < 2 * FRAMES - 1; n++) {
+        uint32_t node = replace_chooser.victim(memory, n);
+        assert_int_equal(node, n - FRAMES + 1);
+        replace_chooser.leave(memory, node);
+        replace_chooser.enter(memory, n, 0);
+        assert_null(replace_chooser.check(memory));
+    }
+    free(memory);
+}
+
 static void an_expert_that_there_is_not_is_refused(void **state)
 {
     (void)state;
@@ -203,6 +227,7 @@ int main(void)
         cmocka_unit_test(chasing_phases_costs_five_points_at_most),
         cmocka_unit_test(a_loop_is_found_within_one_round_from_any_start),
         cmocka_unit_test(its_state_may_grow_at_any_time),
+        cmocka_unit_test(a_page_in_the_buffer_stays_where_arc_would_have_it_go),
         cmocka_unit_test(an_expert_that_there_is_not_is_refused),
         cmocka_unit_test(strays_go_before_any_page_of_the_set),
         cmocka_unit_test(a_page_in_the_buffer_is_passed_over),
