@@ -1,11 +1,9 @@
 /* Threads on fibers that wait for ever, and no disk at work for them: that is told at once, with who waits where. */
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include "test/host/expect_panic.h"
+#include "test/host/in_child.h"
 #include "test/host/mm_double.h"
 
-static struct sigaction abrt; /* as it was before cmocka's */
+static int out[2]; /* a pipe */
 
 /* A thread that nobody wakes, while one of the kernel's looks at something every millisecond. */
 static struct {
@@ -29,12 +27,13 @@ static void look_for_ever(void *arg)
         sched_sleep_until(host_ticks + NS_PER_MS);
 }
 
-static void play_deadlock(void)
+static void play_deadlock(uint64_t seed)
 {
     struct thread_params params = {.entry = look_for_ever};
     struct thread *t;
 
-    mm_double_boot(1);
+    dup2(out[1], 2);
+    mm_double_boot(seed);
     wait_init(&never.queue);
     INSIST(!thread_create(&params, &t));
     thread_start(t);
@@ -47,23 +46,14 @@ static void a_deadlock_is_told_at_once(void **state)
     char text[1024] = "";
     size_t n = 0;
     ssize_t more;
-    int out[2], status;
 
     (void)state;
     assert_int_equal(pipe(out), 0);
-    pid_t child = fork();
-    if (!child) {
-        sigaction(SIGABRT, &abrt, NULL);
-        dup2(out[1], 2);
-        alarm(60);
-        play_deadlock();
-        _exit(0);
-    }
+    int status = in_child(play_deadlock, 1, 60);
     close(out[1]);
     while ((more = read(out[0], text + n, sizeof text - 1 - n)) > 0)
         n += (size_t)more;
     close(out[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     assert_non_null(strstr(text, "deadlock: no disk is at work"));
     assert_non_null(strstr(text, "waits since 100"));
@@ -73,7 +63,7 @@ static void a_deadlock_is_told_at_once(void **state)
 
 int main(void)
 {
-    sigaction(SIGABRT, NULL, &abrt);
+    in_child_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deadlock_is_told_at_once),
     };

@@ -2,10 +2,8 @@
  * Which pages are looked at before one leaves, and for how long, where most of them cannot: on memory complete (test/host/mm_double.h), one
  * process with one thread.
  */
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include "test/host/expect_panic.h"
+#include "test/host/in_child.h"
 #include "test/host/mm_double.h"
 #include "mm/memory_args.h"
 #include "mm/space.h"
@@ -14,7 +12,6 @@
 enum { FRAMES = 3600, STRETCH = 64 };
 enum { LRU, CLOCK, MRU, LIRS, ARC, GAP, REGION, CHOOSER };
 
-static struct sigaction abrt; /* as it was before cmocka's */
 static struct space *space;
 static uint64_t policy;
 
@@ -51,31 +48,29 @@ static void end_space(void)
     space_destroy(space);
 }
 
-/* Each in a process of its own: mm is not made to begin twice. */
+static void (*lives)(void *arg);
+
+static void play(uint64_t swap)
+{
+    swap_wanted = swap;
+    memory_process_max = FRAMES * PAGE_SIZE;
+    memory_pools_always = 1;
+    mm_argument("mem.policy", policy);
+    mm_argument("mem.tracker", 5); /* none */
+    mm_double_boot(1);
+    track_init();
+    paging_start();
+    INSIST(!space_create(NULL, &space));
+    space_set_pid(space, 1);
+    fiber_start(lives, NULL, space_number(space));
+    fibers_run();
+    INSIST(mm_frames_used == 0);
+}
+
 static void run(void (*live)(void *arg), uint64_t swap)
 {
-    int status = 0;
-    pid_t child = fork();
-
-    if (!child) {
-        sigaction(SIGABRT, &abrt, NULL);
-        alarm(120);
-        swap_wanted = swap;
-        memory_process_max = FRAMES * PAGE_SIZE;
-        memory_pools_always = 1;
-        mm_argument("mem.policy", policy);
-        mm_argument("mem.tracker", 5); /* none */
-        mm_double_boot(1);
-        track_init();
-        paging_start();
-        INSIST(!space_create(NULL, &space));
-        space_set_pid(space, 1);
-        fiber_start(live, NULL, space_number(space));
-        fibers_run();
-        INSIST(mm_frames_used == 0);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
+    lives = live;
+    int status = in_child(play, swap, 120);
     if (status)
         fail_msg("policy %u: status %#x", (unsigned)policy, (unsigned)status);
 }
@@ -159,7 +154,7 @@ static void who_is_at_its_limit_with_swap_full_is_told_that_it_is_its_own(void *
 
 int main(void)
 {
-    sigaction(SIGABRT, NULL, &abrt);
+    in_child_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looking_through_pages_that_were_all_used_gives_way),
         cmocka_unit_test(one_page_that_can_leave_is_found_among_any_number_that_cannot),

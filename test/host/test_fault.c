@@ -1,9 +1,6 @@
 /* Single page faults, above disks and page tables that are doubles: what a program gets, what is accounted, in which order. */
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include "test/host/expect_panic.h"
+#include "test/host/in_child.h"
 #include "test/host/mm_double.h"
 #include "test/host/path_double.h"
 #include "mm/memory_args.h"
@@ -200,50 +197,31 @@ static void play_waiting(uint64_t seed)
     run(wait_for_a_disk, seed);
 }
 
-/* ---- Each in a process of its own: mm is not made to begin twice ---- */
-
-static struct sigaction segv, abrt; /* as they were before cmocka's */
-
-static void in_child(void (*play)(uint64_t seed), uint64_t seed)
-{
-    int status = 0;
-    pid_t child = fork();
-
-    if (!child) {
-        sigaction(SIGSEGV, &segv, NULL);
-        sigaction(SIGABRT, &abrt, NULL);
-        alarm(60);
-        play(seed);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-}
+/* ---- Tests ---- */
 
 static void a_page_read_together_with_a_bad_one_is_read_alone(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++)
-        in_child(play_bad_neighbour, seed);
+        assert_int_equal(in_child(play_bad_neighbour, seed, 60), 0);
 }
 
 static void code_can_be_executed_when_caches_know_of_it(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed <= 4; seed++) /* 0: without a pool */
-        in_child(play_code, seed);
+        assert_int_equal(in_child(play_code, seed, 60), 0);
 }
 
 static void waiting_for_a_page_of_a_mapped_disk_takes_time(void **state)
 {
     (void)state;
-    in_child(play_waiting, 1);
+    assert_int_equal(in_child(play_waiting, 1, 60), 0);
 }
 
 int main(void)
 {
-    sigaction(SIGSEGV, NULL, &segv);
-    sigaction(SIGABRT, NULL, &abrt);
+    in_child_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_read_together_with_a_bad_one_is_read_alone),
         cmocka_unit_test(code_can_be_executed_when_caches_know_of_it),

@@ -3,11 +3,8 @@
  * any order, or with an error; threads take turns wherever a CPU could be taken from them.  Every byte that anybody reads is what was written
  * there last; every error is one that the disk made, on that very page; and when all have gone nothing is missing.
  */
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include "test/host/expect_panic.h"
+#include "test/host/in_child.h"
 #include "test/host/mm_double.h"
 #include "test/host/path_double.h"
 #include "mm/frame.h"
@@ -404,22 +401,11 @@ static void play(uint64_t from)
     check_nothing_is_missing(heap);
 }
 
-static struct sigaction segv, abrt; /* as they were before cmocka's */
-
 static void run_scenario(const struct scenario *s)
 {
     for (uint64_t from = 1; from <= 2; from++) {
-        int status = 0;
-        pid_t child = fork();
-        if (!child) { /* a crash is told by who does it best, which is not cmocka */
-            sigaction(SIGSEGV, &segv, NULL);
-            sigaction(SIGABRT, &abrt, NULL);
-            alarm(600);
-            now = *s;
-            play(from);
-            _exit(0);
-        }
-        assert_int_equal(waitpid(child, &status, 0), child);
+        now = *s;
+        int status = in_child(play, from, 600);
         if (status)
             fail_msg("%s, seed %lu: status %#x", s->name, (unsigned long)from, (unsigned)status);
     }
@@ -550,8 +536,7 @@ static void without_swap_or_with_too_little_processes_end_and_nothing_else(void 
 
 int main(void)
 {
-    sigaction(SIGSEGV, NULL, &segv);
-    sigaction(SIGABRT, NULL, &abrt);
+    in_child_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_swap_or_with_too_little_processes_end_and_nothing_else),
         cmocka_unit_test(each_policy_keeps_every_byte),

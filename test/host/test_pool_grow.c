@@ -1,8 +1,6 @@
 /* Threads that use new pages all at once, on memory complete (test/host/mm_double.h): one makes the pool larger, the others wait. */
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include "test/host/expect_panic.h"
+#include "test/host/in_child.h"
 #include "test/host/mm_double.h"
 #include "mm/memory_args.h"
 #include "mm/pool.h"
@@ -11,7 +9,6 @@
 
 enum { PAGES = 3000, THREADS = 8, FRAMES = 500 };
 
-static struct sigaction abrt; /* as it was before cmocka's */
 static struct space *space;
 static unsigned next_page, threads;
 
@@ -82,15 +79,7 @@ static void threads_that_all_need_nodes_make_one_table(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 24; seed++) {
-        int status = 0;
-        pid_t child = fork();
-        if (!child) { /* each in a process of its own: mm is not made to begin twice */
-            sigaction(SIGABRT, &abrt, NULL);
-            alarm(120);
-            play(seed);
-            _exit(0);
-        }
-        assert_int_equal(waitpid(child, &status, 0), child);
+        int status = in_child(play, seed, 120);
         if (status)
             fail_msg("seed %lu: status %#x", (unsigned long)seed, (unsigned)status);
     }
@@ -98,7 +87,7 @@ static void threads_that_all_need_nodes_make_one_table(void **state)
 
 int main(void)
 {
-    sigaction(SIGABRT, NULL, &abrt);
+    in_child_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_that_all_need_nodes_make_one_table),
     };

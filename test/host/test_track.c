@@ -3,11 +3,8 @@
  * what was accessed it reports, as far as it says it does; while pages go away, spaces end and their numbers come back, and what is watched
  * changes at any moment.
  */
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include "test/host/expect_panic.h"
+#include "test/host/in_child.h"
 #include "test/host/mm_double.h"
 #include "test/host/path_double.h"
 #include "test/host/said.h"
@@ -302,21 +299,10 @@ static void play(uint64_t from)
         INSIST(!path_double[c].pab_entries); /* nobody is watched: it is off */
 }
 
-static struct sigaction segv;
-
-static void in_child(const struct scenario *s, void (*f)(uint64_t from), uint64_t from)
+static void run_scenario(const struct scenario *s, void (*f)(uint64_t from), uint64_t from)
 {
-    int status = 0;
-    pid_t child = fork();
-
-    if (!child) {
-        sigaction(SIGSEGV, &segv, NULL);
-        alarm(600);
-        now = *s;
-        f(from);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
+    now = *s;
+    int status = in_child(f, from, 600);
     if (status)
         fail_msg("%s, tracker %u, seed %lu: status %#x", s->name, (unsigned)s->tracker, (unsigned long)from,
                  (unsigned)status);
@@ -327,7 +313,7 @@ static void what_is_accessed_is_reported_by_each_tracker(void **state)
     (void)state;
     for (unsigned tracker = PATH; tracker <= SAMPLED; tracker++)
         for (uint64_t from = 1; from <= 2; from++)
-            in_child(
+            run_scenario(
                 &(struct scenario){
                     .name = "quiet", .tracker = tracker, .steps = 2000, .lives = 4, .quiet = true},
                 play, from);
@@ -338,15 +324,15 @@ static void pages_go_and_spaces_end_while_they_are_tracked(void **state)
     (void)state;
     for (unsigned tracker = PATH; tracker <= SAMPLED; tracker++)
         for (uint64_t from = 1; from <= 2; from++)
-            in_child(&(struct scenario){.name = "busy", .tracker = tracker, .steps = 800, .lives = 9}, play,
-                     from);
+            run_scenario(&(struct scenario){.name = "busy", .tracker = tracker, .steps = 800, .lives = 9},
+                         play, from);
 }
 
 static void what_is_watched_changes_at_any_moment(void **state)
 {
     (void)state;
     for (unsigned tracker = PATH; tracker <= SAMPLED; tracker++)
-        in_child(
+        run_scenario(
             &(struct scenario){
                 .name = "short", .tracker = tracker, .short_only = 1, .steps = 1500, .lives = 9},
             play, 1);
@@ -355,14 +341,14 @@ static void what_is_watched_changes_at_any_moment(void **state)
 static void tracking_costs_what_it_may(void **state)
 {
     (void)state;
-    in_child(&(struct scenario){.name = "governed",
-                                .tracker = PATH,
-                                .permille = 10,
-                                .cost = 2000,
-                                .steps = 10000,
-                                .lives = 3,
-                                .quiet = true},
-             play, 1);
+    run_scenario(&(struct scenario){.name = "governed",
+                                    .tracker = PATH,
+                                    .permille = 10,
+                                    .cost = 2000,
+                                    .steps = 10000,
+                                    .lives = 3,
+                                    .quiet = true},
+                 play, 1);
 }
 
 /* ---- Marks that TLBs hide ---- */
@@ -403,7 +389,7 @@ static void a_page_used_between_any_two_scans_is_reported_after_each(void **stat
 {
     (void)state;
     for (uint64_t from = 1; from <= 4; from++)
-        in_child(&(struct scenario){.name = "scan", .tracker = SCAN}, play_scan, from);
+        run_scenario(&(struct scenario){.name = "scan", .tracker = SCAN}, play_scan, from);
 }
 
 static void play_echo(uint64_t from)
@@ -418,7 +404,7 @@ static void play_echo(uint64_t from)
 static void a_delivery_ends_though_more_is_logged_meanwhile(void **state)
 {
     (void)state;
-    in_child(
+    run_scenario(
         &(struct scenario){
             .name = "echo", .tracker = PATH, .steps = 300, .lives = 1, .cost = 10, .echo = true},
         play_echo, 1);
@@ -483,7 +469,7 @@ static void what_is_delivered_is_recorded(void **state)
 {
     (void)state;
     for (unsigned tracker = PATH; tracker <= SAMPLED; tracker++)
-        in_child(
+        run_scenario(
             &(struct scenario){
                 .name = "record", .tracker = tracker, .steps = 300, .lives = 3, .record = true},
             play_record, 1);
@@ -525,12 +511,13 @@ static void what_is_missing_is_said(void **state)
     const struct scenario s = {.name = "without", .steps = 100, .lives = 1};
 
     (void)state;
-    in_child(&s, without, 0);
-    in_child(&s, without, PATH);
-    in_child(&s, without, SAMPLED);
-    in_child(&s, without, NO_TRACKER);
-    in_child(&(struct scenario){.name = "no file", .tracker = SOFT, .steps = 100, .lives = 1, .record = true},
-             no_file, 1);
+    run_scenario(&s, without, 0);
+    run_scenario(&s, without, PATH);
+    run_scenario(&s, without, SAMPLED);
+    run_scenario(&s, without, NO_TRACKER);
+    run_scenario(
+        &(struct scenario){.name = "no file", .tracker = SOFT, .steps = 100, .lives = 1, .record = true},
+        no_file, 1);
 }
 
 static void refused(uint64_t what)
@@ -554,13 +541,13 @@ static void what_cannot_begin_is_said_and_nothing_is_watched(void **state)
     const struct scenario s = {.name = "refused", .steps = 100, .lives = 1};
 
     (void)state;
-    in_child(&s, refused, PATH);
-    in_child(&s, refused, SAMPLED);
+    run_scenario(&s, refused, PATH);
+    run_scenario(&s, refused, SAMPLED);
 }
 
 int main(void)
 {
-    sigaction(SIGSEGV, NULL, &segv);
+    in_child_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_missing_is_said),
         cmocka_unit_test(what_cannot_begin_is_said_and_nothing_is_watched),

@@ -1,9 +1,6 @@
 /* What is watched, and what trackers do to a space when it is: threads that tell of it at the same time, spaces that are large. */
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include "test/host/expect_panic.h"
+#include "test/host/in_child.h"
 #include "test/host/mm_double.h"
 #include "test/host/path_double.h"
 #include "mm/space.h"
@@ -99,43 +96,25 @@ static void play_large(uint64_t active_pages)
     INSIST(turns > LARGE_PAGES / 2048 / 10);
 }
 
-/* ---- Each in a process of its own: mm is not made to begin twice ---- */
-
-static struct sigaction segv, abrt; /* as they were before cmocka's */
-
-static void in_child(void (*play)(uint64_t from), uint64_t from)
-{
-    int status = 0;
-    pid_t child = fork();
-
-    if (!child) {
-        sigaction(SIGSEGV, &segv, NULL);
-        sigaction(SIGABRT, &abrt, NULL);
-        alarm(60);
-        play(from);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-}
+/* ---- Tests ---- */
 
 static void the_last_that_was_told_holds(void **state)
 {
     (void)state;
     for (uint64_t from = 1; from <= 4; from++)
-        in_child(play_telling, from);
+        assert_int_equal(in_child(play_telling, from, 60), 0);
 }
 
 static void others_run_while_a_large_space_begins_to_be_watched(void **state)
 {
     (void)state;
-    in_child(play_large, 16);
+    assert_int_equal(in_child(play_large, 16, 60), 0);
 }
 
 static void an_active_set_is_as_large_as_the_argument_allows(void **state)
 {
     (void)state;
-    in_child(play_large, 1 << 20);
+    assert_int_equal(in_child(play_large, 1 << 20, 60), 0);
 }
 
 static void no_tracker_leaves_a_call_out(void **state)
@@ -150,8 +129,7 @@ static void no_tracker_leaves_a_call_out(void **state)
 
 int main(void)
 {
-    sigaction(SIGSEGV, NULL, &segv);
-    sigaction(SIGABRT, NULL, &abrt);
+    in_child_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_tracker_leaves_a_call_out),
         cmocka_unit_test(the_last_that_was_told_holds),
