@@ -106,6 +106,16 @@ static void show_division(const struct sys_memory *m)
     printf("    hot: %" PRIu64 " KB are used all the time\n", kilobytes(m->hot_bytes));
 }
 
+/* Of the machine.  Lost: could not be written, and is not used again. */
+static void show_swap(const struct sys_memory *m)
+{
+    printf("  swap: %" PRIu64 " of %" PRIu64 " KB free", kilobytes(m->swap_free_bytes),
+           kilobytes(m->swap_bytes));
+    if (m->swap_bad_bytes)
+        printf(", %" PRIu64 " KB lost", kilobytes(m->swap_bad_bytes));
+    printf(", %" PRIu64 " reads, %" PRIu64 " writes of the machine\n", m->swap_reads, m->swap_writes);
+}
+
 void show_memory(const char *program, double ms, const struct sys_memory *m)
 {
     printf(
@@ -122,9 +132,7 @@ void show_memory(const char *program, double ms, const struct sys_memory *m)
     show_faults(m);
     show_prefetching(m);
     if (m->swap_bytes)
-        printf("  swap: %" PRIu64 " of %" PRIu64 " KB free, %" PRIu64 " reads, %" PRIu64
-               " writes of the machine\n",
-               kilobytes(m->swap_free_bytes), kilobytes(m->swap_bytes), m->swap_reads, m->swap_writes);
+        show_swap(m);
     show_policy(m);
     show_division(m);
     show_tracker(m);
