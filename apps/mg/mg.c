@@ -160,6 +160,21 @@ static void clear(const struct spmd_thread *t, const struct mg_grid *grid)
 
 /* ---- The work ---- */
 
+/* Of the coarsest level, where an odd number of points may be left, a pass leaves all but 3/8 (2 pi / n)^2 of the longest wave: as many as leave
+ * less than a fifth of it. */
+static void solve_coarsest(struct spmd_thread *t, const struct mg *mg)
+{
+    const struct mg_grid *r = &mg->r[mg->levels - 1], *u = &mg->u[mg->levels - 1];
+
+    smooth(t, r, u);
+    for (size_t passes = r->n * r->n / 8; passes > 1; passes--) {
+        spmd_barrier(t);
+        residual(t, u, r, &mg->left);
+        spmd_barrier(t);
+        smooth(t, &mg->left, u);
+    }
+}
+
 /* From the residual of the finest level to a correction of its solution. */
 static void cycle(struct spmd_thread *t, const struct mg *mg)
 {
@@ -171,7 +186,7 @@ static void cycle(struct spmd_thread *t, const struct mg *mg)
         clear(t, &mg->u[l + 1]);
         spmd_barrier(t);
     }
-    smooth(t, &mg->r[last], &mg->u[last]);
+    solve_coarsest(t, mg);
     spmd_phase(t, "up");
     for (unsigned l = last; l-- > 0;) {
         interpolate(t, &mg->u[l + 1], &mg->u[l]);
@@ -279,21 +294,23 @@ static size_t arrange(struct mg *mg)
             break;
     }
     mg->v.n = mg->n;
+    mg->left.n = mg->r[mg->levels - 1].n;
     return points;
 }
 
 static uint64_t bytes(const struct spmd_run *run)
 {
     (void)run;
-    return (2 * arrange(&mg_state) + mg_state.n * mg_state.n * mg_state.n) * sizeof(double);
+    size_t points = 2 * arrange(&mg_state), left = mg_state.left.n;
+    return (points + left * left * left + mg_state.n * mg_state.n * mg_state.n) * sizeof(double);
 }
 
 static void prepare(struct spmd_run *run)
 {
     struct mg *mg = &mg_state;
-    size_t points = arrange(mg);
+    size_t points = arrange(mg), left = mg->left.n;
     double *u = spmd_array(run, "mg.u", points * sizeof(double)),
-           *r = spmd_array(run, "mg.r", points * sizeof(double));
+           *r = spmd_array(run, "mg.r", (points + left * left * left) * sizeof(double));
 
     for (unsigned l = 0; l < mg->levels; l++) {
         size_t n = mg->u[l].n;
@@ -302,6 +319,7 @@ static void prepare(struct spmd_run *run)
         u += n * n * n;
         r += n * n * n;
     }
+    mg->left.at = r;
     mg->v.at = spmd_array(run, "mg.v", mg->n * mg->n * mg->n * sizeof(double));
 }
 

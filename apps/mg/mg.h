@@ -16,7 +16,7 @@ struct mg {
     struct mg_grid u[MG_LEVELS_MAX],
         r[MG_LEVELS_MAX]; /* solution and residual of each level, the finest first */
     struct mg_grid v;     /* the right-hand side */
-    double first_norm;    /* of v: the residual before the first cycle */
+    struct mg_grid left;  /* of the coarsest level, while it is solved: the residual */
 };
 
 extern const struct spmd_program mg_program;

@@ -48,7 +48,8 @@ static void waves_are_stretched_as_known(void **state)
 static void cycles_lead_to_the_solution(void **state)
 {
     static const char *const shapes[] = {"n=8 cycles=40", "n=16 cycles=40 threads=3",
-                                         "n=32 cycles=20 rounds=2", "n=24 cycles=40"};
+                                         "n=32 cycles=20 rounds=2", "n=24 cycles=40",
+                                         "n=72 cycles=30 threads=2"};
 
     (void)state;
     for (unsigned s = 0; s < sizeof shapes / sizeof *shapes; s++) {
