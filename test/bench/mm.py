@@ -147,8 +147,8 @@ def part_replay(bench):
     o = bench.o
     percents = sorted(int(p) for p in (o.given_percents or REPLAY_PERCENTS).split())
     frames = [f"{p}%" for p in percents]
-    policies = [q for q in o.policies if q != "chooser"]
-    experts = [q for q in policies if q in EXPERTS]
+    policies = [q for q in o.policies if q != "chooser"] or EXPERTS
+    experts = [q for q in policies if q in EXPERTS] or ["opt"]
     for app, trace in bench.each([(a, long_enough, (bench, a)) for a in o.apps]):
         rows, accesses, first = replayed(trace, frames, "--policy", ",".join(policies))
         started = {q: replayed(trace, frames, "--policy", "chooser", "--first", q)[0] for q in EXPERTS} if "chooser" in o.policies else {}
