@@ -38,12 +38,12 @@ import subprocess
 import sys
 import time
 sys.dont_write_bytecode = True
-from mm_runs import TOP, Bench, Options, pairs
+from mm_runs import POLICIES, TOP, Bench, Options, pairs
 
 CYCLES_NS = 1.0  # the simulated machine's clock: a cycle is a nanosecond
 RATE = 400  # faults a second that goal=service asks for
 PREFETCH = "none spatial ppg ppg-published".split()
-EXPERTS = "lru clock lirs gap arc mru".split()  # the chooser's
+EXPERTS = [q for q in POLICIES if q not in ("region", "chooser")]  # the chooser's
 REPLAY_PERCENTS = "5 10 20 30 40 50 60 70 80 90"
 ACCESSES = 60  # of each page, on average, that part replay wants
 
@@ -133,10 +133,12 @@ def program_regret(bench, times):
 
 
 def long_enough(bench, app):
-    """APP's recorded accesses, in as many rounds as it takes for ACCESSES of each page."""
+    """APP's recorded accesses, in as many rounds as it takes for ACCESSES of each page; None: it does not run so many."""
     rounds = 1
     while True:
         trace = bench.trace(app, rounds)
+        if not trace:
+            return None
         _, accesses, pages = replayed(trace, ["100%"], "--policy", "lru")
         if accesses >= ACCESSES * pages:
             return trace
@@ -150,6 +152,9 @@ def part_replay(bench):
     policies = [q for q in o.policies if q != "chooser"] or EXPERTS
     experts = [q for q in policies if q in EXPERTS] or ["opt"]
     for app, trace in bench.each([(a, long_enough, (bench, a)) for a in o.apps]):
+        if not trace:
+            bench.say(f"RESULT mm.replay arch={o.arch} app={app} check=failed")
+            continue
         rows, accesses, first = replayed(trace, frames, "--policy", ",".join(policies))
         started = {q: replayed(trace, frames, "--policy", "chooser", "--first", q)[0] for q in EXPERTS} if "chooser" in o.policies else {}
         regret = []

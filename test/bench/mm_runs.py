@@ -85,6 +85,9 @@ class Options:
         if given["apps"]:
             self.set["pab_runs"] = tuple(run for run in self.set["pab_runs"] if run[0] in self.apps)
         self.given_percents = given["percents"].replace(",", " ")
+        for p in self.given_percents.split():
+            if not p.isdigit() or not 1 <= int(p) <= 100:
+                sys.exit(f"mm.py: percents: '{p}': expected 1 to 100")
         self.out = given["out"] or f"build/bench/mm-{self.arch}"
         self.results = given["results"] or (f"{self.out}/quick.txt" if self.quick else f"docs/results/mm-{self.arch}.txt")
 
@@ -264,12 +267,12 @@ class Bench:
         return self.cache[app]
 
     def trace(self, app, rounds=1):
-        """The file with APP's accesses, memory being ample: of the run with which others are compared, or of more rounds."""
+        """The file with APP's accesses, memory being ample: of the run with which others are compared, or of more rounds; None: it does not run them."""
         name = f"ample-{app}" if rounds == 1 else f"ample-{app}-{rounds}"
         if rounds == 1:
             self.ample(app)
         elif not self.run(name, RECORDED, [f"{self.o.program(app)} rounds={rounds}"]):
-            sys.exit(f"mm.py: {app} does not run {rounds} rounds")
+            return None
         return os.path.join(self.o.out, name, "pages.trace")
 
     def limited(self, name, app, percent, arguments, pab=None, page=None):

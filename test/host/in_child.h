@@ -1,11 +1,11 @@
 /*
  * What a test does in a process of its own: mm is not made to begin twice, and a crash is told by who does it best, which is not cmocka.
- * After expect_panic.h.
  */
 #pragma once
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "test/host/expect_panic.h"
 
 static struct sigaction in_child_segv, in_child_abrt; /* as they were before cmocka's */
 

@@ -42,8 +42,8 @@ while [ "$done" -lt "$wanted" ] && [ $failed -eq 0 ]; do
 	EOF
 	# Of memory 16 pages may be amid the kernel's objects, and so not be free yet.
 	r=0
-	awk -v lost="$lost" '/^  memory: / { m[++n] = $2 } /^  swap: / { f[n] = $2; all = $4 }
-	     END { printf "# %d KB less are free\n", m[3] - m[6]; exit !(n == 6 && m[6] + 64 >= m[3] && f[5] == f[6] && f[6] + lost == all) }' "$console" || r=1
+	awk -v lost="$lost" -v fail=$writes '/^  memory: / { m[++n] = $2 } /^  swap: / { f[n] = $2; all = $4 }
+	     END { printf "# %d KB less are free\n", m[3] - m[6]; exit !(n == 6 && m[6] + 64 >= m[3] && f[5] == f[6] && f[6] + lost == all && (fail || !lost)) }' "$console" || r=1
 	result $r "... no memory and no slot is lost"
 	[ $failed -eq 0 ] || break
 	echo "$seed $pages $(sed -n 's/^# \([0-9]*\) pages verified.*/\1/p' "$console") $((lost / 4)) $(($(date +%s) - began)) $policy $prefetch" >>"$log"

@@ -13,6 +13,8 @@ refused() { # REGEX WHAT COMMAND...
 }
 
 refused '^mm.py: kernel=FILE is missing' "measuring without a kernel" python3 test/bench/mm.py parts=host
+touch "$work/vigil.img"
+refused '^mm.py: .*: expected 1 to 100' "... a size of memory that is none" python3 test/bench/mm.py kernel="$work/vigil.img" percents=50,no
 refused '^mm.py: /no/kernel: no such file' "... with one that is not there" python3 test/bench/mm.py kernel=/no/kernel
 refused '^mm_plot.py: /no/results: No such file' "plotting a file that is not there" python3 test/bench/mm_plot.py /no/results "$work/plot"
 echo "RESULT mm.lu arch=x86_64" >"$work/results"
