@@ -3,6 +3,7 @@
 #include "test/host/expect_panic.h"
 #include "test/host/replace_random.h"
 #include "test/host/traces.h"
+#include "mm/replace_follow.h"
 #include "tools/replay/simulate.h"
 
 static const char *const experts[] = {"lru", "clock", "mru", "lirs", "arc", "gap"};
@@ -48,6 +49,7 @@ static void two_points_below_the_best_at_most(void **state)
     }
 }
 
+/* A sample of the pages finds them in any memory, all of them only where the expert keeps what was just used. */
 static void uses_that_follow_at_once_do_not_deceive_it(void **state)
 {
     (void)state;
@@ -113,6 +115,7 @@ static void a_loop_is_found_within_one_round_from_any_start(void **state)
     }
 }
 
+/* The sample becomes sparser twice on the way. */
 static void its_state_may_grow_at_any_time(void **state)
 {
     (void)state;
@@ -163,6 +166,60 @@ static void an_expert_that_there_is_not_is_refused(void **state)
     assert_int_equal(replace_chooser.init(memory, &itself), -EINVAL);
 }
 
+/* ---- A memory that becomes a given set ---- */
+
+static void strays_go_before_any_page_of_the_set(void **state)
+{
+    (void)state;
+    uint64_t memory[200];
+    const struct replace_config config = {.nodes = 16, .frames = 8};
+
+    assert_int_equal(replace_follow.init(memory, &config), 0);
+    for (uint32_t n = 0; n < 8; n++)
+        replace_follow.enter(memory, n, 0);
+    follow_stray(memory, 3);
+    follow_stray(memory, 5);
+    const uint32_t order[] = {3, 5, 7, 6, 4};
+    for (unsigned i = 0; i < ARRAY_SIZE(order); i++) {
+        assert_int_equal(replace_follow.victim(memory, REPLACE_NONE), order[i]);
+        replace_follow.leave(memory, order[i]);
+        assert_null(replace_follow.check(memory));
+    }
+}
+
+/* All strays are in the page access buffer, and the page used last is as well. */
+static void a_page_in_the_buffer_is_passed_over(void **state)
+{
+    (void)state;
+    uint64_t memory[200];
+    const struct replace_config config = {.nodes = 16, .frames = 8};
+
+    assert_int_equal(replace_follow.init(memory, &config), 0);
+    for (uint32_t n = 0; n < 8; n++)
+        replace_follow.enter(memory, n, 0);
+    follow_stray(memory, 2);
+    const uint32_t order[] = {2, 7, 6};
+    for (unsigned i = 0; i < ARRAY_SIZE(order); i++) {
+        assert_int_equal(replace_follow.victim(memory, REPLACE_NONE), order[i]);
+        if (i + 1 < ARRAY_SIZE(order))
+            replace_follow.touch(memory, order[i]);
+    }
+    replace_follow.leave(memory, 6);
+    assert_int_equal(replace_follow.victim(memory, REPLACE_NONE), 2);
+}
+
+static void random_operations_keep_the_sets_invariants(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct replace_random r =
+            replace_random_start(&replace_follow, 40, 150, 1 + (uint32_t)seed, NULL, seed);
+        for (unsigned step = 0; step < 2000; step++)
+            replace_random_step(&r);
+        replace_random_end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +232,9 @@ int main(void)
         cmocka_unit_test(its_state_may_grow_at_any_time),
         cmocka_unit_test(a_page_in_the_buffer_stays_where_arc_would_have_it_go),
         cmocka_unit_test(an_expert_that_there_is_not_is_refused),
+        cmocka_unit_test(strays_go_before_any_page_of_the_set),
+        cmocka_unit_test(a_page_in_the_buffer_is_passed_over),
+        cmocka_unit_test(random_operations_keep_the_sets_invariants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
