@@ -8,8 +8,8 @@ POLICY_SRC := \
 	$(addprefix mm/,demand.c lrudist.c lrustack.c mrc.c mrustack.c page_index.c prefetch.c prefetch_ppg.c prefetch_spatial.c share.c share_divide.c slots.c track_govern.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
 	$(addprefix mm/, \
-		region_policy.c replace.c replace_arc.c replace_aside.c replace_chooser.c replace_clock.c replace_follow.c replace_gap.c replace_lirs.c \
-		replace_lru.c replace_mru.c replace_region.c replace_shadows.c replace_weigh.c) \
+		region_policy.c replace.c replace_arc.c replace_aside.c replace_chooser.c replace_clock.c replace_gap.c replace_lirs.c \
+		replace_lru.c replace_mru.c replace_region.c replace_weigh.c) \
 	$(addprefix sched/, \
 		balance_policy.c cluster.c cluster_cosine.c cluster_published.c cluster_watch.c place.c place_core.c \
 		place_simple.c sampling_period.c shmap.c shmap_picture.c)

@@ -9,7 +9,7 @@
  *   arc      between recency and frequency, by which of both misses more [Megiddo and Modha 2003]
  *   gap      whose next use is foretold to be farthest, by gaps between uses [Phalke and Gopinath 1995]
  *   region   LRU or MRU for each region, by its curves, and memory where it saves most misses [Azimi 2007, 4.3.1]
- *   chooser  what the one of these does that has lately missed least, by shadows on a sample of the pages
+ *   chooser  what the one of these, but `region`, does that has missed least so far
  *
  * A page is a *node*, a number below `nodes`; a policy knows nothing else of it.  What it is told:
  *   touch            the page access log has a resident page, in the log's order.  Pages that the page access buffer
@@ -57,7 +57,7 @@ struct replace_report {
     unsigned experts;     /* among which it chooses; 0: it does not       */
     struct {
         const char *policy;
-        uint64_t misses; /* that it has had lately, or would have had */
+        uint64_t misses; /* that it has had so far, or would have had */
     } expert[REPLACE_EXPERTS_MAX];
 };
 

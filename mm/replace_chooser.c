@@ -1,112 +1,75 @@
 /*
- * The chooser: does what the expert among the policies would do that has lately missed least (replace_weigh.h), and is never much worse than the
- * best of them on the whole.
+ * The chooser: does what the expert among the policies does that has missed least (replace_weigh.h), and is never much worse than the best of
+ * them on the whole.
  *
- * Experts' misses are counted by shadows on a sample of the pages (replace_shadows.h).  Of two the *sets* are known, what they would have
- * resident of all pages: MRU's is a bit for each, on a miss the page used just before goes; ARC has a memory of its own, with no pages in it.
- * A memory that another has filled does not become what these would have by itself: MRU keeps what it finds, and what ARC keeps follows from
- * what it once kept; a hash table may fit or never get in.  So memory is made to follow their sets while they are in force, the pages
- * outside going first.
- * Any other expert decides about the real memory itself, which keeps its pages when another takes over.
+ * Each expert has a memory of its own without pages in it: the *set* of what it would have resident had it been in force all the time.
+ * So what each would have missed is known, not estimated.  Memory is made to follow the set of the one in force: pages outside it, *strays*, go
+ * first, and when there are none the page goes that leaves the set.  A miss of memory that the expert does not have brings a page of the set,
+ * so that from when an expert takes over on memory misses no more often than it, but for the pages that were to be fetched.
+ * A memory that another has filled does not become what an expert would have by itself: MRU keeps what it finds, what ARC
+ * keeps follows from what it once kept, gap knows of a page what it saw.  No page is evicted when another takes over.
  *
- * Cost: for each access three list moves, ARC's, and the shadows for one in 2^shift.
+ * But for strays the one in force does as it does alone: it is asked when memory is short, not when it misses, and told of what is in the page access
+ * buffer and of what leaves.  The others are told of neither.
+ *
+ * Cost: for each access what every expert does with it.
  */
-#include "mm/replace_follow.h"
-#include "mm/replace_shadows.h"
+#include "mm/replace_list.h"
 #include "mm/replace_weigh.h"
 
-enum { RESIDENT = 1, IN_SET = 1 };
-
-static const struct replace_ops *const shadowed[] = {&replace_lru, &replace_clock, &replace_lirs,
-                                                     &replace_gap, NULL};
-/* From ARC on memory is made to follow their sets. */
-enum { GAP = WEIGH_KNOWING, ARC, MRU, EXPERTS };
-static const struct {
-    const struct replace_ops *is, *in_force;
-} expert[EXPERTS] = {
-    {&replace_lru, &replace_lru}, {&replace_clock, &replace_clock}, {&replace_lirs, &replace_lirs},
-    {&replace_gap, &replace_gap}, {&replace_arc, &replace_follow},  {&replace_mru, &replace_follow},
-};
+static const struct replace_ops *const expert[] = {&replace_lru, &replace_clock, &replace_lirs,
+                                                   &replace_gap, &replace_arc,   &replace_mru};
+enum { EXPERTS = ARRAY_SIZE(expert), MEMBER = 1, STRAY, UNUSED_LIST };
 
 struct chooser {
     uint32_t nodes, frames;
-    uint64_t seed, switches;
-    uint32_t current;            /* expert */
-    uint32_t until;              /* sampled accesses to the next decision */
-    uint32_t arc_size, set_size; /* of ARC's set and MRU's           */
-    uint32_t last;               /* the page used last, or LINK_END */
+    uint64_t switches;
+    uint32_t current; /* expert in force         */
+    uint32_t until;   /* accesses to the next decision */
     uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
+    uint32_t spare;
+    uint32_t size[EXPERTS]; /* of its set ...            */
+    uint32_t far[EXPERTS];  /* ... pages that are not resident */
+    uint64_t at[EXPERTS];   /* its state, in bytes from this one's start */
     struct weigh weigh;
-    struct shadows shadows;
-    struct replace_list resident; /* latest use first */
-    struct replace_link link[];   /* mark: in MRU's set, resident or not */
+    struct replace_list members; /* of the set in force, latest use first */
+    struct replace_list strays;  /* the one outside it for longest is the last */
+    struct replace_unused unused;
+    struct replace_link link[]; /* of resident pages */
 };
 
-/* ---- Memory: the links, the state of the expert in force, those of `gap` and `arc`, the shadows ---- */
+/* ---- Memory: the links, each expert's state ---- */
 
 static size_t links_bytes(uint32_t nodes)
 {
     return sizeof(struct chooser) + nodes * sizeof(struct replace_link);
 }
 
-static size_t expert_bytes(uint32_t nodes)
-{
-    size_t most = 0;
-
-    for (uint32_t i = 0; i < EXPERTS; i++)
-        most = i == GAP ? most : MAX(most, expert[i].in_force->bytes(nodes));
-    return most;
-}
-
 static size_t chooser_bytes(uint32_t nodes)
 {
+    size_t bytes = links_bytes(nodes);
+
     if (nodes < 1 || nodes > REPLACE_NODES_MAX)
         return 0;
-    return links_bytes(nodes) + expert_bytes(nodes) + replace_gap.bytes(nodes) + replace_arc.bytes(nodes) +
-           shadows_bytes(shadowed, nodes);
+    for (uint32_t i = 0; i < EXPERTS; i++)
+        bytes += expert[i]->bytes(nodes);
+    return bytes;
 }
 
-static void *changing(const struct chooser *s)
+/* Where each is with so many nodes. */
+static void lay_out(struct chooser *s, uint32_t nodes)
 {
-    return (char *)(uintptr_t)s + links_bytes(s->nodes);
+    size_t at = links_bytes(nodes);
+
+    for (uint32_t i = 0; i < EXPERTS; i++) {
+        s->at[i] = at;
+        at += expert[i]->bytes(nodes);
+    }
 }
 
-/* Of `gap`, which is told of the real memory all the time. */
-static void *gaps(const struct chooser *s)
+static void *state_of(const struct chooser *s, uint32_t i)
 {
-    return (char *)changing(s) + expert_bytes(s->nodes);
-}
-
-static void *in_force(const struct chooser *s)
-{
-    return s->current == GAP ? gaps(s) : changing(s);
-}
-
-/* Of `arc`: what it would have resident, as if it had been in force until now; while it is, what leaves memory leaves it. */
-static void *arcs(const struct chooser *s)
-{
-    return (char *)gaps(s) + replace_gap.bytes(s->nodes);
-}
-
-static void *shadows(const struct chooser *s)
-{
-    return (char *)arcs(s) + replace_arc.bytes(s->nodes);
-}
-
-static const struct replace_ops *ops_in_force(const struct chooser *s)
-{
-    return expert[s->current].in_force;
-}
-
-static bool resident(const struct chooser *s, uint32_t node)
-{
-    ASSERT(node < s->nodes);
-    return s->link[node].list == RESIDENT;
-}
-
-static bool chooser_resident(const void *state, uint32_t node)
-{
-    return resident(state, node);
+    return (char *)(uintptr_t)s + s->at[i];
 }
 
 static int chooser_init(void *state, const struct replace_config *config)
@@ -119,200 +82,143 @@ static int chooser_init(void *state, const struct replace_config *config)
         return rc;
     *s = (struct chooser){.nodes = config->nodes,
                           .frames = config->frames,
-                          .seed = config->seed,
-                          .last = LINK_END,
+                          .until = weigh_interval(config->frames),
                           .offered = LINK_END};
-    while (s->current < EXPERTS && expert[s->current].is != first)
+    while (s->current < EXPERTS && expert[s->current] != first)
         s->current++;
     if (s->current == EXPERTS)
         return -EINVAL;
-    list_init(&s->resident, RESIDENT);
-    links_init(s->link, 0, s->nodes);
-    shadows_init(&s->shadows, shadows(s), shadowed, s->nodes, s->frames, s->seed);
     weigh_init(&s->weigh, EXPERTS);
-    s->until = weigh_interval(s->shadows.small);
-    rc = replace_gap.init(gaps(s), config);
-    rc = rc ? rc : replace_arc.init(arcs(s), config);
-    return rc || s->current == GAP ? rc : ops_in_force(s)->init(in_force(s), config);
-}
-
-/* The sample is another: as if the shadows had what is resident. */
-static void fill_shadows(struct chooser *s)
-{
-    for (uint32_t n = s->resident.tail; n != LINK_END; n = s->link[n].prev)
-        if (shadows_sampled(&s->shadows, n))
-            shadows_use(&s->shadows, shadows(s), shadowed, n);
+    list_init(&s->members, MEMBER);
+    list_init(&s->strays, STRAY);
+    unused_init(&s->unused, UNUSED_LIST);
+    links_init(s->link, 0, s->nodes);
+    lay_out(s, s->nodes);
+    for (uint32_t i = 0; i < EXPERTS && !rc; i++)
+        rc = expert[i]->init(state_of(s, i), config);
+    return rc;
 }
 
 static void chooser_grow(void *state, uint32_t nodes)
 {
     struct chooser *s = state;
-    uint32_t before = s->nodes;
-    char *at = changing(s), *after = gaps(s), *behind = arcs(s), *last = shadows(s);
+    const struct chooser was = *s;
 
-    ASSERT(nodes >= before && nodes <= REPLACE_NODES_MAX);
+    ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
+    lay_out(s, nodes);
+    for (uint32_t i = EXPERTS; i-- > 0;) {
+        memmove(state_of(s, i), (char *)s + was.at[i], expert[i]->bytes(was.nodes));
+        expert[i]->grow(state_of(s, i), nodes);
+    }
+    links_init(s->link, was.nodes, nodes);
     s->nodes = nodes;
-    memmove(shadows(s), last, shadows_bytes(shadowed, before));
-    memmove(arcs(s), behind, replace_arc.bytes(before));
-    memmove(gaps(s), after, replace_gap.bytes(before));
-    memmove(changing(s), at, expert_bytes(before));
-    links_init(s->link, before, nodes);
-    replace_gap.grow(gaps(s), nodes);
-    replace_arc.grow(arcs(s), nodes);
-    if (s->current != GAP)
-        ops_in_force(s)->grow(changing(s), nodes);
-    if (shadows_grow(&s->shadows, shadows(s), shadowed, nodes))
-        fill_shadows(s);
 }
 
-/* ---- ARC's set and MRU's ---- */
+/* ---- Memory, and the sets ---- */
+
+static bool resident(const struct chooser *s, uint32_t node)
+{
+    ASSERT(node < s->nodes);
+    return s->link[node].list != LIST_NONE;
+}
+
+static bool chooser_resident(const void *state, uint32_t node)
+{
+    return resident(state, node);
+}
 
 static bool in_set(const struct chooser *s, uint32_t i, uint32_t node)
 {
-    return i == ARC ? replace_arc.resident(arcs(s), node) : s->link[node].mark;
+    return expert[i]->resident(state_of(s, i), node);
 }
 
-/* The expert would not have it any more. */
-static void set_without(struct chooser *s, uint32_t i, uint32_t node)
+static void take_out(struct chooser *s, uint32_t node)
 {
-    if (s->current == i && resident(s, node))
-        follow_stray(in_force(s), node);
+    if (s->link[node].list == UNUSED_LIST)
+        unused_remove(s->link, &s->unused, node);
+    else
+        list_remove(s->link, s->link[node].list == MEMBER ? &s->members : &s->strays, node);
 }
 
-static void arc_leave(struct chooser *s, uint32_t node)
+static void member(struct chooser *s, uint32_t node)
 {
-    replace_arc.leave(arcs(s), node);
-    s->arc_size--;
+    take_out(s, node);
+    list_push_head(s->link, &s->members, node);
 }
 
-static void arc_make_room(struct chooser *s, uint32_t incoming, uint32_t left)
+/* A prefetched page waits for its use whatever is thought of it. */
+static void stray(struct chooser *s, uint32_t node)
 {
-    while (s->arc_size > left) {
-        uint32_t node = replace_arc.victim(arcs(s), incoming);
-        arc_leave(s, node);
-        set_without(s, ARC, node);
-    }
-}
-
-static void arc_use(struct chooser *s, uint32_t node)
-{
-    if (replace_arc.resident(arcs(s), node)) {
-        replace_arc.touch(arcs(s), node);
+    if (s->link[node].list != MEMBER)
         return;
+    list_remove(s->link, &s->members, node);
+    list_push_head(s->link, &s->strays, node);
+}
+
+static void set_leave(struct chooser *s, uint32_t i, uint32_t node)
+{
+    expert[i]->leave(state_of(s, i), node);
+    s->size[i]--;
+    if (!resident(s, node))
+        s->far[i]--;
+    else if (i == s->current)
+        stray(s, node);
+}
+
+static void set_make_room(struct chooser *s, uint32_t i, uint32_t incoming, uint32_t left)
+{
+    while (s->size[i] > left)
+        set_leave(s, i, expert[i]->victim(state_of(s, i), incoming));
+}
+
+/* A resident page is used.  Whether the expert would have missed. */
+static bool set_use(struct chooser *s, uint32_t i, uint32_t node)
+{
+    if (in_set(s, i, node)) {
+        expert[i]->touch(state_of(s, i), node);
+        return false;
     }
-    arc_make_room(s, node, s->frames - 1);
-    replace_arc.enter(arcs(s), node, 0);
-    s->arc_size++;
-}
-
-static void set_leave(struct chooser *s, uint32_t node)
-{
-    s->link[node].mark = 0;
-    s->set_size--;
-    set_without(s, MRU, node);
-}
-
-/* The page is resident, and was used. */
-static void set_use(struct chooser *s, uint32_t node)
-{
-    bool in = s->link[node].mark;
-
-    if (!in && s->set_size >= s->frames && s->last != LINK_END && s->link[s->last].mark)
-        set_leave(s, s->last);
-    if (!in && s->set_size < s->frames) {
-        s->link[node].mark = in = IN_SET;
-        s->set_size++;
-    }
-    if (!in)
-        set_without(s, MRU, node);
-    s->last = node;
-}
-
-/* Less memory than the set has: the resident pages used longest ago remain. */
-static void set_shrink(struct chooser *s)
-{
-    uint32_t wanted = s->frames;
-
-    for (uint32_t n = s->resident.tail; n != LINK_END; n = s->link[n].prev)
-        if (s->link[n].mark) {
-            if (wanted)
-                wanted--;
-            else
-                set_leave(s, n);
-        }
-    for (uint32_t n = 0; n < s->nodes && s->set_size > s->frames; n++)
-        if (s->link[n].mark && !resident(s, n))
-            set_leave(s, n);
+    if (i != s->current)
+        set_make_room(s, i, node, s->frames - 1);
+    expert[i]->enter(state_of(s, i), node, 0);
+    s->size[i]++;
+    return true;
 }
 
 /* ---- Decisions ---- */
 
-/* Sampled pages that the expert would have resident and that are not. */
-static uint32_t distance(const struct chooser *s, uint32_t i)
+static void take_over(struct chooser *s, uint32_t next)
 {
-    uint32_t n = 0;
+    uint32_t before;
 
-    for (uint32_t first = 0; first < s->nodes; first += 1u << s->shadows.shift) {
-        uint32_t node = first + shadows_drawn(&s->shadows, first);
-        if (node >= s->nodes || resident(s, node))
-            continue;
-        n += i >= ARC ? in_set(s, i, node) : shadows_resident(&s->shadows, shadows(s), shadowed, i, node);
-    }
-    return n;
-}
-
-static void take_over(struct chooser *s, uint32_t next, uint32_t far)
-{
-    struct replace_config config = {.nodes = s->nodes, .frames = s->frames, .seed = s->seed};
-
+    set_make_room(s, s->current, REPLACE_NONE, s->frames);
     s->current = next;
     s->switches++;
-    weigh_taken(&s->weigh, next, far, s->shadows.small);
-    if (next == GAP)
-        return;
-    ops_in_force(s)->init(in_force(s), &config);
-    for (uint32_t n = s->resident.tail; n != LINK_END; n = s->link[n].prev) {
-        ops_in_force(s)->enter(in_force(s), n, 0);
-        if (next >= ARC && !in_set(s, next, n))
-            follow_stray(in_force(s), n);
+    for (uint32_t n; (n = s->strays.head) != LINK_END;) {
+        list_remove(s->link, &s->strays, n);
+        list_push_tail(s->link, &s->members, n);
     }
-}
-
-static void decide(struct chooser *s)
-{
-    uint32_t best = weigh_best(&s->weigh, s->current, s->shadows.small);
-
-    if (best == s->current)
-        return;
-    uint32_t far = distance(s, best);
-    if (weigh_worth(&s->weigh, s->current, best, far))
-        take_over(s, best, far);
-}
-
-/* Before ARC's and MRU's sets know of it. */
-static void count(struct chooser *s, uint32_t node, bool miss)
-{
-    uint32_t missed = shadows_use(&s->shadows, shadows(s), shadowed, node);
-
-    for (uint32_t i = ARC; i < EXPERTS; i++)
-        missed |= (uint32_t)!in_set(s, i, node) << i;
-    weigh_count(&s->weigh, s->current, missed, miss);
+    for (uint32_t n = s->members.tail; n != LINK_END; n = before) {
+        before = s->link[n].prev;
+        if (!in_set(s, next, n))
+            stray(s, n);
+    }
 }
 
 /* The lists have it as used. */
-static void used(struct chooser *s, uint32_t node, bool miss)
+static void used(struct chooser *s, uint32_t node)
 {
-    bool sampled = shadows_sampled(&s->shadows, node);
+    uint32_t missed = 0;
 
-    if (sampled)
-        count(s, node, miss);
-    arc_use(s, node);
-    set_use(s, node);
-    if (sampled && --s->until == 0) {
-        decide(s);
-        weigh_age(&s->weigh, s->shadows.small);
-        s->until = weigh_interval(s->shadows.small);
-    }
+    for (uint32_t i = 0; i < EXPERTS; i++)
+        missed |= (uint32_t)set_use(s, i, node) << i;
+    weigh_count(&s->weigh, missed);
+    if (--s->until)
+        return;
+    s->until = weigh_interval(s->frames);
+    uint32_t next = weigh_decide(&s->weigh, s->current, s->far, s->frames);
+    if (next != s->current)
+        take_over(s, next);
 }
 
 /* ---- What it is told ---- */
@@ -321,100 +227,99 @@ static void chooser_touch(void *state, uint32_t node)
 {
     struct chooser *s = state;
 
-    ASSERT(node < s->nodes);
-    list_to_head(s->link, &s->resident, node);
+    ASSERT(resident(s, node));
     bool goes_on = node == s->offered; /* the use that brought it: only who named it is told */
     s->offered = LINK_END;
-    if (!goes_on || s->current == GAP)
-        replace_gap.touch(gaps(s), node);
-    if (goes_on && s->current == ARC && in_set(s, ARC, node)) {
-        replace_arc.touch(arcs(s), node);
-        follow_member(in_force(s), node);
-    } else if (s->current != GAP)
-        ops_in_force(s)->touch(changing(s), node);
-    if (!goes_on)
-        used(s, node, false);
+    member(s, node);
+    if (goes_on)
+        set_use(s, s->current, node);
+    else
+        used(s, node);
+}
+
+/* It is resident now. */
+static void came(struct chooser *s, uint32_t node)
+{
+    s->offered = LINK_END;
+    for (uint32_t i = 0; i < EXPERTS; i++)
+        s->far[i] -= in_set(s, i, node);
 }
 
 static void chooser_enter(void *state, uint32_t node, uint32_t region)
 {
     struct chooser *s = state;
 
-    ASSERT(node < s->nodes);
-    s->offered = LINK_END;
-    list_push_head(s->link, &s->resident, node);
-    replace_gap.enter(gaps(s), node, region);
-    if (s->current != GAP)
-        ops_in_force(s)->enter(changing(s), node, region);
-    used(s, node, true);
+    ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX);
+    list_push_head(s->link, &s->members, node);
+    came(s, node);
+    used(s, node);
 }
 
 static void chooser_enter_unused(void *state, uint32_t node, uint32_t region)
 {
     struct chooser *s = state;
 
-    ASSERT(node < s->nodes);
-    s->offered = LINK_END;
-    list_push_head(s->link, &s->resident, node);
-    replace_gap.enter_unused(gaps(s), node, region);
-    if (s->current != GAP)
-        ops_in_force(s)->enter_unused(changing(s), node, region);
+    ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX);
+    list_push_head(s->link, &s->unused.list, node);
+    came(s, node);
 }
 
-/* Where memory is what ARC would have, the page that ARC would have go is next. */
-static void arc_names(struct chooser *s, uint32_t incoming)
+/* While there are strays the set is to become no larger than memory, and they go; then the page that the expert would have go. */
+static uint32_t choose(struct chooser *s, uint32_t incoming)
 {
-    while (!follow_strays(in_force(s))) {
-        uint32_t node = replace_arc.victim(arcs(s), incoming);
-        if (node == REPLACE_NONE)
-            return;
-        if (resident(s, node))
-            follow_first(in_force(s), node);
-        else
-            arc_leave(s, node);
+    uint32_t i = s->current, node;
+    bool comes = incoming != REPLACE_NONE && !in_set(s, i, incoming);
+
+    if (s->strays.size) {
+        set_make_room(s, i, incoming, s->frames - comes);
+        return s->strays.tail;
     }
+    while ((node = expert[i]->victim(state_of(s, i), incoming)) != REPLACE_NONE &&
+           s->link[node].list != MEMBER)
+        set_leave(s, i, node);
+    return node == REPLACE_NONE ? s->unused.list.tail : node;
 }
 
 static uint32_t chooser_victim(void *state, uint32_t incoming)
 {
     struct chooser *s = state;
+    uint32_t due = unused_due(&s->unused, s->frames);
 
-    if (s->current == ARC)
-        arc_names(s, incoming);
-    return s->offered = ops_in_force(s)->victim(in_force(s), incoming);
+    if (s->offered == LINK_END)
+        s->offered = due != LINK_END ? due : choose(s, incoming);
+    return list_named(s->offered);
 }
 
 static void chooser_leave(void *state, uint32_t node)
 {
     struct chooser *s = state;
 
-    ASSERT(node < s->nodes);
+    ASSERT(resident(s, node));
     s->offered = LINK_END;
-    list_remove(s->link, &s->resident, node);
-    replace_gap.leave(gaps(s), node);
-    if (s->current == ARC && in_set(s, ARC, node))
-        arc_leave(s, node);
-    if (s->current != GAP)
-        ops_in_force(s)->leave(changing(s), node);
+    if (s->link[node].list != UNUSED_LIST)
+        unused_pass(&s->unused);
+    take_out(s, node);
+    for (uint32_t i = 0; i < EXPERTS; i++)
+        s->far[i] += in_set(s, i, node);
+    if (in_set(s, s->current, node))
+        set_leave(s, s->current, node);
 }
 
 static void chooser_forget(void *state, uint32_t node)
 {
     struct chooser *s = state;
+    bool was = resident(s, node);
 
-    if (resident(s, node))
-        list_remove(s->link, &s->resident, node);
-    replace_gap.forget(gaps(s), node);
-    s->arc_size -= replace_arc.resident(arcs(s), node);
-    replace_arc.forget(arcs(s), node);
-    if (s->current != GAP)
-        ops_in_force(s)->forget(changing(s), node);
-    if (shadows_sampled(&s->shadows, node))
-        shadows_forget(&s->shadows, shadows(s), shadowed, node);
-    if (s->link[node].mark)
-        set_leave(s, node);
-    if (s->last == node)
-        s->last = LINK_END;
+    for (uint32_t i = 0; i < EXPERTS; i++) {
+        bool in = in_set(s, i, node);
+        s->size[i] -= in;
+        s->far[i] -= in && !was;
+        expert[i]->forget(state_of(s, i), node);
+    }
+    if (was)
+        take_out(s, node);
+    if (s->offered == node)
+        s->offered = LINK_END;
 }
 
 static void chooser_resize(void *state, uint32_t frames)
@@ -423,61 +328,64 @@ static void chooser_resize(void *state, uint32_t frames)
 
     ASSERT(frames > 0);
     s->frames = frames;
-    replace_gap.resize(gaps(s), frames);
-    replace_arc.resize(arcs(s), frames);
-    if (s->current != GAP)
-        ops_in_force(s)->resize(changing(s), frames);
-    shadows_resize(&s->shadows, shadows(s), shadowed, frames);
-    arc_make_room(s, REPLACE_NONE, frames);
-    if (s->set_size > frames)
-        set_shrink(s);
-    s->until = MIN(s->until, weigh_interval(s->shadows.small));
+    for (uint32_t i = 0; i < EXPERTS; i++) {
+        expert[i]->resize(state_of(s, i), frames);
+        if (i != s->current)
+            set_make_room(s, i, REPLACE_NONE, frames);
+    }
+    s->until = MIN(s->until, weigh_interval(frames));
 }
 
 static void chooser_report(const void *state, struct replace_report *out)
 {
     const struct chooser *s = state;
 
-    ops_in_force(s)->report(in_force(s), out);
-    out->policy = expert[s->current].is->name;
+    expert[s->current]->report(state_of(s, s->current), out);
+    out->resident = s->members.size + s->strays.size + s->unused.list.size;
     out->switches = s->switches;
     out->experts = EXPERTS;
     for (uint32_t i = 0; i < EXPERTS; i++) {
-        out->expert[i].policy = expert[i].is->name;
-        out->expert[i].misses = weigh_recent(&s->weigh, i) << s->shadows.shift;
+        out->expert[i].policy = expert[i]->name;
+        out->expert[i].misses = s->weigh.misses[i];
     }
+}
+
+static const char *set_check(const struct chooser *s, uint32_t i)
+{
+    const char *broken = expert[i]->check(state_of(s, i));
+    struct replace_report report;
+    uint32_t far = 0;
+
+    if (broken)
+        return broken;
+    for (uint32_t n = 0; n < s->nodes; n++)
+        far += in_set(s, i, n) && !resident(s, n);
+    expert[i]->report(state_of(s, i), &report);
+    if (report.resident != s->size[i] || (i != s->current && s->size[i] > s->frames))
+        return "chooser: a set is miscounted";
+    return far == s->far[i] ? NULL : "chooser: pages of a set that are not resident are miscounted";
 }
 
 static const char *chooser_check(const void *state)
 {
     const struct chooser *s = state;
-    const char *broken = list_check(s->link, s->nodes, &s->resident);
-    struct replace_report arc;
-    uint32_t set = 0;
+    const char *broken = list_check(s->link, s->nodes, &s->members);
 
-    for (uint32_t n = 0; n < s->nodes && !broken; n++) {
-        set += s->link[n].mark;
-        if (ops_in_force(s)->resident(in_force(s), n) != resident(s, n) ||
-            replace_gap.resident(gaps(s), n) != resident(s, n))
-            broken = "chooser: the expert in force knows other pages as resident";
-    }
-    if (!broken && (set != s->set_size || set > s->frames))
-        broken = "chooser: MRU's set is miscounted";
     if (!broken)
-        broken = ops_in_force(s)->check(in_force(s));
+        broken = list_check(s->link, s->nodes, &s->strays);
     if (!broken)
-        broken = replace_gap.check(gaps(s));
-    if (!broken)
-        broken = replace_arc.check(arcs(s));
-    replace_arc.report(arcs(s), &arc);
-    if (!broken && (arc.resident != s->arc_size || arc.resident > s->frames))
-        broken = "chooser: ARC's set is miscounted";
-    return broken ? broken : shadows_check(&s->shadows, shadows(s), shadowed);
+        broken = list_check(s->link, s->nodes, &s->unused.list);
+    for (uint32_t i = 0; i < EXPERTS && !broken; i++)
+        broken = set_check(s, i);
+    for (uint32_t n = 0; n < s->nodes && !broken; n++)
+        if (s->link[n].list == MEMBER && !in_set(s, s->current, n))
+            broken = "chooser: a page outside the set in force is no stray";
+    return broken;
 }
 
 const struct replace_ops replace_chooser = {
     .name = "chooser",
-    .per_node = 7 * sizeof(struct replace_link) + 1,
+    .per_node = 8 * sizeof(struct replace_link) + 16,
     .use_once = true,
     .bytes = chooser_bytes,
     .init = chooser_init,

@@ -105,8 +105,7 @@ static inline void list_to_head(struct replace_link *link, struct replace_list *
 
 /*
  * So many pages stay behind their use whatever is thought of them, for they may be used again at once: one in 100, but two at least of
- * each 1,024 that there are, as far as a quarter of memory goes.  A policy that is run on a sample of the pages (mm/replace_shadows.h)
- * finds most of those used again at once in a memory however small, and must do as well with all of them.
+ * each 1,024 that there are, as far as a quarter of memory goes: what a program uses at once grows with its data, not with memory.
  */
 static inline uint32_t recent_frames(uint32_t nodes, uint32_t frames)
 {

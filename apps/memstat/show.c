@@ -53,8 +53,8 @@ static void show_policy(const struct sys_memory *m)
 {
     if (!m->expert[0].name[0])
         return;
-    printf("  %s: %s in force, %" PRIu64 " changes; lately each would have missed:\n   ", m->policy,
-           m->in_force, m->switches);
+    printf("  %s: %s in force, %" PRIu64 " changes; each would have missed:\n   ", m->policy, m->in_force,
+           m->switches);
     for (unsigned i = 0; i < EXPERTS && m->expert[i].name[0]; i++)
         printf(" %s %" PRIu64 "%s", m->expert[i].name, m->expert[i].misses,
                strcmp(m->expert[i].name, m->in_force) == 0 ? "*" : "");

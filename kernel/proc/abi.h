@@ -191,7 +191,7 @@ struct sys_place {
     char file[96]; /* path from the top of the repository, or the name of a file from elsewhere */
 };
 
-/* One of those that a policy chooses among: misses that it has had lately, or would have had. */
+/* One of those that a policy chooses among: misses that it has had so far, or would have had. */
 struct sys_expert {
     uint64_t misses;
     char name[16];
