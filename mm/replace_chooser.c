@@ -27,13 +27,13 @@ struct chooser {
     uint32_t current; /* expert in force         */
     uint32_t until;   /* accesses to the next decision */
     uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
-    uint32_t spare;
+    bool newest;      /* of strays the latest used goes next, and then the one used longest ago */
     uint32_t size[EXPERTS]; /* of its set ...            */
     uint32_t far[EXPERTS];  /* ... pages that are not resident */
     uint64_t at[EXPERTS];   /* its state, in bytes from this one's start */
     struct weigh weigh;
     struct replace_list members; /* of the set in force, latest use first */
-    struct replace_list strays;  /* the one outside it for longest is the last */
+    struct replace_list strays;  /* likewise when it took over; what left the set since is first */
     struct replace_unused unused;
     struct replace_link link[]; /* of resident pages */
 };
@@ -264,7 +264,10 @@ static void chooser_enter_unused(void *state, uint32_t node, uint32_t region)
     came(s, node);
 }
 
-/* While there are strays the set is to become no larger than memory, and they go; then the page that the expert would have go. */
+/*
+ * While there are strays the set is to become no larger than memory, and they go, from both ends in turn: in a loop the one used longest ago is
+ * used next, on the way back the latest, and each that goes too soon has another one go.  Then the page goes that the expert would have go.
+ */
 static uint32_t choose(struct chooser *s, uint32_t incoming)
 {
     uint32_t i = s->current, node;
@@ -272,7 +275,8 @@ static uint32_t choose(struct chooser *s, uint32_t incoming)
 
     if (s->strays.size) {
         set_make_room(s, i, incoming, s->frames - comes);
-        return s->strays.tail;
+        s->newest = !s->newest;
+        return s->newest ? s->strays.tail : s->strays.head;
     }
     while ((node = expert[i]->victim(state_of(s, i), incoming)) != REPLACE_NONE &&
            s->link[node].list != MEMBER)

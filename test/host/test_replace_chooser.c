@@ -183,6 +183,30 @@ static void the_one_in_force_decides_as_it_does_alone(void **state)
     }
 }
 
+/* Or each page of a loop that goes would be the next one used. */
+static void what_the_new_one_has_not_goes_from_both_ends_of_recency(void **state)
+{
+    enum { PAGES = 512, FRAMES = 256 };
+    const struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "lru"};
+    struct replace_report report = {.switches = 0};
+    struct simulation s;
+    uint32_t i = 0, gone[4];
+
+    (void)state;
+    assert_int_equal(simulation_start(&s, &replace_chooser, &config), 0);
+    for (; !report.switches; i++) {
+        simulation_access(&s, i % PAGES);
+        replace_chooser.report(s.state, &report);
+    }
+    for (unsigned n = 0; n < ARRAY_SIZE(gone); n++) {
+        gone[n] = replace_chooser.victim(s.state, REPLACE_NONE);
+        replace_chooser.leave(s.state, gone[n]);
+        gone[n] = (gone[n] + PAGES - i % PAGES) % PAGES; /* larger: used later */
+    }
+    assert_true(gone[0] < gone[2] && gone[2] < gone[3] && gone[3] < gone[1]);
+    simulation_end(&s);
+}
+
 /* The page that ARC would have go is in the page access buffer: it is used, and another one goes, while it stays in ARC's set and in memory. */
 static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
 {
@@ -231,6 +255,7 @@ int main(void)
         cmocka_unit_test(a_loop_is_found_within_one_round_from_any_start),
         cmocka_unit_test(its_state_may_grow_at_any_time),
         cmocka_unit_test(the_one_in_force_decides_as_it_does_alone),
+        cmocka_unit_test(what_the_new_one_has_not_goes_from_both_ends_of_recency),
         cmocka_unit_test(a_page_in_the_buffer_stays_where_arc_would_have_it_go),
         cmocka_unit_test(an_expert_that_there_is_not_is_refused),
     };
