@@ -18,7 +18,7 @@ Memory is in percent of the pages that a program has made by its end, with memor
 the simulated machine: they do not depend on the host.  ns is from the program's mark start to its mark end; faults are of all
 its life.  A result whose sum is not that of the run with ample memory is check=differs.
 
-policy     time by replacement policy and memory; opt: the time of the run with ample memory and a disk latency for each miss of
+policy     time by replacement policy and memory, of most programs in half of it (replay has misses at all sizes); opt: the time of the run with ample memory and a disk latency for each miss of
            the optimum on that run's recorded trace
 replay     misses by replacement policy and memory, first uses among them: accesses recorded with ample memory, in so many rounds that there are
            60 a page or more, are replayed on the host; the chooser as it is when the least lucky of its experts starts

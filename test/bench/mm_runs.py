@@ -43,8 +43,8 @@ SETTINGS = {
     },
     False: {
         "pab": 2048, "tlb": 128, "mem": "512M", "disk": "512M",
-        "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube", "percents": {"": "25 40 55 70 85 100"},
-        "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse chase", "prefetch_percents": "40 50 75",
+        "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube", "percents": {"": "50", "lu-contiguous": "25 50 75 85 92"},
+        "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse chase", "prefetch_percents": "50",
         "pools": ("warehouse warehouses=1 threads=1 scale=100 ms=28000", "sp mb=24 rounds=16"), "epoch_ms": 500,
         "pools_percents": "30 45 60 75 90", "goals": GOALS,
         "disk_runs": (("lu-contiguous", "mem.policy=lru"), ("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=none"),
