@@ -228,7 +228,8 @@ static void chooser_touch(void *state, uint32_t node)
     struct chooser *s = state;
 
     ASSERT(resident(s, node));
-    bool goes_on = node == s->offered; /* the use that brought it: only who named it is told */
+    /* The use that brought it: only who named it is told.  An unused page's is its first. */
+    bool goes_on = node == s->offered && s->link[node].list != UNUSED_LIST;
     s->offered = LINK_END;
     member(s, node);
     if (goes_on)

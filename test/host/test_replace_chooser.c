@@ -207,6 +207,25 @@ static void what_the_new_one_has_not_goes_from_both_ends_of_recency(void **state
     simulation_end(&s);
 }
 
+/* It is the first use, also of one that was about to go: every expert would have missed. */
+static void the_first_use_of_a_prefetched_page_counts_for_all(void **state)
+{
+    const struct replace_config config = {.nodes = 64, .frames = 16, .seed = 1};
+    uint64_t *memory = calloc(1, replace_chooser.bytes(64));
+    struct replace_report report;
+
+    (void)state;
+    assert_int_equal(replace_chooser.init(memory, &config), 0);
+    replace_chooser.enter_unused(memory, 5, 0);
+    assert_int_equal(replace_chooser.victim(memory, REPLACE_NONE), 5);
+    replace_chooser.touch(memory, 5);
+    replace_chooser.report(memory, &report);
+    for (unsigned e = 0; e < report.experts; e++)
+        assert_int_equal(report.expert[e].misses, 1);
+    assert_null(replace_chooser.check(memory));
+    free(memory);
+}
+
 /* The page that ARC would have go is in the page access buffer: it is used, and another one goes, while it stays in ARC's set and in memory. */
 static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
 {
@@ -256,6 +275,7 @@ int main(void)
         cmocka_unit_test(its_state_may_grow_at_any_time),
         cmocka_unit_test(the_one_in_force_decides_as_it_does_alone),
         cmocka_unit_test(what_the_new_one_has_not_goes_from_both_ends_of_recency),
+        cmocka_unit_test(the_first_use_of_a_prefetched_page_counts_for_all),
         cmocka_unit_test(a_page_in_the_buffer_stays_where_arc_would_have_it_go),
         cmocka_unit_test(an_expert_that_there_is_not_is_refused),
     };
