@@ -6,6 +6,7 @@
 #include "mm/reclaim.h"
 #include "mm/space.h"
 #include "mm/swap.h"
+#include "mm/track.h"
 
 #define NODES_FIRST 1024
 #define TOUCHES     32 /* in one stretch under the locks */
@@ -59,9 +60,22 @@ static uint32_t filled_of(uint32_t frames)
     return MAX(frames - MIN(frames, pool_reserve_of(frames)), 1u);
 }
 
+/* [P] held. */
+static bool used_in_buffer(const void *pool, uint32_t n)
+{
+    const struct node *node = &((const struct pool *)pool)->nodes[n];
+
+    return node->state == NODE_HERE && node->space &&
+           track_hides_locked(node->space, node->page << PAGE_SHIFT);
+}
+
 static int init_policy(struct pool *p, uint32_t nodes)
 {
-    const struct replace_config config = {.nodes = nodes, .frames = filled_of(p->limit), .seed = p->seed};
+    const struct replace_config config = {.nodes = nodes,
+                                          .frames = filled_of(p->limit),
+                                          .seed = p->seed,
+                                          .used_in_buffer = used_in_buffer,
+                                          .whose = p};
 
     p->state = area_alloc(p->ops->bytes(nodes));
     return p->state ? p->ops->init(p->state, &config) : -ENOMEM;

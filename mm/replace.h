@@ -43,6 +43,10 @@ struct replace_config {
     uint32_t frames;   /* at least 1: so many pages may be resident             */
     uint64_t seed;     /* of policies that draw or hash                         */
     const char *first; /* policy to start with, of those that choose among others; NULL: their default */
+    /* Was the resident page used in the page access buffer, since it was logged or this was asked?  NULL: nobody knows.  Asked by those that
+       look at pages without naming them as victims; `whose` goes with it. */
+    bool (*used_in_buffer)(const void *whose, uint32_t node);
+    const void *whose;
 };
 
 #define REPLACE_EXPERTS_MAX 8

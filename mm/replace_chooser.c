@@ -9,8 +9,11 @@
  * A memory that another has filled does not become what an expert would have by itself: MRU keeps what it finds, what ARC
  * keeps follows from what it once kept, gap knows of a page what it saw.  No page is evicted when another takes over.
  *
- * But for strays the one in force does as it does alone: it is asked when memory is short, not when it misses, and told of what is in the page access
- * buffer and of what leaves.  The others are told of neither.
+ * But for strays the one in force does as it does alone: it is asked when memory is short, not when it misses, and told of what leaves.
+ *
+ * A page in constant use stays in the page access buffer, and is logged no more.  So that no set loses it, the buffer is asked about what an
+ * expert would have go, as the mechanism does about what memory is to lose.  It tells once that the page was used; who did not ask is owed
+ * the answer.
  *
  * Cost: for each access what every expert does with it.
  */
@@ -19,7 +22,14 @@
 
 static const struct replace_ops *const expert[] = {&replace_lru, &replace_clock, &replace_lirs,
                                                    &replace_gap, &replace_arc,   &replace_mru};
-enum { EXPERTS = ARRAY_SIZE(expert), MEMBER = 1, STRAY, UNUSED_LIST };
+enum {
+    EXPERTS = ARRAY_SIZE(expert),
+    ALL = (1 << EXPERTS) - 1,
+    MEMBER = 1,
+    STRAY,
+    UNUSED_LIST,
+    ASKED_MAX = 16, /* about so many pages of a set the buffer is asked, for one that goes */
+};
 
 struct chooser {
     uint32_t nodes, frames;
@@ -31,6 +41,10 @@ struct chooser {
     uint32_t size[EXPERTS]; /* of its set ...            */
     uint32_t far[EXPERTS];  /* ... pages that are not resident */
     uint64_t at[EXPERTS];   /* its state, in bytes from this one's start */
+    uint64_t
+        owed_at; /* likewise: of each node the experts that are to hear of a use in the buffer, a bit each */
+    bool (*used_in_buffer)(const void *whose, uint32_t node);
+    const void *whose;
     struct weigh weigh;
     struct replace_list members; /* of the set in force, latest use first */
     struct replace_list strays;  /* likewise when it took over; what left the set since is first */
@@ -45,9 +59,14 @@ static size_t links_bytes(uint32_t nodes)
     return sizeof(struct chooser) + nodes * sizeof(struct replace_link);
 }
 
+static size_t owed_bytes(uint32_t nodes)
+{
+    return ALIGN_UP((size_t)nodes, sizeof(uint64_t));
+}
+
 static size_t chooser_bytes(uint32_t nodes)
 {
-    size_t bytes = links_bytes(nodes);
+    size_t bytes = links_bytes(nodes) + owed_bytes(nodes);
 
     if (nodes < 1 || nodes > REPLACE_NODES_MAX)
         return 0;
@@ -65,6 +84,12 @@ static void lay_out(struct chooser *s, uint32_t nodes)
         s->at[i] = at;
         at += expert[i]->bytes(nodes);
     }
+    s->owed_at = at;
+}
+
+static uint8_t *owed(const struct chooser *s)
+{
+    return (uint8_t *)(uintptr_t)s + s->owed_at;
 }
 
 static void *state_of(const struct chooser *s, uint32_t i)
@@ -83,6 +108,8 @@ static int chooser_init(void *state, const struct replace_config *config)
     *s = (struct chooser){.nodes = config->nodes,
                           .frames = config->frames,
                           .until = weigh_interval(config->frames),
+                          .used_in_buffer = config->used_in_buffer,
+                          .whose = config->whose,
                           .offered = LINK_END};
     while (s->current < EXPERTS && expert[s->current] != first)
         s->current++;
@@ -94,6 +121,7 @@ static int chooser_init(void *state, const struct replace_config *config)
     unused_init(&s->unused, UNUSED_LIST);
     links_init(s->link, 0, s->nodes);
     lay_out(s, s->nodes);
+    memset(owed(s), 0, owed_bytes(s->nodes));
     for (uint32_t i = 0; i < EXPERTS && !rc; i++)
         rc = expert[i]->init(state_of(s, i), config);
     return rc;
@@ -106,6 +134,8 @@ static void chooser_grow(void *state, uint32_t nodes)
 
     ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
     lay_out(s, nodes);
+    memmove(owed(s), (char *)s + was.owed_at, was.nodes);
+    memset(owed(s) + was.nodes, 0, owed_bytes(nodes) - was.nodes);
     for (uint32_t i = EXPERTS; i-- > 0;) {
         memmove(state_of(s, i), (char *)s + was.at[i], expert[i]->bytes(was.nodes));
         expert[i]->grow(state_of(s, i), nodes);
@@ -165,10 +195,29 @@ static void set_leave(struct chooser *s, uint32_t i, uint32_t node)
         stray(s, node);
 }
 
+/* Has the page been used in the buffer since the expert heard of it last? */
+static bool hears_of_use(struct chooser *s, uint32_t i, uint32_t node)
+{
+    uint8_t *hears = owed(s) + node;
+
+    if (!(*hears >> i & 1) && s->used_in_buffer && resident(s, node) && s->used_in_buffer(s->whose, node))
+        *hears = ALL;
+    bool heard = *hears >> i & 1;
+    *hears &= ~(1u << i);
+    return heard;
+}
+
 static void set_make_room(struct chooser *s, uint32_t i, uint32_t incoming, uint32_t left)
 {
-    while (s->size[i] > left)
-        set_leave(s, i, expert[i]->victim(state_of(s, i), incoming));
+    for (uint32_t asked = 0; s->size[i] > left;) {
+        uint32_t node = expert[i]->victim(state_of(s, i), incoming);
+        if (asked++ < ASKED_MAX && hears_of_use(s, i, node)) {
+            expert[i]->touch(state_of(s, i), node);
+            continue;
+        }
+        set_leave(s, i, node);
+        asked = 0;
+    }
 }
 
 /* A resident page is used.  Whether the expert would have missed. */
@@ -210,6 +259,7 @@ static void used(struct chooser *s, uint32_t node)
 {
     uint32_t missed = 0;
 
+    owed(s)[node] = 0;
     for (uint32_t i = 0; i < EXPERTS; i++)
         missed |= (uint32_t)set_use(s, i, node) << i;
     weigh_count(&s->weigh, missed);
@@ -228,14 +278,16 @@ static void chooser_touch(void *state, uint32_t node)
     struct chooser *s = state;
 
     ASSERT(resident(s, node));
-    /* The use that brought it: only who named it is told.  An unused page's is its first. */
+    /* It is used in the buffer: who named it hears of it, the others when they name it.  An unused page's first use is one. */
     bool goes_on = node == s->offered && s->link[node].list != UNUSED_LIST;
     s->offered = LINK_END;
     member(s, node);
-    if (goes_on)
+    if (goes_on) {
+        owed(s)[node] = ALL & ~(1u << s->current);
         set_use(s, s->current, node);
-    else
+    } else {
         used(s, node);
+    }
 }
 
 /* It is resident now. */
@@ -265,24 +317,48 @@ static void chooser_enter_unused(void *state, uint32_t node, uint32_t region)
     came(s, node);
 }
 
+/* The one in force hears of a use in the buffer that another has asked about. */
+static void owed_touch(struct chooser *s, uint32_t node)
+{
+    owed(s)[node] &= ~(1u << s->current);
+    member(s, node);
+    set_use(s, s->current, node);
+}
+
 /*
  * While there are strays the set is to become no larger than memory, and they go, from both ends in turn: in a loop the one used longest ago is
- * used next, on the way back the latest, and each that goes too soon has another one go.  Then the page goes that the expert would have go.
+ * used next, on the way back the latest, and each that goes too soon has another one go.
  */
-static uint32_t choose(struct chooser *s, uint32_t incoming)
+static uint32_t next_stray(struct chooser *s, uint32_t incoming)
+{
+    bool comes = incoming != REPLACE_NONE && !in_set(s, s->current, incoming);
+
+    set_make_room(s, s->current, incoming, s->frames - comes);
+    s->newest = !s->newest;
+    return s->newest ? s->strays.tail : s->strays.head;
+}
+
+/* What the one in force would have go. */
+static uint32_t next_member(struct chooser *s, uint32_t incoming)
 {
     uint32_t i = s->current, node;
-    bool comes = incoming != REPLACE_NONE && !in_set(s, i, incoming);
 
-    if (s->strays.size) {
-        set_make_room(s, i, incoming, s->frames - comes);
-        s->newest = !s->newest;
-        return s->newest ? s->strays.tail : s->strays.head;
-    }
     while ((node = expert[i]->victim(state_of(s, i), incoming)) != REPLACE_NONE &&
            s->link[node].list != MEMBER)
         set_leave(s, i, node);
-    return node == REPLACE_NONE ? s->unused.list.tail : node;
+    return node;
+}
+
+static uint32_t choose(struct chooser *s, uint32_t incoming)
+{
+    for (;;) {
+        uint32_t node = s->strays.size ? next_stray(s, incoming) : next_member(s, incoming);
+        if (node == REPLACE_NONE)
+            return s->unused.list.tail;
+        if (!(owed(s)[node] >> s->current & 1))
+            return node;
+        owed_touch(s, node);
+    }
 }
 
 static uint32_t chooser_victim(void *state, uint32_t incoming)
@@ -304,6 +380,7 @@ static void chooser_leave(void *state, uint32_t node)
     if (s->link[node].list != UNUSED_LIST)
         unused_pass(&s->unused);
     take_out(s, node);
+    owed(s)[node] = 0;
     for (uint32_t i = 0; i < EXPERTS; i++)
         s->far[i] += in_set(s, i, node);
     if (in_set(s, s->current, node))
@@ -321,6 +398,7 @@ static void chooser_forget(void *state, uint32_t node)
         s->far[i] -= in && !was;
         expert[i]->forget(state_of(s, i), node);
     }
+    owed(s)[node] = 0;
     if (was)
         take_out(s, node);
     if (s->offered == node)
@@ -390,7 +468,7 @@ static const char *chooser_check(const void *state)
 
 const struct replace_ops replace_chooser = {
     .name = "chooser",
-    .per_node = 8 * sizeof(struct replace_link) + 16,
+    .per_node = 8 * sizeof(struct replace_link) + 17,
     .use_once = true,
     .bytes = chooser_bytes,
     .init = chooser_init,

@@ -2,12 +2,15 @@
 #include "mm/replace_weigh.h"
 
 enum {
-    STEPS = 16,          /* decisions in N accesses        */
-    LEAD_SHIFT = 5,      /* least lead: N / 32             */
-    SHARE = 6,           /* of the pages to be fetched ... */
-    SHARE_OF = 20,       /* ... in so many parts           */
-    SHARE_BY_CHANGE = 3, /* ... and more by each change    */
-    LONG = 4096,         /* N accesses: then all that was counted is halved */
+    STEPS = 16,     /* decisions in N accesses        */
+    LEAD_SHIFT = 5, /* least lead: N / 32             */
+    SHARE = 3,      /* of the pages to be fetched ... */
+    SHARE_OF = 10,  /* ... in so many parts           */
+    TURNS_MAX = 16, /* doublings                      */
+    BEYOND = 3,     /* leads are compared without this part of those pages */
+    LOST = 3,       /* of the largest lead lost again ... */
+    LOST_OF = 4,    /* ... in so many parts               */
+    LONG = 4096,    /* N accesses: then all that was counted is halved */
 };
 
 void weigh_init(struct weigh *w, uint32_t experts)
@@ -31,25 +34,55 @@ void weigh_count(struct weigh *w, uint32_t missed)
 static void halve(struct weigh *w)
 {
     w->accesses /= 2;
-    w->changes /= 2;
-    for (uint32_t i = 0; i < w->experts; i++)
+    for (uint32_t i = 0; i < w->experts; i++) {
+        w->turns[i] /= 2;
         w->misses[i] /= 2;
+        for (uint32_t j = 0; j < w->experts; j++) {
+            w->lead[i][j].now /= 2;
+            w->lead[i][j].lost /= 2;
+        }
+    }
+}
+
+static void note_leads(struct weigh *w)
+{
+    for (uint32_t i = 0; i < w->experts; i++) {
+        for (uint32_t j = 0; j < w->experts; j++) {
+            struct weigh_lead *lead = &w->lead[i][j];
+            if (w->misses[i] > w->misses[j]) {
+                lead->now = MAX(lead->now, w->misses[i] - w->misses[j]);
+                continue;
+            }
+            lead->lost = MAX(lead->lost, lead->now);
+            lead->now = 0;
+        }
+    }
+}
+
+/* The lead that pays for a change to an expert that has so many pages to be fetched. */
+static uint64_t least_lead(const struct weigh *w, uint32_t current, uint32_t next, uint32_t far,
+                           uint32_t frames)
+{
+    uint64_t price = (uint64_t)far * SHARE / SHARE_OF + (frames >> LEAD_SHIFT);
+    uint64_t lost = w->lead[current][next].lost * LOST / LOST_OF;
+
+    return MAX(price << MIN(w->turns[next], (uint32_t)TURNS_MAX), MIN(lost, (uint64_t)frames));
 }
 
 uint32_t weigh_decide(struct weigh *w, uint32_t current, const uint32_t *far, uint32_t frames)
 {
-    uint64_t share = SHARE + (uint64_t)SHARE_BY_CHANGE * w->changes;
     int64_t most = 0;
     uint32_t best = current;
 
+    note_leads(w);
     for (uint32_t i = 0; i < w->experts; i++) {
-        int64_t lead = (int64_t)(w->misses[current] - w->misses[i]), beyond = lead - far[i] / 2;
-        if (lead > (int64_t)(far[i] * share / SHARE_OF + (frames >> LEAD_SHIFT)) && beyond > most) {
+        int64_t lead = (int64_t)(w->misses[current] - w->misses[i]), beyond = lead - far[i] / BEYOND;
+        if (lead > (int64_t)least_lead(w, current, i, far[i], frames) && beyond > most) {
             most = beyond;
             best = i;
         }
     }
-    w->changes += best != current;
+    w->turns[best] += best != current;
     if (w->accesses >= (uint64_t)LONG * frames)
         halve(w);
     return best;

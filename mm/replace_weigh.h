@@ -1,10 +1,11 @@
 /*
  * Which of several experts is to decide, by how often each would have missed since the start.
  *
- * One takes over when its lead is worth it: by N / 32 misses, N being the frames, and by a share of the pages that it would have resident
- * and that are to be fetched.  The share begins with 3/10 and grows by 3/20 with each change, as changing again and again is what
- * may cost without end: after k changes each needs a lead that pays for what the change may cost, so that the changes
- * become rarer as they add up.  Of those ahead by as much, the one whose lead is largest beyond half of those pages.
+ * One takes over when its lead is worth it.  It is to pay for the change: N / 32 misses, N being the frames, and 3/10 of the pages that it
+ * would have resident and that are to be fetched; twice as much each time that the same one takes over again, as going to and fro costs without
+ * end.  And it is to be no swing: where one was ahead of the other before and lost the lead again, 3/4 of the largest such lead, or N, are
+ * not enough.  Leads are known of all experts, so that swings are seen without following them.  Of those ahead by as much, the one whose
+ * lead is largest beyond a third of the pages to be fetched.
  * What was best lately does not count: it can lose on every change.
  * Experts combined against the cost of changing state: [Blum and Burch 2000]; on the whole, not lately: [Azar, Broder and Manasse 1993].
  * Internal to mm/replace_*.c.
@@ -14,10 +15,16 @@
 
 enum { WEIGH_EXPERTS_MAX = 8 };
 
+struct weigh_lead {
+    uint64_t now, lost; /* the largest since there is one; the largest of those that came to nothing */
+};
+
+/* All counts are halved once in a long while. */
 struct weigh {
     uint32_t experts;
-    uint32_t changes; /* so far: as the counts below, halved once in a long while */
+    uint32_t turns[WEIGH_EXPERTS_MAX]; /* how often it took over */
     uint64_t accesses, misses[WEIGH_EXPERTS_MAX];
+    struct weigh_lead lead[WEIGH_EXPERTS_MAX][WEIGH_EXPERTS_MAX]; /* [i][j]: of j, over i */
 };
 
 void weigh_init(struct weigh *w, uint32_t experts);

@@ -305,6 +305,11 @@ bool track_hides(struct space *s, vaddr_t va)
     return s->watched && track.ops->hides && track.ops->hot(s, va);
 }
 
+bool track_hides_locked(struct space *s, vaddr_t va)
+{
+    return s->watched && track.ops->lockless && track_hides(s, va);
+}
+
 void track_forget(struct space *s, vaddr_t va)
 {
     if (s->watched)

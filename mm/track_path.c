@@ -71,6 +71,7 @@ const struct tracker_ops track_path = {
     .name = "path",
     .lacks = "no such hardware",
     .hides = true,
+    .lockless = true,
     .probe = probe,
     .start = start,
     .stop = path_hardware_stop,

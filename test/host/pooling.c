@@ -178,6 +178,10 @@ void thread_put(struct thread *t)
 void swap_init(void)
 {
 }
+bool track_hides_locked(UNUSED struct space *s, UNUSED vaddr_t va)
+{
+    return false;
+}
 void track_attach(track_sink *sink)
 {
     (void)sink;

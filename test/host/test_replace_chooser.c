@@ -1,5 +1,6 @@
 /* The chooser: bounds on what it loses against the best of its experts, and what it keeps when it changes its mind. */
 #include <unistd.h>
+#include "mm/replace_weigh.h"
 #include "test/host/expect_panic.h"
 #include "test/host/random.h"
 #include "test/host/replace_random.h"
@@ -252,6 +253,152 @@ static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
     free(memory);
 }
 
+/* Pages in the page access buffer, where the program uses them without a log: it is told once of each, whoever asks. */
+enum { BUFFERED = 32 };
+static bool used_there[BUFFERED];
+
+static bool tell_once(const void *whose, uint32_t node)
+{
+    (void)whose;
+    if (node >= BUFFERED || !used_there[node])
+        return false;
+    used_there[node] = false;
+    return true;
+}
+
+/* A page in memory for `frames` pages is used; what the buffer has of it, is not logged. */
+static void use(void *memory, uint32_t page, uint32_t frames, uint32_t *resident)
+{
+    if (replace_chooser.resident(memory, page)) {
+        if (page < BUFFERED)
+            used_there[page] = true;
+        else
+            replace_chooser.touch(memory, page);
+        return;
+    }
+    while (*resident == frames) {
+        uint32_t node = replace_chooser.victim(memory, page);
+        if (tell_once(NULL, node)) {
+            replace_chooser.touch(memory, node);
+            continue;
+        }
+        replace_chooser.leave(memory, node);
+        --*resident;
+    }
+    replace_chooser.enter(memory, page, 0);
+    ++*resident;
+    assert_null(replace_chooser.check(memory));
+}
+
+/* It takes room there as it does in memory, though the log says nothing of it. */
+static void every_set_keeps_what_is_used_in_the_buffer(void **state)
+{
+    enum { FRAMES = 64, LOOP = 48, ROUNDS = 20, PAGES = BUFFERED + LOOP };
+    const struct replace_config config = {
+        .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "mru", .used_in_buffer = tell_once};
+    uint64_t *memory = calloc(1, replace_chooser.bytes(PAGES));
+    struct replace_report report;
+    uint32_t resident = 0;
+
+    (void)state;
+    assert_int_equal(replace_chooser.init(memory, &config), 0);
+    for (uint32_t i = 0; i < LOOP * ROUNDS; i++) {
+        use(memory, i % BUFFERED, FRAMES, &resident);
+        use(memory, BUFFERED + i % LOOP, FRAMES, &resident);
+    }
+    replace_chooser.report(memory, &report);
+    for (unsigned e = 0; e < report.experts; e++) {
+        const char *policy = report.expert[e].policy;
+        uint64_t misses = report.expert[e].misses;
+        if (!strcmp(policy, "lru"))
+            assert_int_equal(misses, BUFFERED + LOOP * ROUNDS);
+        if (!strcmp(policy, "mru")) /* a third of the loop misses in each round */
+            assert_in_range(misses, LOOP * ROUNDS / 3, LOOP * ROUNDS / 2);
+    }
+    free(memory);
+}
+
+/* Who would have the page go: LRU asks the buffer first, and CLOCK and ARC, whose turn is later, hear of it all the same. */
+static void what_the_buffer_tells_once_all_hear(void **state)
+{
+    enum { FRAMES = 4 };
+
+    for (unsigned first = 0; first < 3; first++) {
+        const char *names[] = {"mru", "clock", "arc"};
+        const struct replace_config config = {
+            .nodes = 8, .frames = FRAMES, .seed = 1, .first = names[first], .used_in_buffer = tell_once};
+        uint64_t *memory = calloc(1, replace_chooser.bytes(8));
+        struct replace_report report;
+        (void)state;
+        assert_int_equal(replace_chooser.init(memory, &config), 0);
+        for (uint32_t n = 0; n < FRAMES; n++)
+            replace_chooser.enter(memory, n, 0);
+        replace_chooser.leave(memory, FRAMES - 1);
+        used_there[0] = true;
+        replace_chooser.enter(memory, FRAMES, 0);
+        assert_false(used_there[0]);
+        assert_int_not_equal(replace_chooser.victim(memory, REPLACE_NONE), 0);
+        replace_chooser.touch(memory, 0);
+        replace_chooser.report(memory, &report);
+        for (unsigned e = 0; e < report.experts; e++)
+            assert_int_equal(report.expert[e].misses, FRAMES + 1);
+        free(memory);
+    }
+}
+
+/* Of two experts one misses so often and the other does not. */
+static uint32_t after_misses(struct weigh *w, uint32_t current, uint32_t who, unsigned misses, uint32_t far,
+                             uint32_t frames)
+{
+    const uint32_t to_fetch[] = {current == 0 ? 0 : far, current == 1 ? 0 : far};
+
+    for (unsigned i = 0; i < misses; i++)
+        weigh_count(w, 1u << who);
+    return weigh_decide(w, current, to_fetch, frames);
+}
+
+static void taking_over_again_takes_twice_the_lead(void **state)
+{
+    enum { N = 1000, FAR = 500, LEAST = FAR * 3 / 10 + N / 32 };
+    struct weigh w;
+
+    (void)state;
+    weigh_init(&w, 2);
+    assert_int_equal(after_misses(&w, 0, 0, LEAST, FAR, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, 1, FAR, N), 1);
+    assert_int_equal(after_misses(&w, 1, 1, 2 * LEAST + 1, FAR, N), 1);
+    assert_int_equal(after_misses(&w, 1, 1, 1, FAR, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, 3 * LEAST + 1, FAR, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, 1, FAR, N), 1);
+}
+
+static void a_lead_like_one_that_was_lost_is_not_followed(void **state)
+{
+    enum { N = 1000, FAR = 2000, SWING = 400 };
+    struct weigh w;
+
+    (void)state;
+    weigh_init(&w, 2);
+    assert_int_equal(after_misses(&w, 0, 0, SWING, FAR, N), 0);
+    assert_int_equal(after_misses(&w, 0, 1, SWING, FAR, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, SWING * 3 / 4, 0, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, 1, 0, N), 1);
+}
+
+/* Or what was long ago would outweigh any time. */
+static void a_lead_of_all_frames_is_followed_whatever_was_lost(void **state)
+{
+    enum { N = 1000 };
+    struct weigh w;
+
+    (void)state;
+    weigh_init(&w, 2);
+    assert_int_equal(after_misses(&w, 0, 0, 10 * N, 100 * N, N), 0);
+    assert_int_equal(after_misses(&w, 0, 1, 10 * N, 100 * N, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, N, 0, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, 1, 0, N), 1);
+}
+
 static void an_expert_that_there_is_not_is_refused(void **state)
 {
     (void)state;
@@ -277,6 +424,11 @@ int main(void)
         cmocka_unit_test(what_the_new_one_has_not_goes_from_both_ends_of_recency),
         cmocka_unit_test(the_first_use_of_a_prefetched_page_counts_for_all),
         cmocka_unit_test(a_page_in_the_buffer_stays_where_arc_would_have_it_go),
+        cmocka_unit_test(every_set_keeps_what_is_used_in_the_buffer),
+        cmocka_unit_test(what_the_buffer_tells_once_all_hear),
+        cmocka_unit_test(taking_over_again_takes_twice_the_lead),
+        cmocka_unit_test(a_lead_like_one_that_was_lost_is_not_followed),
+        cmocka_unit_test(a_lead_of_all_frames_is_followed_whatever_was_lost),
         cmocka_unit_test(an_expert_that_there_is_not_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
