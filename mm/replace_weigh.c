@@ -38,7 +38,7 @@ static void halve(struct weigh *w)
         w->turns[i] /= 2;
         w->misses[i] /= 2;
         for (uint32_t j = 0; j < w->experts; j++) {
-            w->lead[i][j].now /= 2;
+            w->lead[i][j].high /= 2;
             w->lead[i][j].lost /= 2;
         }
     }
@@ -50,11 +50,11 @@ static void note_leads(struct weigh *w)
         for (uint32_t j = 0; j < w->experts; j++) {
             struct weigh_lead *lead = &w->lead[i][j];
             if (w->misses[i] > w->misses[j]) {
-                lead->now = MAX(lead->now, w->misses[i] - w->misses[j]);
+                lead->high = MAX(lead->high, w->misses[i] - w->misses[j]);
                 continue;
             }
-            lead->lost = MAX(lead->lost, lead->now);
-            lead->now = 0;
+            lead->lost = MAX(lead->lost, lead->high);
+            lead->high = 0;
         }
     }
 }

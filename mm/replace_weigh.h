@@ -16,7 +16,7 @@
 enum { WEIGH_EXPERTS_MAX = 8 };
 
 struct weigh_lead {
-    uint64_t now, lost; /* the largest since there is one; the largest of those that came to nothing */
+    uint64_t high, lost; /* the largest since there is one; the largest of those that came to nothing */
 };
 
 /* All counts are halved once in a long while. */

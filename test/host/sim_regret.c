@@ -14,7 +14,7 @@ enum { EXPERTS_MAX = 8, PER_PAGE = 60, PAGES = 8192, PAGES_LARGE = 32768, PAGES_
 
 static const unsigned percents[] = {5,  8,  10, 12, 13, 16, 20, 25, 30, 33, 34,
                                     40, 50, 60, 66, 67, 70, 75, 80, 85, 90};
-static const unsigned percents_few[] = {5, 13, 20, 34, 50, 70, 85, 90};
+static const unsigned percents_few[] = {5, 13, 20, 34, 50, 60, 70, 85, 90};
 
 /* Turns' lengths in eighths of the number of pages; 0: mixed at random. */
 static const unsigned turns[] = {0, 2, 8, 24, 64, 120, 200};
@@ -161,6 +161,7 @@ static const struct {
     {"drift", {TRACE_DRIFT, 0, PAGES}},
     {"zigzag", {TRACE_ZIGZAG, 0, PAGES}},
     {"back_forth_half", {TRACE_BACK_FORTH, PAGES / 4, PAGES / 2}},
+    {"stencil", {TRACE_STENCIL, 0, PAGES}},
 };
 
 static void pair(unsigned a, unsigned b)
