@@ -4,6 +4,7 @@
  */
 #include "kernel/proc/internal.h"
 #include "kernel/printf.h"
+#include "mm/swap.h"
 
 #define OOM_WAIT_NS (10 * NS_PER_MS)
 
@@ -27,15 +28,20 @@ static void end_with(struct process *p, int status, const char *why)
 
 static const char *why_none_leaves(void)
 {
-    return swap_failed()    ? "the swap disk has failed"
-           : swap_full()    ? "the swap disk is full"
-           : swap_present() ? "none of it can leave"
-                            : "nowhere to swap";
+    struct swap_stats swap;
+
+    swap_stats(&swap);
+    if (swap_failed())
+        return "the swap disk has failed";
+    if (swap_full())
+        return swap.bad_slots ? "what failed writes have left of the swap disk is full"
+                              : "the swap disk is full";
+    return swap_present() ? "none of it can leave" : "nowhere to swap";
 }
 
 static void end_for_memory(struct process *p)
 {
-    char why[64];
+    char why[128];
 
     ksnprintf(why, sizeof(why), "out of memory, and %s", why_none_leaves());
     end_with(p, STATUS_NO_MEMORY, swap_failed() || swap_full() ? why : "out of memory");

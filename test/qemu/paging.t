@@ -66,7 +66,7 @@ says "^process [0-9]+ oom: out of memory: it has all that mem.process and mem.us
 says "^exit: paging 0" "... and a larger process, which has no such limit, goes on"
 boot smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram disk.fail_writes=1 -- mem.process=1M paging pages=1500 ; memstat regions=0 -- hello again"
 says "^swap: writing slot [0-9]+ failed: its page stays in memory; 4096 slots are lost" "a disk that takes nothing: every slot is tried once"
-says "^process [0-9]+ paging: out of memory: .*, and the swap disk is full: ended" "... then who needs it ends"
+says "^process [0-9]+ paging: out of memory: .*, and what failed writes have left of the swap disk is full: ended" "... then who needs it ends"
 says "Hello.*again" "... and the next one runs"
 says "^  swap: [0-9]+ of [0-9]+ KB free, [0-9]+ KB lost, [0-9]+ reads" "... and memstat says how much of the disk is lost"
 boot smp=1 -- "swap=virtio -- hello"
