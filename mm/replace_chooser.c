@@ -220,14 +220,15 @@ static void set_make_room(struct chooser *s, uint32_t i, uint32_t incoming, uint
     }
 }
 
-/* A resident page is used.  Whether the expert would have missed. */
+/* A resident page is used.  Whether the expert would have missed.  The one in force is asked when memory is short, if all of its set is there:
+ * else it would be short alone. */
 static bool set_use(struct chooser *s, uint32_t i, uint32_t node)
 {
     if (in_set(s, i, node)) {
         expert[i]->touch(state_of(s, i), node);
         return false;
     }
-    if (i != s->current)
+    if (i != s->current || s->far[i])
         set_make_room(s, i, node, s->frames - 1);
     expert[i]->enter(state_of(s, i), node, 0);
     s->size[i]++;

@@ -184,6 +184,38 @@ static void the_one_in_force_decides_as_it_does_alone(void **state)
     }
 }
 
+/* Its set, too, while memory is only becoming it: pages of another's that are still there are misses of its own. */
+static void what_each_would_have_missed_is_what_it_misses_alone(void **state)
+{
+    enum { PAGES = 2048, FRAMES = 1024 };
+    const struct trace_part shapes[][2] = {
+        {{TRACE_LOOP, PAGES / 3, PAGES / 3}, {TRACE_STENCIL, 0, PAGES}},
+        {{TRACE_ZIPF, 0, PAGES}, {TRACE_ZIGZAG, 0, PAGES}},
+        {{TRACE_DRIFT, 0, PAGES}, {TRACE_LOOP, 0, PAGES}},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(shapes); i++) {
+        struct trace t = trace_turns(shapes[i], 2, 3 * PAGES, PAGES, 60 * PAGES, 1);
+        struct access_trace seen = {.page = t.page, .length = t.length, .pages = t.pages};
+        struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "clock"};
+        struct replace_report report;
+        struct simulation s;
+        assert_int_equal(simulation_start(&s, &replace_chooser, &config), 0);
+        for (size_t a = 0; a < t.length; a++)
+            simulation_access(&s, t.page[a]);
+        replace_chooser.report(s.state, &report);
+        assert_in_range(report.switches, 2, UINT32_MAX);
+        for (unsigned e = 0; e < report.experts; e++) {
+            uint64_t misses;
+            assert_int_equal(simulate(replace_find(report.expert[e].policy), &config, &seen, &misses), 0);
+            assert_int_equal(report.expert[e].misses, misses);
+        }
+        simulation_end(&s);
+        trace_free(&t);
+    }
+}
+
 /* Or each page of a loop that goes would be the next one used. */
 static void what_the_new_one_has_not_goes_from_both_ends_of_recency(void **state)
 {
@@ -421,6 +453,7 @@ int main(void)
         cmocka_unit_test(a_loop_is_found_within_one_round_from_any_start),
         cmocka_unit_test(its_state_may_grow_at_any_time),
         cmocka_unit_test(the_one_in_force_decides_as_it_does_alone),
+        cmocka_unit_test(what_each_would_have_missed_is_what_it_misses_alone),
         cmocka_unit_test(what_the_new_one_has_not_goes_from_both_ends_of_recency),
         cmocka_unit_test(the_first_use_of_a_prefetched_page_counts_for_all),
         cmocka_unit_test(a_page_in_the_buffer_stays_where_arc_would_have_it_go),
