@@ -41,8 +41,7 @@ struct chooser {
     uint32_t size[EXPERTS]; /* of its set ...            */
     uint32_t far[EXPERTS];  /* ... pages that are not resident */
     uint64_t at[EXPERTS];   /* its state, in bytes from this one's start */
-    uint64_t
-        owed_at; /* likewise: of each node the experts that are to hear of a use in the buffer, a bit each */
+    uint64_t owed_at;       /* likewise: for each node a bit for each expert that is to hear of a use */
     bool (*used_in_buffer)(const void *whose, uint32_t node);
     const void *whose;
     struct weigh weigh;
@@ -220,8 +219,8 @@ static void set_make_room(struct chooser *s, uint32_t i, uint32_t incoming, uint
     }
 }
 
-/* A resident page is used.  Whether the expert would have missed.  The one in force is asked when memory is short, if all of its set is there:
- * else it would be short alone. */
+/* A resident page is used.  Whether the expert would have missed.  The one in force is asked when memory is short, which is when it would be
+ * alone, once all of its set is there. */
 static bool set_use(struct chooser *s, uint32_t i, uint32_t node)
 {
     if (in_set(s, i, node)) {
