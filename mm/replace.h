@@ -25,7 +25,7 @@
  * anything in between, a policy names the same node.  More pages may be resident than `frames` (memory was taken away,
  * reads are under way), and fewer (memory is reclaimed ahead).
  *
- * A policy's state is one block of memory of the caller's, without pointers, so that it may be moved: growth is a move into a
+ * A policy's state is one block of memory of the caller's, without pointers into itself, so that it may be moved: growth is a move into a
  * larger block and grow().  Pure: no lock, clock or allocation; one caller at a time per state.
  */
 #pragma once
@@ -44,7 +44,7 @@ struct replace_config {
     uint64_t seed;     /* of policies that draw or hash                         */
     const char *first; /* policy to start with, of those that choose among others; NULL: their default */
     /* Was the resident page used in the page access buffer, since it was logged or this was asked?  NULL: nobody knows.  Asked by those that
-       look at pages without naming them as victims; `whose` goes with it. */
+       look at pages without naming them as victims, amid any call of theirs, the caller's lock held; `whose` goes with it. */
     bool (*used_in_buffer)(const void *whose, uint32_t node);
     const void *whose;
 };

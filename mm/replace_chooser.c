@@ -3,9 +3,10 @@
  * them on the whole.
  *
  * Each expert has a memory of its own without pages in it: the *set* of what it would have resident had it been in force all the time.
- * So what each would have missed is known, not estimated.  Memory is made to follow the set of the one in force: pages outside it, *strays*, go
- * first, and when there are none the page goes that leaves the set.  A miss of memory that the expert does not have brings a page of the set,
- * so that from when an expert takes over on memory misses no more often than it, but for the pages that were to be fetched.
+ * So what each would have missed is known, not estimated, as far as the log has the uses that it would have with that one alone.  Memory is made
+ * to follow the set of the one in force: pages outside it, *strays*, go first, and when there are none the page goes that leaves the set.  A miss
+ * of memory that the expert does not have brings a page of the set, so that from when an expert takes over on memory misses no more often than it,
+ * but for the pages that were to be fetched.
  * A memory that another has filled does not become what an expert would have by itself: MRU keeps what it finds, what ARC
  * keeps follows from what it once kept, gap knows of a page what it saw.  No page is evicted when another takes over.
  *

@@ -25,6 +25,7 @@ unsigned frames_max = FRAMES, frames_used, bad_slots;
 struct slots *slots;
 void (*amid_sleep)(void);
 const struct pool *stuck;
+vaddr_t hidden_page;
 bool areas_cost;
 static unsigned areas, frames_in_areas;
 
@@ -178,9 +179,9 @@ void thread_put(struct thread *t)
 void swap_init(void)
 {
 }
-bool track_hides_locked(UNUSED struct space *s, UNUSED vaddr_t va)
+bool track_hides_locked(struct space *s, vaddr_t va)
 {
-    return false;
+    return s == &space && va == hidden_page && va;
 }
 void track_attach(track_sink *sink)
 {
@@ -365,6 +366,7 @@ int pooling_set_up(void **state)
     seed = 1;
     amid_sleep = NULL;
     stuck = other = NULL;
+    hidden_page = 0;
     areas_cost = false;
     frames_max = FRAMES;
     paging_start(); /* pools leave the kernel a few frames */

@@ -23,6 +23,7 @@ extern void (*amid_sleep)(
     void);              /* what another CPU does while this thread sleeps, when something has ended */
 extern bool areas_cost; /* tables take frames */
 extern const struct pool *stuck; /* none of its pages can leave */
+extern vaddr_t hidden_page;      /* of `space`: used, though no log says so; 0: none */
 
 extern struct page pages[FRAMES_MAX + 1]; /* by frame numbers, from 1 */
 extern bool in_use[FRAMES_MAX + 1];
