@@ -224,7 +224,7 @@ $(foreach a,$(ALL_APPS) $(TEST_APPS),$(eval $(call app_rule,$(a))))
 $(app_objects): | $(NEWLIB)/lib/libc.a
 
 # ---- Replaying page traces on the host -------------------------------------------------------------------------------
-REPLAY_SRC := $(addprefix tools/replay/,belady.c main.c replay.c simulate.c) $(TRACE_READING) $(REPLACE_SRC)
+REPLAY_SRC := $(addprefix tools/replay/,belady.c main.c replay.c) $(SIMULATE_SRC) $(TRACE_READING) $(REPLACE_SRC)
 $(B)/vigil-replay: $(REPLAY_SRC) $(wildcard tools/replay/*.h mm/replace*.h) mm/page_trace.h sources.mk | deps-build
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
@@ -434,7 +434,7 @@ bench-prefetch: $(H)/sim_prefetch
 	@QUICK=$(QUICK) $(H)/sim_prefetch $(if $(filter 1,$(QUICK)),,| tee docs/results/prefetch.txt)
 
 # How far the chooser of replacement policies is below the best of its experts (TRACE=name,... for some, size by size).
-$(H)/sim_regret: test/host/sim_regret.c $(REPLACE_SRC) tools/replay/simulate.c test/host/traces.c \
+$(H)/sim_regret: test/host/sim_regret.c $(REPLACE_SRC) $(SIMULATE_SRC) test/host/traces.c \
 		$(wildcard mm/replace*.h tools/replay/*.h test/host/traces.h)
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)

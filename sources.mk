@@ -190,8 +190,9 @@ test_mrc_SRC := $(MRC) test/host/traces.c test/host/mattson.c
 POOLS := $(MRC) mm/lrustack.c mm/share.c mm/share_divide.c test/host/traces.c
 MRC_COMPARED := $(MRC) mm/lrustack.c test/host/traces.c test/host/mattson.c
 REPLACE_SRC := $(filter mm/replace% mm/region_policy% mm/share%,$(POLICY_SRC))
+SIMULATE_SRC := tools/replay/simulate.c test/machine/path.c
 REPLACING := \
-	$(REPLACE_SRC) $(addprefix tools/replay/,belady.c simulate.c) \
+	$(REPLACE_SRC) tools/replay/belady.c $(SIMULATE_SRC) \
 	$(addprefix test/host/,replace_random.c traces.c)
 test_replace_SRC := $(REPLACING)
 test_replace_adaptive_SRC := $(REPLACING)

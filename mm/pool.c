@@ -61,12 +61,13 @@ static uint32_t filled_of(uint32_t frames)
 }
 
 /* [P] held. */
-static bool used_in_buffer(const void *pool, uint32_t n)
+static enum page_buffered in_buffer(const void *pool, uint32_t n)
 {
     const struct node *node = &((const struct pool *)pool)->nodes[n];
 
-    return node->state == NODE_HERE && node->space &&
-           track_hides_locked(node->space, node->page << PAGE_SHIFT);
+    return node->state == NODE_HERE && node->space
+               ? track_buffered(node->space, node->page << PAGE_SHIFT)
+               : BUFFER_UNKNOWN;
 }
 
 static int init_policy(struct pool *p, uint32_t nodes)
@@ -74,7 +75,7 @@ static int init_policy(struct pool *p, uint32_t nodes)
     const struct replace_config config = {.nodes = nodes,
                                           .frames = filled_of(p->limit),
                                           .seed = p->seed,
-                                          .used_in_buffer = used_in_buffer,
+                                          .in_buffer = in_buffer,
                                           .whose = p};
 
     p->state = area_alloc(p->ops->bytes(nodes));

@@ -29,6 +29,7 @@
  * larger block and grow().  Pure: no lock, clock or allocation; one caller at a time per state.
  */
 #pragma once
+#include "hpm/path/buffered.h"
 #include "kernel/base.h"
 
 #define REPLACE_NONE UINT32_MAX /* no node */
@@ -43,9 +44,9 @@ struct replace_config {
     uint32_t frames;   /* at least 1: so many pages may be resident             */
     uint64_t seed;     /* of policies that draw or hash                         */
     const char *first; /* policy to start with, of those that choose among others; NULL: their default */
-    /* Was the resident page used in the page access buffer, since it was logged or this was asked?  NULL: nobody knows.  Asked by those that
-       look at pages without naming them as victims, amid any call of theirs, the caller's lock held; `whose` goes with it. */
-    bool (*used_in_buffer)(const void *whose, uint32_t node);
+    /* What the page access buffer has of the resident page; NULL: nobody ever knows.  Asked by those that look at pages without naming them as
+       victims, amid any call of theirs, the caller's lock held; `whose` goes with it. */
+    enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
     const void *whose;
 };
 

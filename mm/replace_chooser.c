@@ -14,7 +14,8 @@
  *
  * A page in constant use stays in the page access buffer, and is logged no more.  So that no set loses it, the buffer is asked about what an
  * expert would have go, as the mechanism does about what memory is to lose.  It tells once that the page was used; who did not ask is owed
- * the answer.
+ * the answer, as long as the buffer keeps the page.  What a set has lost all the same may be used there unseen, where the expert alone would
+ * miss it: lost pages that the buffer keeps are looked at in turn.
  *
  * Cost: for each access what every expert does with it.
  */
@@ -29,7 +30,10 @@ enum {
     MEMBER = 1,
     STRAY,
     UNUSED_LIST,
-    ASKED_MAX = 16, /* about so many pages of a set the buffer is asked, for one that goes */
+    ASKED_MAX = 16,      /* about so many pages of a set the buffer is asked, for one that goes */
+    LOST_MAX = 1024,     /* pages that are looked at in turn ...                                */
+    LOOKS = 4,           /* ... at each access so many                                          */
+    LOOKED_AT = 1 << 7,  /* beside what is owed: it is one of these                             */
 };
 
 struct chooser {
@@ -43,7 +47,9 @@ struct chooser {
     uint32_t far[EXPERTS];  /* ... pages that are not resident */
     uint64_t at[EXPERTS];   /* its state, in bytes from this one's start */
     uint64_t owed_at;       /* likewise: for each node a bit for each expert that is to hear of a use */
-    bool (*used_in_buffer)(const void *whose, uint32_t node);
+    uint32_t lost_first, lost_size;
+    uint32_t lost[LOST_MAX]; /* a ring */
+    enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
     const void *whose;
     struct weigh weigh;
     struct replace_list members; /* of the set in force, latest use first */
@@ -108,7 +114,7 @@ static int chooser_init(void *state, const struct replace_config *config)
     *s = (struct chooser){.nodes = config->nodes,
                           .frames = config->frames,
                           .until = weigh_interval(config->frames),
-                          .used_in_buffer = config->used_in_buffer,
+                          .in_buffer = config->in_buffer,
                           .whose = config->whose,
                           .offered = LINK_END};
     while (s->current < EXPERTS && expert[s->current] != first)
@@ -185,25 +191,51 @@ static void stray(struct chooser *s, uint32_t node)
     list_push_head(s->link, &s->strays, node);
 }
 
+/* A set has lost the page. */
+static void look_at(struct chooser *s, uint32_t node)
+{
+    if (!s->in_buffer || s->lost_size == LOST_MAX || (owed(s)[node] & LOOKED_AT))
+        return;
+    owed(s)[node] |= LOOKED_AT;
+    s->lost[(s->lost_first + s->lost_size++) % LOST_MAX] = node;
+}
+
 static void set_leave(struct chooser *s, uint32_t i, uint32_t node)
 {
     expert[i]->leave(state_of(s, i), node);
     s->size[i]--;
-    if (!resident(s, node))
+    if (!resident(s, node)) {
         s->far[i]--;
-    else if (i == s->current)
+        return;
+    }
+    look_at(s, node);
+    if (i == s->current)
         stray(s, node);
+}
+
+/* These are to hear of its latest use, and no others. */
+static void owe(struct chooser *s, uint32_t node, uint32_t experts)
+{
+    owed(s)[node] = (owed(s)[node] & LOOKED_AT) | experts;
+}
+
+/* Whoever asks, all are owed the answer. */
+static enum page_buffered in_buffer(struct chooser *s, uint32_t node)
+{
+    enum page_buffered is =
+        s->in_buffer && resident(s, node) ? s->in_buffer(s->whose, node) : BUFFER_UNKNOWN;
+
+    if (is == BUFFER_USED || is == BUFFER_NOT_KEPT)
+        owe(s, node, is == BUFFER_USED ? ALL : 0);
+    return is;
 }
 
 /* Has the page been used in the buffer since the expert heard of it last? */
 static bool hears_of_use(struct chooser *s, uint32_t i, uint32_t node)
 {
-    uint8_t *hears = owed(s) + node;
-
-    if (!(*hears >> i & 1) && s->used_in_buffer && resident(s, node) && s->used_in_buffer(s->whose, node))
-        *hears = ALL;
-    bool heard = *hears >> i & 1;
-    *hears &= ~(1u << i);
+    in_buffer(s, node);
+    bool heard = owed(s)[node] >> i & 1;
+    owed(s)[node] &= ~(1u << i);
     return heard;
 }
 
@@ -235,6 +267,43 @@ static bool set_use(struct chooser *s, uint32_t i, uint32_t node)
     return true;
 }
 
+static uint32_t lacking(const struct chooser *s, uint32_t node)
+{
+    uint32_t lack = 0;
+
+    for (uint32_t i = 0; i < EXPERTS; i++)
+        lack |= (uint32_t)!in_set(s, i, node) << i;
+    return lack;
+}
+
+/* The page has been used in the buffer since it was looked at last: who lacks it would have missed. */
+static void miss_late(struct chooser *s, uint32_t node, uint32_t lack)
+{
+    if (lack >> s->current & 1)
+        member(s, node);
+    for (uint32_t i = 0; i < EXPERTS; i++)
+        if (lack >> i & 1)
+            set_use(s, i, node);
+    weigh_count_late(&s->weigh, lack);
+    owed(s)[node] &= ~lack;
+}
+
+/* The next ones of those that sets have lost. */
+static void look_at_lost(struct chooser *s)
+{
+    for (uint32_t looks = MIN(s->lost_size, (uint32_t)LOOKS); looks; looks--) {
+        uint32_t node = s->lost[s->lost_first++ % LOST_MAX];
+        s->lost_size--;
+        owed(s)[node] &= ~LOOKED_AT;
+        enum page_buffered is = in_buffer(s, node);
+        uint32_t lack = lacking(s, node);
+        if (lack && is == BUFFER_USED)
+            miss_late(s, node, lack);
+        else if (lack && is == BUFFER_KEPT)
+            look_at(s, node);
+    }
+}
+
 /* ---- Decisions ---- */
 
 static void take_over(struct chooser *s, uint32_t next)
@@ -260,10 +329,11 @@ static void used(struct chooser *s, uint32_t node)
 {
     uint32_t missed = 0;
 
-    owed(s)[node] = 0;
+    owe(s, node, 0);
     for (uint32_t i = 0; i < EXPERTS; i++)
         missed |= (uint32_t)set_use(s, i, node) << i;
     weigh_count(&s->weigh, missed);
+    look_at_lost(s);
     if (--s->until)
         return;
     s->until = weigh_interval(s->frames);
@@ -284,7 +354,7 @@ static void chooser_touch(void *state, uint32_t node)
     s->offered = LINK_END;
     member(s, node);
     if (goes_on) {
-        owed(s)[node] = ALL & ~(1u << s->current);
+        owe(s, node, ALL & ~(1u << s->current));
         set_use(s, s->current, node);
     } else {
         used(s, node);
@@ -321,7 +391,6 @@ static void chooser_enter_unused(void *state, uint32_t node, uint32_t region)
 /* The one in force hears of a use in the buffer that another has asked about. */
 static void owed_touch(struct chooser *s, uint32_t node)
 {
-    owed(s)[node] &= ~(1u << s->current);
     member(s, node);
     set_use(s, s->current, node);
 }
@@ -356,7 +425,7 @@ static uint32_t choose(struct chooser *s, uint32_t incoming)
         uint32_t node = s->strays.size ? next_stray(s, incoming) : next_member(s, incoming);
         if (node == REPLACE_NONE)
             return s->unused.list.tail;
-        if (!(owed(s)[node] >> s->current & 1))
+        if (!(owed(s)[node] >> s->current & 1) || !hears_of_use(s, s->current, node))
             return node;
         owed_touch(s, node);
     }
@@ -381,7 +450,7 @@ static void chooser_leave(void *state, uint32_t node)
     if (s->link[node].list != UNUSED_LIST)
         unused_pass(&s->unused);
     take_out(s, node);
-    owed(s)[node] = 0;
+    owe(s, node, 0);
     for (uint32_t i = 0; i < EXPERTS; i++)
         s->far[i] += in_set(s, i, node);
     if (in_set(s, s->current, node))
@@ -399,7 +468,7 @@ static void chooser_forget(void *state, uint32_t node)
         s->far[i] -= in && !was;
         expert[i]->forget(state_of(s, i), node);
     }
-    owed(s)[node] = 0;
+    owe(s, node, 0);
     if (was)
         take_out(s, node);
     if (s->offered == node)

@@ -27,6 +27,11 @@ uint32_t weigh_interval(uint32_t frames)
 void weigh_count(struct weigh *w, uint32_t missed)
 {
     w->accesses++;
+    weigh_count_late(w, missed);
+}
+
+void weigh_count_late(struct weigh *w, uint32_t missed)
+{
     for (uint32_t i = 0; i < w->experts; i++)
         w->misses[i] += missed >> i & 1;
 }

@@ -32,5 +32,7 @@ void weigh_init(struct weigh *w, uint32_t experts);
 uint32_t weigh_interval(uint32_t frames);
 /* An access, and the experts that would have missed, a bit each. */
 void weigh_count(struct weigh *w, uint32_t missed);
+/* These would have missed besides, at an access that was not counted. */
+void weigh_count_late(struct weigh *w, uint32_t missed);
 /* A decision: the expert that is to be in force from now on, `current` being so.  far: pages to be fetched, for each. */
 uint32_t weigh_decide(struct weigh *w, uint32_t current, const uint32_t *far, uint32_t frames);

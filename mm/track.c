@@ -305,9 +305,9 @@ bool track_hides(struct space *s, vaddr_t va)
     return s->watched && track.ops->hides && track.ops->hot(s, va);
 }
 
-bool track_hides_locked(struct space *s, vaddr_t va)
+enum page_buffered track_buffered(struct space *s, vaddr_t va)
 {
-    return s->watched && track.ops->lockless && track_hides(s, va);
+    return s->watched && track.ops->buffered ? track.ops->buffered(s, va) : BUFFER_UNKNOWN;
 }
 
 void track_forget(struct space *s, vaddr_t va)

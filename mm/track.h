@@ -13,6 +13,7 @@
  * ask track_hot before evicting one.
  */
 #pragma once
+#include "hpm/path/buffered.h"
 #include "hpm/path/log.h"
 #include "kernel/cmdline.h"
 
@@ -22,7 +23,6 @@ struct space;
 struct tracker_ops {
     const char *name, *lacks; /* lacks: what is not there where probe says -ENODEV; "": it never does */
     bool hides;               /* pages that are `hot` are used without being logged                */
-    bool lockless;            /* hot() takes no lock                                               */
     /* Boot, thread context, all CPUs started: 0; -ENODEV, -ENOMEM: it cannot work here. */
     int (*probe)(void);
     /* The first space is to be watched, or the last one is not any more.  0 or an error, with a line that says why.  Thread context, no lock held. */
@@ -32,6 +32,8 @@ struct tracker_ops {
     void (*watch)(struct space *s, bool on);
     /* Is this page in use, though the log may not say so?  Asked again without use in between: no.  Thread context. */
     bool (*hot)(struct space *s, vaddr_t va);
+    /* The same, and whether uses are logged, where no lock is taken for it; NULL: one is, or there is no page access buffer.  Any context. */
+    enum page_buffered (*buffered)(struct space *s, vaddr_t va);
     /* The page is no longer resident.  Thread context. */
     void (*forget)(struct space *s, vaddr_t va);
 };
@@ -56,8 +58,8 @@ void track_short(struct space *s, bool is_short);
 bool track_hot(struct space *s, vaddr_t va);
 /* The same of trackers that do not log the uses of pages they hold for hot; of others no. */
 bool track_hides(struct space *s, vaddr_t va);
-/* The same where spinlocks are held; no of trackers that take locks for it. */
-bool track_hides_locked(struct space *s, vaddr_t va);
+/* The same where spinlocks are held, and whether its uses are logged; BUFFER_UNKNOWN of trackers that take locks for it. */
+enum page_buffered track_buffered(struct space *s, vaddr_t va);
 /* The page has left memory, and every TLB has forgotten it: its next use is to be seen, whatever the tracker knew of it.  mm/evict.c, thread
  * context, no lock held. */
 void track_forget(struct space *s, vaddr_t va);

@@ -50,13 +50,18 @@ static void watch(struct space *s, bool on)
     arch_irq_restore(irq);
 }
 
-static bool hot(struct space *s, vaddr_t va)
+static enum page_buffered buffered(struct space *s, vaddr_t va)
 {
     bool irq = arch_irq_save();
-    bool is = hardware->hot(s->number, va);
+    enum page_buffered is = hardware->buffered(s->number, va);
 
     arch_irq_restore(irq);
     return is;
+}
+
+static bool hot(struct space *s, vaddr_t va)
+{
+    return buffered(s, va) == BUFFER_USED;
 }
 
 static void forget(struct space *s, vaddr_t va)
@@ -71,11 +76,11 @@ const struct tracker_ops track_path = {
     .name = "path",
     .lacks = "no such hardware",
     .hides = true,
-    .lockless = true,
     .probe = probe,
     .start = start,
     .stop = path_hardware_stop,
     .watch = watch,
     .hot = hot,
+    .buffered = buffered,
     .forget = forget,
 };

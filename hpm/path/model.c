@@ -100,10 +100,11 @@ static void operand(uint16_t space, vaddr_t va)
     arch_io_write64(&here()->operand, (uint64_t)space << MACHINE_PATH_SPACE_SHIFT | va >> PAGE_SHIFT);
 }
 
-static bool model_hot(uint16_t space, vaddr_t va)
+static enum page_buffered model_buffered(uint16_t space, vaddr_t va)
 {
     operand(space, va);
-    return command(MACHINE_PATH_CMD_PROBE) & MACHINE_PATH_IS_USED;
+    unsigned is = command(MACHINE_PATH_CMD_PROBE);
+    return is & MACHINE_PATH_IS_USED ? BUFFER_USED : is & MACHINE_PATH_IS_KEPT ? BUFFER_KEPT : BUFFER_NOT_KEPT;
 }
 
 static void model_forget(uint16_t space, vaddr_t va)
@@ -135,7 +136,7 @@ const struct path_ops path_model = {
     .sample = model_sample,
     .enter = model_enter,
     .drain = model_drain,
-    .hot = model_hot,
+    .buffered = model_buffered,
     .forget = model_forget,
     .forget_space = model_forget_space,
     .stop = model_stop,

@@ -6,6 +6,7 @@
  * PAGE_SPACES, which the kernel deals out (mm/track.c); 0 is none.
  */
 #pragma once
+#include "hpm/path/buffered.h"
 #include "hpm/path/log.h"
 
 struct cpu;
@@ -40,8 +41,8 @@ struct path_ops {
     void (*enter)(uint16_t space);
     /* Appends what the unit has logged to the ring, which has room for caps.log_entries. */
     void (*drain)(void);
-    /* Is the page in use on some CPU, since this was asked last or it was logged?  The log does not tell. */
-    bool (*hot)(uint16_t space, vaddr_t va);
+    /* What the buffers of all CPUs have of the page, BUFFER_USED being told once. */
+    enum page_buffered (*buffered)(uint16_t space, vaddr_t va);
     /* Unmapped: on every CPU. */
     void (*forget)(uint16_t space, vaddr_t va);
     void (*forget_space)(uint16_t space);

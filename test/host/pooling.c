@@ -179,9 +179,9 @@ void thread_put(struct thread *t)
 void swap_init(void)
 {
 }
-bool track_hides_locked(struct space *s, vaddr_t va)
+enum page_buffered track_buffered(struct space *s, vaddr_t va)
 {
-    return s == &space && va == hidden_page && va;
+    return s == &space && va == hidden_page && va ? BUFFER_USED : BUFFER_NOT_KEPT;
 }
 void track_attach(track_sink *sink)
 {

@@ -267,11 +267,11 @@ static void what_is_hot_is_asked_of_every_cpu_and_forgotten_by_every_one(void **
     access_page(6 * PAGE_SIZE, false);
     path_on(0);
     bool irq = arch_irq_save();
-    assert_true(ops->hot(space_of(0), 5 * PAGE_SIZE + 123));
-    assert_false(ops->hot(space_of(0), 5 * PAGE_SIZE)); /* not since */
-    assert_false(ops->hot(space_of(0), 6 * PAGE_SIZE)); /* kept, but used once */
-    assert_false(ops->hot(space_of(1), 5 * PAGE_SIZE));
-    assert_false(ops->hot(space_of(0), 7 * PAGE_SIZE));
+    assert_int_equal(ops->buffered(space_of(0), 5 * PAGE_SIZE + 123), BUFFER_USED);
+    assert_int_equal(ops->buffered(space_of(0), 5 * PAGE_SIZE), BUFFER_KEPT); /* not since */
+    assert_int_equal(ops->buffered(space_of(0), 6 * PAGE_SIZE), BUFFER_KEPT); /* used once */
+    assert_int_equal(ops->buffered(space_of(1), 5 * PAGE_SIZE), BUFFER_NOT_KEPT);
+    assert_int_equal(ops->buffered(space_of(0), 7 * PAGE_SIZE), BUFFER_NOT_KEPT);
     ops->forget(space_of(0), 5 * PAGE_SIZE);
     arch_irq_restore(irq);
     path_on(1);

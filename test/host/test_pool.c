@@ -312,7 +312,7 @@ static int init_and_keep(void *state, const struct replace_config *config)
 }
 
 /* The one asked for alone, and only while it is mapped: the tracker knows pages, the policy nodes. */
-static void a_policy_may_ask_whether_a_page_is_used_in_the_buffer(void **state)
+static void a_policy_may_ask_what_the_buffer_has_of_a_page(void **state)
 {
     struct replace_ops asking = replace_lru;
 
@@ -323,10 +323,10 @@ static void a_policy_may_ask_whether_a_page_is_used_in_the_buffer(void **state)
     uint32_t first = new_page(PAGE_SIZE), second = new_page(2 * PAGE_SIZE);
     hidden_page = 2 * PAGE_SIZE;
     bool irq = spin_lock(&pool->lock);
-    assert_false(had.used_in_buffer(had.whose, first));
-    assert_true(had.used_in_buffer(had.whose, second));
+    assert_int_equal(had.in_buffer(had.whose, first), BUFFER_NOT_KEPT);
+    assert_int_equal(had.in_buffer(had.whose, second), BUFFER_USED);
     pool_set_state(pool, second, NODE_GOING);
-    assert_false(had.used_in_buffer(had.whose, second));
+    assert_int_equal(had.in_buffer(had.whose, second), BUFFER_UNKNOWN);
     pool_set_state(pool, second, NODE_HERE);
     spin_unlock(&pool->lock, irq);
     end();
@@ -379,7 +379,7 @@ int main(void)
         TEST(only_who_asked_hears_that_a_page_could_not_be_read),
         TEST(a_page_that_nobody_has_any_more_is_gone_however_its_reading_ends),
         TEST(a_page_is_fresh_only_where_a_tracker_watches),
-        TEST(a_policy_may_ask_whether_a_page_is_used_in_the_buffer),
+        TEST(a_policy_may_ask_what_the_buffer_has_of_a_page),
         TEST(waits_at_the_same_time_hold_up_once),
         TEST(pages_are_in_the_orders_that_the_prefetch_policy_needs),
     };

@@ -185,7 +185,7 @@ static void compare(const struct replace_ops *ops, bool (*hit)(struct paper *, u
         struct paper paper = {.c = 1 + (uint32_t)(seed * 7 % (PAGES - 1))};
         struct replace_config config = {.nodes = PAGES, .frames = paper.c};
         struct simulation s;
-        assert_int_equal(simulation_start(&s, ops, &config), 0);
+        assert_int_equal(simulation_start(&s, ops, &config, 0), 0);
         for (size_t i = 0; i < t.length; i++) {
             uint64_t before = s.misses;
             simulation_access(&s, t.page[i]);

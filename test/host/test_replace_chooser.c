@@ -103,7 +103,7 @@ static void a_loop_is_found_within_one_round_from_any_start(void **state)
     for (unsigned e = 0; e < ARRAY_SIZE(experts); e++) {
         struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = experts[e]};
         struct simulation s;
-        assert_int_equal(simulation_start(&s, &replace_chooser, &config), 0);
+        assert_int_equal(simulation_start(&s, &replace_chooser, &config, 0), 0);
         for (uint32_t i = 0; i < 2 * PAGES; i++)
             simulation_access(&s, i % PAGES);
         uint64_t before = s.misses;
@@ -201,7 +201,7 @@ static void what_each_would_have_missed_is_what_it_misses_alone(void **state)
         struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "clock"};
         struct replace_report report;
         struct simulation s;
-        assert_int_equal(simulation_start(&s, &replace_chooser, &config), 0);
+        assert_int_equal(simulation_start(&s, &replace_chooser, &config, 0), 0);
         for (size_t a = 0; a < t.length; a++)
             simulation_access(&s, t.page[a]);
         replace_chooser.report(s.state, &report);
@@ -226,7 +226,7 @@ static void what_the_new_one_has_not_goes_from_both_ends_of_recency(void **state
     uint32_t i = 0, gone[4];
 
     (void)state;
-    assert_int_equal(simulation_start(&s, &replace_chooser, &config), 0);
+    assert_int_equal(simulation_start(&s, &replace_chooser, &config, 0), 0);
     for (; !report.switches; i++) {
         simulation_access(&s, i % PAGES);
         replace_chooser.report(s.state, &report);
@@ -289,13 +289,14 @@ static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
 enum { BUFFERED = 32 };
 static bool used_there[BUFFERED];
 
-static bool tell_once(const void *whose, uint32_t node)
+static enum page_buffered tell_once(const void *whose, uint32_t node)
 {
     (void)whose;
-    if (node >= BUFFERED || !used_there[node])
-        return false;
+    if (node >= BUFFERED)
+        return BUFFER_NOT_KEPT;
+    enum page_buffered is = used_there[node] ? BUFFER_USED : BUFFER_KEPT;
     used_there[node] = false;
-    return true;
+    return is;
 }
 
 /* A page in memory for `frames` pages is used; what the buffer has of it, is not logged. */
@@ -310,7 +311,7 @@ static void use(void *memory, uint32_t page, uint32_t frames, uint32_t *resident
     }
     while (*resident == frames) {
         uint32_t node = replace_chooser.victim(memory, page);
-        if (tell_once(NULL, node)) {
+        if (tell_once(NULL, node) == BUFFER_USED) {
             replace_chooser.touch(memory, node);
             continue;
         }
@@ -327,7 +328,7 @@ static void every_set_keeps_what_is_used_in_the_buffer(void **state)
 {
     enum { FRAMES = 64, LOOP = 48, ROUNDS = 20, PAGES = BUFFERED + LOOP };
     const struct replace_config config = {
-        .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "mru", .used_in_buffer = tell_once};
+        .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "mru", .in_buffer = tell_once};
     uint64_t *memory = calloc(1, replace_chooser.bytes(PAGES));
     struct replace_report report;
     uint32_t resident = 0;
@@ -358,7 +359,7 @@ static void what_the_buffer_tells_once_all_hear(void **state)
     for (unsigned first = 0; first < 3; first++) {
         const char *names[] = {"mru", "clock", "arc"};
         const struct replace_config config = {
-            .nodes = 8, .frames = FRAMES, .seed = 1, .first = names[first], .used_in_buffer = tell_once};
+            .nodes = 8, .frames = FRAMES, .seed = 1, .first = names[first], .in_buffer = tell_once};
         uint64_t *memory = calloc(1, replace_chooser.bytes(8));
         struct replace_report report;
         (void)state;

@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include "test/machine/path.h"
 #include "tools/replay/replay.h"
 
 void panic(const char *fmt, ...)
@@ -24,6 +25,7 @@ static const char usage[] =
     "  --space N           of a trace of Vigil's: one address space\n"
     "  --first NAME        the policy that the chooser starts with\n"
     "  --seed N            of policies that draw or hash (1)\n"
+    "  --buffer N          the trace is of TLB misses, and a page access buffer of N entries comes before the policies\n"
     "  --prefetch          the trace's prefetched pages become resident as recorded; OPT never prefetches\n"
     "  --plot FILE         miss-rate curves, as .svg or .png\n";
 
@@ -63,13 +65,23 @@ static enum trace_format format(const char *name)
     return TRACE_GUESS;
 }
 
+static uint32_t buffer(const char *text)
+{
+    uint32_t entries =
+        (uint32_t)number("--buffer", text, MACHINE_PATH_PAB_MIN, MACHINE_PATH_PAB_MAX);
+
+    if (!is_pow2(entries))
+        fail("--buffer", "expected a power of two");
+    return entries;
+}
+
 static void parse(int argc, char **argv, struct options *o, struct replay_request *q)
 {
     static const struct option names[] = {
         {"policy", 1, NULL, 'p'},   {"frames", 1, NULL, 'f'}, {"points", 1, NULL, 'n'},
         {"format", 1, NULL, 'F'},   {"space", 1, NULL, 's'},  {"first", 1, NULL, '1'},
         {"seed", 1, NULL, 'r'},     {"plot", 1, NULL, 'P'},   {"help", 0, NULL, 'h'},
-        {"prefetch", 0, NULL, 'x'}, {NULL, 0, NULL, 0},
+        {"prefetch", 0, NULL, 'x'}, {"buffer", 1, NULL, 'b'}, {NULL, 0, NULL, 0},
     };
 
     for (int c; (c = getopt_long(argc, argv, "h", names, NULL)) != -1;)
@@ -97,6 +109,9 @@ static void parse(int argc, char **argv, struct options *o, struct replay_reques
             break;
         case 'P':
             o->plot = optarg;
+            break;
+        case 'b':
+            q->buffer = buffer(optarg);
             break;
         case 'x':
             q->prefetch = true;

@@ -86,7 +86,7 @@ static bool can_be_first(const char *name)
 {
     struct replace_config config = {.nodes = 16, .frames = 4, .first = name};
     struct simulation s;
-    int rc = simulation_start(&s, &replace_chooser, &config);
+    int rc = simulation_start(&s, &replace_chooser, &config, 0);
 
     if (!rc)
         simulation_end(&s);
@@ -131,7 +131,7 @@ static int run_policy(const struct replay_request *q, const struct replace_ops *
 {
     struct replace_config config = {.nodes = t->pages, .frames = frames, .seed = q->seed, .first = q->first};
     struct simulation s;
-    int rc = simulation_start(&s, ops, &config);
+    int rc = simulation_start(&s, ops, &config, q->buffer);
 
     if (rc)
         return rc;

@@ -13,6 +13,7 @@ struct replay_request {
     unsigned sizes;
     uint64_t seed;
     const char *first; /* of the chooser */
+    uint32_t buffer;   /* entries of the page access buffer before the policies, 0: none */
     bool prefetch;     /* prefetched entries of the trace are made, too */
 };
 

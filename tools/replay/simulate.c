@@ -2,43 +2,110 @@
 #include <stdlib.h>
 #include "tools/replay/simulate.h"
 
-int simulation_start(struct simulation *s, const struct replace_ops *ops, const struct replace_config *config)
+#define FILTER    64   /* entries of the unit's filter                             */
+#define NAMES_MAX 1024 /* pages in use that are named before one of them has to go */
+
+/* ---- The page access buffer ---- */
+
+static uint64_t key_of(uint32_t page)
 {
+    return path_key(1, (vaddr_t)page << PAGE_SHIFT);
+}
+
+static enum page_buffered in_buffer(const void *simulation, uint32_t page)
+{
+    struct simulation *s = (struct simulation *)(uintptr_t)simulation;
+    unsigned is = path_probe(&s->unit, key_of(page));
+
+    return is & MACHINE_PATH_IS_USED ? BUFFER_USED : is ? BUFFER_KEPT : BUFFER_NOT_KEPT;
+}
+
+static int start_buffer(struct simulation *s, uint32_t entries)
+{
+    s->fresh = calloc(s->pages, sizeof *s->fresh);
+    s->unit.space = 1;
+    return s->fresh ? path_configure(&s->unit, (struct path_sizes){entries, FILTER, 1}) : -ENOMEM;
+}
+
+static bool logs(struct simulation *s, uint32_t page)
+{
+    s->unit.logged = 0;
+    return path_walk(&s->unit, (vaddr_t)page << PAGE_SHIFT, false);
+}
+
+/* ---- Memory ---- */
+
+int simulation_start(struct simulation *s, const struct replace_ops *ops, const struct replace_config *config,
+                     uint32_t buffer)
+{
+    struct replace_config asking = *config;
     size_t bytes = ops->bytes(config->nodes);
 
     *s = (struct simulation){.ops = ops, .pages = config->nodes, .frames = config->frames};
     if (bytes == 0)
         return -EINVAL;
+    asking.in_buffer = buffer ? in_buffer : NULL;
+    asking.whose = s;
     s->state = malloc(bytes);
-    if (!s->state)
-        return -ENOMEM;
-    int rc = ops->init(s->state, config);
+    int rc = s->state ? ops->init(s->state, &asking) : -ENOMEM;
+    if (!rc && buffer)
+        rc = start_buffer(s, buffer);
     if (rc)
         simulation_end(s);
     return rc;
 }
 
+static bool in_use(struct simulation *s, uint32_t page)
+{
+    return s->unit.space && in_buffer(s, page) == BUFFER_USED;
+}
+
 static void make_room(struct simulation *s, uint32_t incoming)
 {
-    while (s->resident >= s->frames) {
+    for (unsigned vain = 0; s->resident >= s->frames;) {
         uint32_t victim = s->ops->victim(s->state, incoming);
         ASSERT(victim != REPLACE_NONE);
+        if (vain++ < NAMES_MAX && in_use(s, victim)) {
+            s->ops->touch(s->state, victim);
+            continue;
+        }
         s->ops->leave(s->state, victim);
         s->resident--;
+        vain = 0;
+        if (!s->unit.space)
+            continue;
+        s->fresh[victim] = false;
+        path_forget_page(&s->unit, key_of(victim));
     }
+}
+
+/* The kernel is told of what brought the page by its fault, and then by the log. */
+static void log_access(struct simulation *s, uint32_t page)
+{
+    if (!logs(s, page))
+        return;
+    if (!s->ops->use_once || !s->fresh[page])
+        s->ops->touch(s->state, page);
+    s->fresh[page] = false;
 }
 
 void simulation_access(struct simulation *s, uint32_t page)
 {
+    bool here = s->ops->resident(s->state, page);
+
     s->accesses++;
-    if (s->ops->resident(s->state, page)) {
-        s->ops->touch(s->state, page);
-        return;
+    if (!here) {
+        s->misses++;
+        make_room(s, page);
+        s->ops->enter(s->state, page, 0);
+        s->resident++;
     }
-    s->misses++;
-    make_room(s, page);
-    s->ops->enter(s->state, page, 0);
-    s->resident++;
+    if (s->unit.space) {
+        s->fresh[page] |= !here;
+        log_access(s, page);
+    } else if (here) {
+        s->ops->touch(s->state, page);
+    }
 }
 
 void simulation_prefetch(struct simulation *s, uint32_t page)
@@ -59,14 +126,17 @@ void simulation_unmap(struct simulation *s, uint32_t page)
 void simulation_end(struct simulation *s)
 {
     free(s->state);
+    free(s->fresh);
+    path_free(&s->unit);
     s->state = NULL;
+    s->fresh = NULL;
 }
 
 int simulate(const struct replace_ops *ops, const struct replace_config *config, const struct access_trace *t,
              uint64_t *misses)
 {
     struct simulation s;
-    int rc = simulation_start(&s, ops, config);
+    int rc = simulation_start(&s, ops, config, t->buffer);
 
     if (rc)
         return rc;
