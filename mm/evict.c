@@ -259,12 +259,9 @@ static void forget_translations(struct batch *b)
         if (!seen)
             tlb_shootdown(&s->arch, low, ((high - low) >> PAGE_SHIFT) + 1);
     }
-    for (unsigned i = 0; i < b->n; i++) {
-        if (!b->page[i].space)
-            continue;
-        track_forget(b->page[i].space, b->page[i].va);
-        unpin(b->page[i].space);
-    }
+    for (unsigned i = 0; i < b->n; i++)
+        if (b->page[i].space)
+            unpin(b->page[i].space);
 }
 
 /* Nobody can write to the page any more.  What is clean, or has lost its space meanwhile, is done with; true: it is to be written.

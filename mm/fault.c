@@ -142,8 +142,9 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
     struct pool *p = b->pool;
     struct node *node = &p->nodes[n];
     paddr_t frame = frame_address(frame_page_number(node->frame));
-    int err = map_locked(b, r, frame, b->access == FAULT_WRITE);
 
+    track_forget(b->space, b->va);
+    int err = map_locked(b, r, frame, b->access == FAULT_WRITE);
     ASSERT(!err);
     b->space->out_pages--;
     if (node->flags & NODE_UNUSED)

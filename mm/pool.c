@@ -65,9 +65,7 @@ static enum page_buffered in_buffer(const void *pool, uint32_t n)
 {
     const struct node *node = &((const struct pool *)pool)->nodes[n];
 
-    return node->state == NODE_HERE && node->space
-               ? track_buffered(node->space, node->page << PAGE_SHIFT)
-               : BUFFER_UNKNOWN;
+    return node->space ? track_buffered(node->space, node->page << PAGE_SHIFT) : BUFFER_UNKNOWN;
 }
 
 static int init_policy(struct pool *p, uint32_t nodes)

@@ -44,7 +44,7 @@ struct replace_config {
     uint32_t frames;   /* at least 1: so many pages may be resident             */
     uint64_t seed;     /* of policies that draw or hash                         */
     const char *first; /* policy to start with, of those that choose among others; NULL: their default */
-    /* What the page access buffer has of the resident page; NULL: nobody ever knows.  Asked by those that look at pages without naming them as
+    /* What the page access buffer has of a page that is resident, or enters; NULL: nobody ever knows.  Asked by those that look at pages without naming them as
        victims, amid any call of theirs, the caller's lock held; `whose` goes with it. */
     enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
     const void *whose;

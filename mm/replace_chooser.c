@@ -222,8 +222,7 @@ static void owe(struct chooser *s, uint32_t node, uint32_t experts)
 /* Whoever asks, all are owed the answer. */
 static enum page_buffered in_buffer(struct chooser *s, uint32_t node)
 {
-    enum page_buffered is =
-        s->in_buffer && resident(s, node) ? s->in_buffer(s->whose, node) : BUFFER_UNKNOWN;
+    enum page_buffered is = s->in_buffer ? s->in_buffer(s->whose, node) : BUFFER_UNKNOWN;
 
     if (is == BUFFER_USED || is == BUFFER_NOT_KEPT)
         owe(s, node, is == BUFFER_USED ? ALL : 0);
@@ -295,11 +294,11 @@ static void look_at_lost(struct chooser *s)
         uint32_t node = s->lost[s->lost_first++ % LOST_MAX];
         s->lost_size--;
         owed(s)[node] &= ~LOOKED_AT;
-        enum page_buffered is = in_buffer(s, node);
-        uint32_t lack = lacking(s, node);
-        if (lack && is == BUFFER_USED)
+        uint32_t lack = resident(s, node) ? lacking(s, node) : 0; /* who lacks another will be told of its use */
+        enum page_buffered is = lack ? in_buffer(s, node) : BUFFER_UNKNOWN;
+        if (is == BUFFER_USED)
             miss_late(s, node, lack);
-        else if (lack && is == BUFFER_KEPT)
+        else if (is == BUFFER_KEPT)
             look_at(s, node);
     }
 }
@@ -324,14 +323,15 @@ static void take_over(struct chooser *s, uint32_t next)
     }
 }
 
-/* The lists have it as used. */
-static void used(struct chooser *s, uint32_t node)
+/* The lists have it as used.  kept: by the buffer, so that who has it would not be told. */
+static void used(struct chooser *s, uint32_t node, bool kept)
 {
-    uint32_t missed = 0;
+    uint32_t told = kept ? lacking(s, node) : ALL, missed = 0;
 
-    owe(s, node, 0);
+    owe(s, node, ALL & ~told);
     for (uint32_t i = 0; i < EXPERTS; i++)
-        missed |= (uint32_t)set_use(s, i, node) << i;
+        if (told >> i & 1)
+            missed |= (uint32_t)set_use(s, i, node) << i;
     weigh_count(&s->weigh, missed);
     look_at_lost(s);
     if (--s->until)
@@ -357,7 +357,7 @@ static void chooser_touch(void *state, uint32_t node)
         owe(s, node, ALL & ~(1u << s->current));
         set_use(s, s->current, node);
     } else {
-        used(s, node);
+        used(s, node, false);
     }
 }
 
@@ -376,7 +376,7 @@ static void chooser_enter(void *state, uint32_t node, uint32_t region)
     ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX);
     list_push_head(s->link, &s->members, node);
     came(s, node);
-    used(s, node);
+    used(s, node, in_buffer(s, node) >= BUFFER_KEPT);
 }
 
 static void chooser_enter_unused(void *state, uint32_t node, uint32_t region)
@@ -450,7 +450,6 @@ static void chooser_leave(void *state, uint32_t node)
     if (s->link[node].list != UNUSED_LIST)
         unused_pass(&s->unused);
     take_out(s, node);
-    owe(s, node, 0);
     for (uint32_t i = 0; i < EXPERTS; i++)
         s->far[i] += in_set(s, i, node);
     if (in_set(s, s->current, node))

@@ -34,7 +34,7 @@ struct tracker_ops {
     bool (*hot)(struct space *s, vaddr_t va);
     /* The same, and whether uses are logged, where no lock is taken for it; NULL: one is, or there is no page access buffer.  Any context. */
     enum page_buffered (*buffered)(struct space *s, vaddr_t va);
-    /* The page is no longer resident.  Thread context. */
+    /* The page is to be mapped again.  Any context, takes no lock. */
     void (*forget)(struct space *s, vaddr_t va);
 };
 
@@ -58,10 +58,11 @@ void track_short(struct space *s, bool is_short);
 bool track_hot(struct space *s, vaddr_t va);
 /* The same of trackers that do not log the uses of pages they hold for hot; of others no. */
 bool track_hides(struct space *s, vaddr_t va);
-/* The same where spinlocks are held, and whether its uses are logged; BUFFER_UNKNOWN of trackers that take locks for it. */
+/* The same where spinlocks are held, and whether its uses are logged; BUFFER_UNKNOWN of trackers that take locks for it.  Also of a page
+ * that has left memory, where it tells of the time before. */
 enum page_buffered track_buffered(struct space *s, vaddr_t va);
-/* The page has left memory, and every TLB has forgotten it: its next use is to be seen, whatever the tracker knew of it.  mm/evict.c, thread
- * context, no lock held. */
+/* The page had left memory and is to be mapped again: its next use is to be seen, whatever the tracker knows of it.  Until now what it knew
+ * stayed, so that track_buffered() tells whether that use would have been logged had the page never left.  mm/fault.c, [S] and [P] held. */
 void track_forget(struct space *s, vaddr_t va);
 
 /* mm/fault.c, [S] held: the page has come into being, or was without rights, and is to be used now.  True: the active set is to be trimmed when no

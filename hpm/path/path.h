@@ -43,7 +43,7 @@ struct path_ops {
     void (*drain)(void);
     /* What the buffers of all CPUs have of the page, BUFFER_USED being told once. */
     enum page_buffered (*buffered)(uint16_t space, vaddr_t va);
-    /* Unmapped: on every CPU. */
+    /* On every CPU. */
     void (*forget)(uint16_t space, vaddr_t va);
     void (*forget_space)(uint16_t space);
     /* How many entries it still had: they are lost. */

@@ -72,10 +72,8 @@ static void make_room(struct simulation *s, uint32_t incoming)
         s->ops->leave(s->state, victim);
         s->resident--;
         vain = 0;
-        if (!s->unit.space)
-            continue;
-        s->fresh[victim] = false;
-        path_forget_page(&s->unit, key_of(victim));
+        if (s->unit.space)
+            s->fresh[victim] = false;
     }
 }
 
@@ -101,7 +99,10 @@ void simulation_access(struct simulation *s, uint32_t page)
         s->resident++;
     }
     if (s->unit.space) {
-        s->fresh[page] |= !here;
+        if (!here) {
+            s->fresh[page] = true;
+            path_forget_page(&s->unit, key_of(page));
+        }
         log_access(s, page);
     } else if (here) {
         s->ops->touch(s->state, page);
