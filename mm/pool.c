@@ -70,11 +70,8 @@ static enum page_buffered in_buffer(const void *pool, uint32_t n)
 
 static int init_policy(struct pool *p, uint32_t nodes)
 {
-    const struct replace_config config = {.nodes = nodes,
-                                          .frames = filled_of(p->limit),
-                                          .seed = p->seed,
-                                          .in_buffer = in_buffer,
-                                          .whose = p};
+    const struct replace_config config = {
+        .nodes = nodes, .frames = filled_of(p->limit), .seed = p->seed, .in_buffer = in_buffer, .whose = p};
 
     p->state = area_alloc(p->ops->bytes(nodes));
     return p->state ? p->ops->init(p->state, &config) : -ENOMEM;

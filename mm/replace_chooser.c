@@ -30,10 +30,10 @@ enum {
     MEMBER = 1,
     STRAY,
     UNUSED_LIST,
-    ASKED_MAX = 16,      /* about so many pages of a set the buffer is asked, for one that goes */
-    LOST_MAX = 1024,     /* pages that are looked at in turn ...                                */
-    LOOKS = 4,           /* ... at each access so many                                          */
-    LOOKED_AT = 1 << 7,  /* beside what is owed: it is one of these                             */
+    ASKED_MAX = 16,     /* about so many pages of a set the buffer is asked, for one that goes */
+    LOST_MAX = 1024,    /* pages that are looked at in turn ...                                */
+    LOOKS = 8,          /* ... at each access so many                                          */
+    LOOKED_AT = 1 << 7, /* beside what is owed: it is one of these                             */
 };
 
 struct chooser {
@@ -294,7 +294,8 @@ static void look_at_lost(struct chooser *s)
         uint32_t node = s->lost[s->lost_first++ % LOST_MAX];
         s->lost_size--;
         owed(s)[node] &= ~LOOKED_AT;
-        uint32_t lack = resident(s, node) ? lacking(s, node) : 0; /* who lacks another will be told of its use */
+        uint32_t lack =
+            resident(s, node) ? lacking(s, node) : 0; /* who lacks another will be told of its use */
         enum page_buffered is = lack ? in_buffer(s, node) : BUFFER_UNKNOWN;
         if (is == BUFFER_USED)
             miss_late(s, node, lack);

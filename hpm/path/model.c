@@ -104,7 +104,9 @@ static enum page_buffered model_buffered(uint16_t space, vaddr_t va)
 {
     operand(space, va);
     unsigned is = command(MACHINE_PATH_CMD_PROBE);
-    return is & MACHINE_PATH_IS_USED ? BUFFER_USED : is & MACHINE_PATH_IS_KEPT ? BUFFER_KEPT : BUFFER_NOT_KEPT;
+    return is & MACHINE_PATH_IS_USED   ? BUFFER_USED
+           : is & MACHINE_PATH_IS_KEPT ? BUFFER_KEPT
+                                       : BUFFER_NOT_KEPT;
 }
 
 static void model_forget(uint16_t space, vaddr_t va)

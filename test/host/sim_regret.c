@@ -1,7 +1,8 @@
 /*
- * How far the chooser is below the best of its experts, in points of hit rate: on the traces it was made for, and on others made
- * against it (two shapes in turns of various lengths, or mixed), from every expert it can start with, for memory from 5 to
- * 90 % of the pages.  First uses and the time it takes to learn are included.
+ * How far the chooser is below the best of its experts, in points of hit rate: on the traces it was made for, on others made
+ * against it (two shapes in turns of various lengths, or mixed), and behind a page access buffer, where pages are used again soon after
+ * (`~N`: after N others at most), from every expert it can start with, for memory from 5 to 90 % of the pages.  First uses and
+ * the time it takes to learn are included; behind the buffer hits are of those accesses that it logs.
  * QUICK=1: fewer of each.  TRACE=name,...: these alone, every size on a line.
  */
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include "test/host/traces.h"
 #include "tools/replay/simulate.h"
 
-enum { EXPERTS_MAX = 8, PER_PAGE = 60, PAGES = 8192, PAGES_LARGE = 32768, PAGES_SMALL = 1024 };
+enum { EXPERTS_MAX = 8, PER_PAGE = 60, PAGES = 8192, PAGES_LARGE = 32768, PAGES_SMALL = 1024, BUFFER = 512 };
 
 static const unsigned percents[] = {5,  8,  10, 12, 13, 16, 20, 25, 30, 33, 34,
                                     40, 50, 60, 66, 67, 70, 75, 80, 85, 90};
@@ -19,15 +20,18 @@ static const unsigned percents_few[] = {5, 13, 20, 34, 50, 60, 70, 85, 90};
 /* Turns' lengths in eighths of the number of pages; 0: mixed at random. */
 static const unsigned turns[] = {0, 2, 8, 24, 64, 120, 200};
 
-enum group { NAMED, LARGE, SMALL, MADE, GROUPS };
-static const char *const group_names[] = {"named", "large", "small", "made"};
+/* Behind the buffer: pages are used again after so many others at most. */
+static const unsigned windows[] = {BUFFER / 8, BUFFER / 2, 2 * BUFFER};
+
+enum group { NAMED, LARGE, SMALL, MADE, BUFFERED, GROUPS };
+static const char *const group_names[] = {"named", "large", "small", "made", "buffered"};
 
 struct job {
     char name[64];
     enum group group;
     uint32_t pages;
     struct trace_part part[2];
-    unsigned parts, turn;
+    unsigned parts, turn, window;
 };
 
 /* Of a group: traces, those more than two points below, the worst. */
@@ -47,39 +51,40 @@ void panic(const char *fmt, ...)
     abort();
 }
 
-static double rate(const struct replace_ops *ops, const struct trace *t, uint32_t frames, const char *first)
+static double rate(const struct replace_ops *ops, const struct access_trace *t, uint64_t logged,
+                   uint32_t frames, const char *first)
 {
     struct replace_config config = {.nodes = t->pages, .frames = frames, .seed = 1, .first = first};
-    struct access_trace seen = {.page = t->page, .length = t->length, .pages = t->pages};
     uint64_t misses;
 
-    if (simulate(ops, &config, &seen, &misses)) {
+    if (simulate(ops, &config, t, &misses)) {
         fprintf(stderr, "sim_regret: %s refused %u frames\n", ops->name, frames);
         exit(1);
     }
-    return 100.0 * (double)(t->length - misses) / (double)t->length;
+    return 100.0 - 100.0 * (double)misses / (double)logged;
 }
 
-static unsigned best_single(const struct trace *t, uint32_t frames, double *single)
+static unsigned best_single(const struct access_trace *t, uint64_t logged, uint32_t frames, double *single)
 {
     unsigned best = 0;
 
     for (unsigned e = 0; e < experts; e++) {
-        single[e] = rate(replace_find(expert[e]), t, frames, NULL);
+        single[e] = rate(replace_find(expert[e]), t, logged, frames, NULL);
         best = single[e] > single[best] ? e : best;
     }
     return best;
 }
 
 /* The most that any start loses; where: the case, if it is worse than `worst`. */
-static double one_size(const struct trace *t, unsigned percent, double worst, char *where, size_t room)
+static double one_size(const struct access_trace *t, uint64_t logged, unsigned percent, double worst,
+                       char *where, size_t room)
 {
     uint32_t frames = (uint32_t)((uint64_t)t->pages * percent / 100);
     double single[EXPERTS_MAX], chosen[EXPERTS_MAX];
-    unsigned best = best_single(t, frames, single);
+    unsigned best = best_single(t, logged, frames, single);
 
     for (unsigned e = 0; e < experts; e++) {
-        chosen[e] = rate(&replace_chooser, t, frames, expert[e]);
+        chosen[e] = rate(&replace_chooser, t, logged, frames, expert[e]);
         if (single[best] - chosen[e] > worst) {
             worst = single[best] - chosen[e];
             snprintf(where, room, "memory_pct=%u first=%s best=%s best_pct=%.2f chooser_pct=%.2f", percent,
@@ -96,22 +101,35 @@ static struct trace made(const struct job *j)
 {
     size_t length = (size_t)j->pages * PER_PAGE;
 
-    if (j->parts == 1)
-        return trace_make(j->part[0].kind, j->pages, length, 1);
+    if (j->parts == 1) {
+        struct trace t = trace_make(j->part[0].kind, j->pages, length, 1);
+        if (!j->window)
+            return t;
+        struct trace again = trace_again(&t, j->window, 1);
+        trace_free(&t);
+        return again;
+    }
     return trace_turns(j->part, j->parts, (size_t)j->turn * j->pages / 8, j->pages, length, 1);
 }
 
 static void run(const struct job *j)
 {
     struct trace t = made(j);
-    bool few = quick || j->group == MADE || j->group == LARGE;
+    struct access_trace seen = {
+        .page = t.page, .length = t.length, .pages = t.pages, .buffer = j->window ? BUFFER : 0};
+    bool few = quick || j->group == MADE || j->group == LARGE || j->group == BUFFERED;
     const unsigned *p = few ? percents_few : percents;
     unsigned n = few ? ARRAY_SIZE(percents_few) : ARRAY_SIZE(percents);
     char where[160] = "";
     double worst = -100;
+    uint64_t logged;
 
+    if (simulate_log(&seen, &logged)) {
+        fprintf(stderr, "sim_regret: no memory\n");
+        exit(1);
+    }
     for (unsigned i = 0; i < n; i++)
-        worst = one_size(&t, p[i], worst, where, sizeof where);
+        worst = one_size(&seen, logged, p[i], worst, where, sizeof where);
     printf("RESULT regret group=%s trace=%s pages=%u points=%.2f %s\n", group_names[j->group], j->name,
            j->pages, worst, where);
     fflush(stdout);
@@ -145,6 +163,15 @@ static void named(enum group group, uint32_t pages)
     for (unsigned k = 0; k < TRACE_KINDS; k++) {
         struct job j = {.group = group, .pages = pages, .parts = 1, .part[0].kind = k};
         snprintf(j.name, sizeof j.name, "%s", trace_names[k]);
+        consider(&j);
+    }
+}
+
+static void buffered(unsigned window)
+{
+    for (unsigned k = 0; k < TRACE_KINDS; k++) {
+        struct job j = {.group = BUFFERED, .pages = PAGES, .parts = 1, .part[0].kind = k, .window = window};
+        snprintf(j.name, sizeof j.name, "%s~%u", trace_names[k], window);
         consider(&j);
     }
 }
@@ -193,6 +220,8 @@ int main(void)
     for (unsigned a = 0; a < ARRAY_SIZE(shape); a++)
         for (unsigned b = a + 1; b < ARRAY_SIZE(shape); b++)
             pair(a, b);
+    for (unsigned i = 0; i < (quick ? 1 : ARRAY_SIZE(windows)); i++)
+        buffered(windows[i]);
     for (unsigned g = 0; g < GROUPS; g++)
         if (found[g].traces)
             printf("RESULT regret.summary group=%s traces=%u above_two_points=%u worst_points=%.2f "

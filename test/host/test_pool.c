@@ -325,6 +325,9 @@ static void a_policy_may_ask_what_the_buffer_has_of_a_page(void **state)
     bool irq = spin_lock(&pool->lock);
     assert_int_equal(had.in_buffer(had.whose, first), BUFFER_NOT_KEPT);
     assert_int_equal(had.in_buffer(had.whose, second), BUFFER_USED);
+    pool_set_state(pool, second, NODE_COMING); /* it enters, and what was known of it before still is */
+    assert_int_equal(had.in_buffer(had.whose, second), BUFFER_USED);
+    pool_set_state(pool, second, NODE_HERE);
     spin_unlock(&pool->lock, irq);
     end();
 }

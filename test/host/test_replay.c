@@ -358,6 +358,28 @@ static void misses_are_counted_for_each_policy_and_for_opt(void **state)
 }
 
 /* The third event is a page read ahead: its use hits when prefetched pages are asked for. */
+/* The page between all others is in the buffer and not in the log: LRU would have it go. */
+static void behind_a_buffer_memory_asks_before_a_page_leaves(void **state)
+{
+    enum { FRAMES = 200, LOOP = 1000, LENGTH = 20000 };
+    static char text[8 * LENGTH];
+    size_t n = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < LENGTH; i++)
+        n += (size_t)sprintf(text + n, "%u\n", i % 2 ? 1 + i / 2 % LOOP : 0);
+    assert_int_equal(open_text(text, TRACE_GUESS), 0);
+    static struct replay_request q;
+    static struct replay_result r;
+    q = (struct replay_request){.seed = 1, .buffer = 128, .frames = {FRAMES}, .sizes = 1};
+    assert_int_equal(replay_policies(&q, "lru", why), 0);
+    assert_int_equal(replay_run(&q, &t, &r), 0);
+    assert_int_equal(r.misses[0][1], 1 + LENGTH / 2);
+    q.buffer = 100;
+    assert_int_equal(replay_run(&q, &t, &r), -EINVAL);
+    trace_close(&t);
+}
+
 static void prefetched_pages_count_when_asked_for(void **state)
 {
     (void)state;
@@ -398,6 +420,7 @@ int main(void)
         cmocka_unit_test(what_a_trace_has_not_cannot_be_asked_of_it),
         cmocka_unit_test(a_plot_is_refused_before_anything_is_drawn),
         cmocka_unit_test(misses_are_counted_for_each_policy_and_for_opt),
+        cmocka_unit_test(behind_a_buffer_memory_asks_before_a_page_leaves),
         cmocka_unit_test(prefetched_pages_count_when_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

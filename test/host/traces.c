@@ -304,6 +304,18 @@ struct trace trace_turns(const struct trace_part *part, unsigned parts, size_t p
     return t;
 }
 
+struct trace trace_again(const struct trace *t, unsigned window, uint64_t seed)
+{
+    struct trace a = trace_room(t->pages, 2 * t->length);
+
+    for (size_t i = 0; i < t->length; i++) {
+        size_t among = i + 1 < window ? i + 1 : window;
+        a.page[2 * i] = t->page[i];
+        a.page[2 * i + 1] = t->page[i - test_random(&seed) % among];
+    }
+    return a;
+}
+
 void trace_free(struct trace *t)
 {
     free(t->page);

@@ -25,7 +25,8 @@ static const char usage[] =
     "  --space N           of a trace of Vigil's: one address space\n"
     "  --first NAME        the policy that the chooser starts with\n"
     "  --seed N            of policies that draw or hash (1)\n"
-    "  --buffer N          the trace is of TLB misses, and a page access buffer of N entries comes before the policies\n"
+    "  --buffer N          the trace is of TLB misses, and a page access buffer of N entries comes before "
+    "the policies\n"
     "  --prefetch          the trace's prefetched pages become resident as recorded; OPT never prefetches\n"
     "  --plot FILE         miss-rate curves, as .svg or .png\n";
 
@@ -67,8 +68,7 @@ static enum trace_format format(const char *name)
 
 static uint32_t buffer(const char *text)
 {
-    uint32_t entries =
-        (uint32_t)number("--buffer", text, MACHINE_PATH_PAB_MIN, MACHINE_PATH_PAB_MAX);
+    uint32_t entries = (uint32_t)number("--buffer", text, MACHINE_PATH_PAB_MIN, MACHINE_PATH_PAB_MAX);
 
     if (!is_pow2(entries))
         fail("--buffer", "expected a power of two");

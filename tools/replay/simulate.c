@@ -147,3 +147,17 @@ int simulate(const struct replace_ops *ops, const struct replace_config *config,
     simulation_end(&s);
     return 0;
 }
+
+int simulate_log(const struct access_trace *t, uint64_t *logged)
+{
+    struct path unit = {.space = 1};
+    int rc = t->buffer ? path_configure(&unit, (struct path_sizes){t->buffer, FILTER, 1}) : 0;
+
+    *logged = t->buffer ? 0 : t->length;
+    for (size_t i = 0; t->buffer && !rc && i < t->length; i++) {
+        unit.logged = 0;
+        *logged += path_walk(&unit, (vaddr_t)t->page[i] << PAGE_SHIFT, false);
+    }
+    path_free(&unit);
+    return rc;
+}

@@ -35,5 +35,8 @@ void simulation_end(struct simulation *s);
 int simulate(const struct replace_ops *ops, const struct replace_config *config, const struct access_trace *t,
              uint64_t *misses);
 
+/* So many of the accesses the buffer logs where every page is resident; all of them where there is none.  0 or -ENOMEM. */
+int simulate_log(const struct access_trace *t, uint64_t *logged);
+
 /* Misses of OPT: whose next use is farthest goes [Belady 1966].  0 or -ENOMEM. */
 int belady(const struct access_trace *t, uint32_t frames, uint64_t *misses);
