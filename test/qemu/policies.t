@@ -2,9 +2,9 @@
 # Replacement policies in the kernel, on a loop that is a little larger than memory: those that know loops miss far less than LRU.
 . "${0%/*}/lib.sh"
 
-misses() { # POLICY KB [PROGRAM]: into $n, how often a page had to be read
+misses() { # POLICY KB [PROGRAM [PAB]]: into $n, how often a page had to be read
 	boot machine=openpower720 smp=1 mem=128M plugin=tlb=32,disk=64M timeout=300 -- \
-		"swap=model mem.pab=128 mem.process=$2K mem.policy=$1 -- memstat -- ${3:-cg rounds=1}"
+		"swap=model mem.pab=${4:-128} mem.process=$2K mem.policy=$1 -- memstat -- ${3:-cg rounds=1}"
 	says "^RESULT app=.*check=ok" "$1: the result is right"
 	n=$(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")
 }
@@ -50,4 +50,11 @@ misses mru 1500 "$loop"
 r=0
 [ -n "$lru" ] && [ -n "$n" ] && [ $((100 * n)) -lt $((60 * lru)) ] || r=1
 result $r "mru: on a loop less than 60 % of LRU's misses ($n of $lru)"
+
+# The page access buffer has room for all of the program, and still the use that brings a page back is one that the log has.
+misses lru 1500 "$loop" 1024
+records=$(sed -n 's/^    \([0-9]*\) records, 0 lost,.*/\1/p' "$console")
+r=0
+[ -n "$records" ] && [ "${n:-0}" -ge 4096 ] && [ "$records" -ge $((n * 9 / 10)) ] || r=1
+result $r "a page that comes back is logged, though the buffer kept what it knew of it ($records records, $n came back)"
 done_testing
