@@ -25,18 +25,19 @@ bool region_choose(struct region_choice *c, uint64_t accesses, uint64_t misses,
 
 /* ---- LRU's stack: groups of a list, [A] Algorithm 2 ---- */
 
-static uint32_t group_of(struct region_pages p, uint32_t node)
+static uint32_t group_of(const struct replace_links *p, uint32_t node)
 {
-    return region_known(p, node) ? (p.link[node].list | (uint32_t)p.link[node].mark << 3) - 1 : REGION_COLD;
+    return region_known(p, node) ? (link_of(p, node)->list | (uint32_t)link_of(p, node)->mark << 3) - 1
+                                 : REGION_COLD;
 }
 
 /* REGION_COLD: out of the stack. */
-static void set_group(struct region_pages p, uint32_t node, uint32_t group)
+static void set_group(const struct replace_links *p, uint32_t node, uint32_t group)
 {
     uint32_t g = group == REGION_COLD ? 0 : group + 1;
 
-    p.link[node].list = g & 7;
-    p.link[node].mark = g >> 3;
+    link_of(p, node)->list = g & 7;
+    link_of(p, node)->mark = g >> 3;
 }
 
 void region_init(struct region_curves *c, uint32_t group)
@@ -47,27 +48,27 @@ void region_init(struct region_curves *c, uint32_t group)
         c->last[i] = LINK_END;
 }
 
-static void unlink(struct region_curves *c, struct region_pages p, uint32_t node)
+static void unlink(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
-    uint32_t next = p.link[node].next, prev = p.link[node].prev;
+    uint32_t next = link_of(p, node)->next, prev = link_of(p, node)->prev;
 
     if (prev != LINK_END)
-        p.link[prev].next = next;
+        link_of(p, prev)->next = next;
     else
         c->head = next;
     if (next != LINK_END)
-        p.link[next].prev = prev;
+        link_of(p, next)->prev = prev;
     else
         c->tail = prev;
     c->size--;
 }
 
-static void push(struct region_curves *c, struct region_pages p, uint32_t node)
+static void push(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
-    p.link[node].prev = LINK_END;
-    p.link[node].next = c->head;
+    link_of(p, node)->prev = LINK_END;
+    link_of(p, node)->next = c->head;
     if (c->head != LINK_END)
-        p.link[c->head].prev = node;
+        link_of(p, c->head)->prev = node;
     else
         c->tail = node;
     c->head = node;
@@ -75,16 +76,16 @@ static void push(struct region_curves *c, struct region_pages p, uint32_t node)
 }
 
 /* One page more above: the last page of each group before `groups` goes to the next. */
-static void shift_down(struct region_curves *c, struct region_pages p, uint32_t groups)
+static void shift_down(struct region_curves *c, const struct replace_links *p, uint32_t groups)
 {
     for (uint32_t i = 0; i < groups; i++) {
         uint32_t passed = c->last[i];
         set_group(p, passed, i + 1);
-        c->last[i] = p.link[passed].prev;
+        c->last[i] = link_of(p, passed)->prev;
     }
 }
 
-static uint32_t lru_use(struct region_curves *c, struct region_pages p, uint32_t node)
+static uint32_t lru_use(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
     uint32_t group = group_of(p, node), deepest = MIN(c->size / c->group, (uint32_t)REGION_GROUPS);
 
@@ -92,7 +93,7 @@ static uint32_t lru_use(struct region_curves *c, struct region_pages p, uint32_t
         return group;
     if (group != REGION_COLD) {
         if (group < REGION_GROUPS && c->last[group] == node)
-            c->last[group] = p.link[node].prev;
+            c->last[group] = link_of(p, node)->prev;
         unlink(c, p, node);
     }
     push(c, p, node);
@@ -104,12 +105,12 @@ static uint32_t lru_use(struct region_curves *c, struct region_pages p, uint32_t
 }
 
 /* One page less: the first page of each later group comes up. */
-static void lru_forget(struct region_curves *c, struct region_pages p, uint32_t node)
+static void lru_forget(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
     uint32_t group = group_of(p, node);
 
     if (group < REGION_GROUPS && c->last[group] == node) {
-        uint32_t next = p.link[node].next;
+        uint32_t next = link_of(p, node)->next;
         unlink(c, p, node);
         c->last[group] = next;
         if (next != LINK_END)
@@ -120,7 +121,7 @@ static void lru_forget(struct region_curves *c, struct region_pages p, uint32_t 
     }
     set_group(p, node, REGION_COLD);
     for (uint32_t i = group; i < REGION_GROUPS && c->last[i] != LINK_END; i++) {
-        c->last[i] = p.link[c->last[i]].next;
+        c->last[i] = link_of(p, c->last[i])->next;
         if (c->last[i] != LINK_END)
             set_group(p, c->last[i], i);
     }
@@ -129,9 +130,9 @@ static void lru_forget(struct region_curves *c, struct region_pages p, uint32_t 
 /* ---- MRU's stack ---- */
 
 /* The depth it had, 0: none. */
-static uint32_t mru_use(struct region_curves *c, struct region_pages p, uint32_t node)
+static uint32_t mru_use(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
-    uint32_t depth = p.depth[node], place = depth;
+    uint32_t depth = region_page(p, node)->depth, place = depth;
 
     if (node == c->top)
         return depth;
@@ -140,10 +141,10 @@ static uint32_t mru_use(struct region_curves *c, struct region_pages p, uint32_t
         c->hole = 0;
     }
     if (c->top != LINK_END)
-        p.depth[c->top] = place;
+        region_page(p, c->top)->depth = place;
     else if (depth > 1)
         c->hole = depth;
-    p.depth[node] = 1;
+    region_page(p, node)->depth = 1;
     c->extent = MAX(c->extent, MAX(place, 1u));
     ASSERT(c->extent <= REGION_DEPTH_MAX);
     c->top = node;
@@ -151,18 +152,18 @@ static uint32_t mru_use(struct region_curves *c, struct region_pages p, uint32_t
 }
 
 /* What it leaves is remembered of one page at a time: the next new page goes there. */
-static void mru_forget(struct region_curves *c, struct region_pages p, uint32_t node)
+static void mru_forget(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
     if (node == c->top)
         c->top = LINK_END;
     else
-        c->hole = p.depth[node];
-    p.depth[node] = 0;
+        c->hole = region_page(p, node)->depth;
+    region_page(p, node)->depth = 0;
 }
 
 /* ---- Both ---- */
 
-bool region_use(struct region_curves *c, struct region_pages p, uint32_t node)
+bool region_use(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
     uint32_t lru = lru_use(c, p, node), mru = mru_use(c, p, node);
 
@@ -174,7 +175,7 @@ bool region_use(struct region_curves *c, struct region_pages p, uint32_t node)
     return false;
 }
 
-void region_forget(struct region_curves *c, struct region_pages p, uint32_t node)
+void region_forget(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
     if (region_known(p, node)) {
         lru_forget(c, p, node);
@@ -182,7 +183,7 @@ void region_forget(struct region_curves *c, struct region_pages p, uint32_t node
     }
 }
 
-void region_regroup(struct region_curves *c, struct region_pages p, uint32_t group)
+void region_regroup(struct region_curves *c, const struct replace_links *p, uint32_t group)
 {
     uint32_t depth = 0;
 
@@ -194,7 +195,7 @@ void region_regroup(struct region_curves *c, struct region_pages p, uint32_t gro
     memset(c->lambda, 0, sizeof c->lambda);
     for (uint32_t i = 0; i < REGION_GROUPS; i++)
         c->last[i] = LINK_END;
-    for (uint32_t n = c->head; n != LINK_END; n = p.link[n].next) {
+    for (uint32_t n = c->head; n != LINK_END; n = link_of(p, n)->next) {
         uint32_t g = depth++ / group;
         set_group(p, n, MIN(g, (uint32_t)REGION_GROUPS));
         if (g < REGION_GROUPS && depth % group == 0)
@@ -226,19 +227,19 @@ uint64_t region_lambda(const struct region_curves *c, enum region_policy policy,
     return lambda[g] - (lambda[g] - lambda[g + 1]) * rest / c->group;
 }
 
-const char *region_check(const struct region_curves *c, struct region_pages p, uint32_t nodes)
+const char *region_check(const struct region_curves *c, const struct replace_links *p, uint32_t nodes)
 {
     uint32_t depth = 0, before = LINK_END;
 
-    for (uint32_t n = c->head; n != LINK_END; before = n, n = p.link[n].next) {
+    for (uint32_t n = c->head; n != LINK_END; before = n, n = link_of(p, n)->next) {
         uint32_t g = depth++ / c->group;
-        if (n >= nodes || depth > c->size || p.link[n].prev != before)
+        if (n >= nodes || depth > c->size || link_of(p, n)->prev != before)
             return "region: the stack's links are wrong";
         if (group_of(p, n) != MIN(g, (uint32_t)REGION_GROUPS))
             return "region: a page is in another group than its depth says";
         if (g < REGION_GROUPS && depth % c->group == 0 && c->last[g] != n)
             return "region: a group's last page is another";
-        if (p.depth[n] == 0 || p.depth[n] > c->extent)
+        if (region_page(p, n)->depth == 0 || region_page(p, n)->depth > c->extent)
             return "region: a page is in one stack only";
     }
     for (uint32_t g = c->size / c->group; g < REGION_GROUPS; g++)

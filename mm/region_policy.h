@@ -6,7 +6,7 @@
  * group), MRU by Mattson's stack, in which an access changes places with the top.  region_choose() moves a saturating counter
  * by an epoch's outcome and changes the policy at the counter's ends.
  *
- * All regions of a pool share arrays by node; a node is in one region.  Pure: memory comes from the caller.
+ * All regions of a pool share what there is of nodes; a node is in one region.  Pure: memory comes from the caller.
  */
 #pragma once
 #include "mm/replace_list.h"
@@ -35,11 +35,16 @@ bool region_choose(struct region_choice *c, uint64_t accesses, uint64_t misses,
 
 /* ---- Curves ---- */
 
-/* What a node has, in arrays of the caller's. */
-struct region_pages {
-    struct replace_link *link; /* in its region's stack; list and mark together: its group + 1 */
-    uint32_t *depth;           /* in MRU's stack, from 1; 0: not in it                          */
+/* What there is of a node, of the caller's memory; all zeros of one that was not used. */
+struct region_page {
+    struct replace_link link; /* in its region's stack; list and mark together: its group + 1 */
+    uint32_t depth;           /* in MRU's stack, from 1; 0: not in it                         */
 };
+
+static inline struct region_page *region_page(const struct replace_links *p, uint32_t node)
+{
+    return (struct region_page *)link_of(p, node);
+}
 
 struct region_curves {
     uint32_t group;               /* pages, at least 1                                              */
@@ -56,17 +61,17 @@ struct region_curves {
 /* Nothing used; groups of so many pages. */
 void region_init(struct region_curves *c, uint32_t group);
 /* The page was used.  True: for the first time. */
-bool region_use(struct region_curves *c, struct region_pages p, uint32_t node);
+bool region_use(struct region_curves *c, const struct replace_links *p, uint32_t node);
 /* The page is no more. */
-void region_forget(struct region_curves *c, struct region_pages p, uint32_t node);
+void region_forget(struct region_curves *c, const struct replace_links *p, uint32_t node);
 /* Groups of another size: counts and curves go, the order remains.  Time by the number of pages. */
-void region_regroup(struct region_curves *c, struct region_pages p, uint32_t group);
+void region_regroup(struct region_curves *c, const struct replace_links *p, uint32_t group);
 void region_epoch(struct region_curves *c);
 /* Misses with so many pages, straight between groups. */
 uint64_t region_lambda(const struct region_curves *c, enum region_policy policy, uint32_t pages);
-const char *region_check(const struct region_curves *c, struct region_pages p, uint32_t nodes);
+const char *region_check(const struct region_curves *c, const struct replace_links *p, uint32_t nodes);
 
-static inline bool region_known(struct region_pages p, uint32_t node)
+static inline bool region_known(const struct replace_links *p, uint32_t node)
 {
-    return (p.link[node].list | p.link[node].mark) != 0;
+    return (link_of(p, node)->list | link_of(p, node)->mark) != 0;
 }

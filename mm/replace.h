@@ -25,8 +25,8 @@
  * anything in between, a policy names the same node.  More pages may be resident than `frames` (memory was taken away,
  * reads are under way), and fewer (memory is reclaimed ahead).
  *
- * A policy's state is one block of memory of the caller's, without pointers into itself, so that it may be moved: growth is a move into a
- * larger block and grow().  Pure: no lock, clock or allocation; one caller at a time per state.
+ * A policy's state is one block of memory of the caller's, all zeros at first, without pointers into itself, so that it may be moved: growth
+ * is to have more zeros behind it and grow(), which takes no time by the number of nodes.  Pure: no lock, clock or allocation; one caller at a time per state.
  */
 #pragma once
 #include "hpm/path/buffered.h"
@@ -39,6 +39,12 @@ enum {
     REPLACE_REGIONS_MAX = 64,
 };
 
+/* Where what a policy has of each node is: node 0's, in bytes from the state's start, and from one to the next. */
+struct replace_place {
+    int64_t at;
+    uint32_t stride; /* 0: behind the state, in a row */
+};
+
 struct replace_config {
     uint32_t nodes;    /* 1..REPLACE_NODES_MAX: every node is below             */
     uint32_t frames;   /* at least 1: so many pages may be resident             */
@@ -48,6 +54,7 @@ struct replace_config {
        victims, amid any call of theirs, the caller's lock held; `whose` goes with it. */
     enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
     const void *whose;
+    struct replace_place place; /* of those that another policy asks */
 };
 
 #define REPLACE_EXPERTS_MAX 8
@@ -72,14 +79,14 @@ struct replace_report {
  */
 struct replace_ops {
     const char *name;
-    size_t per_node; /* bytes of state that each node costs, rounded up */
+    size_t per_node; /* bytes of state that each node costs */
     /* A second use raises a page: what a tracker says of the use that brought it is not to be told again. */
     bool use_once;
     /* Bytes of state for so many nodes, a multiple of 8; 0 when nodes are out of range. */
     size_t (*bytes)(uint32_t nodes);
-    /* Nothing is resident.  0, or -EINVAL: a number out of range, or an unknown `first`. */
+    /* The state is all zeros; nothing is resident.  0, or -EINVAL: a number out of range, or an unknown `first`. */
     int (*init)(void *state, const struct replace_config *config);
-    /* The state was moved into a block of bytes(nodes); nodes are no fewer than before. */
+    /* The state is in a block of bytes(nodes), zeros behind what it was; nodes are no fewer than before. */
     void (*grow)(void *state, uint32_t nodes);
     void (*touch)(void *state, uint32_t node);
     /* region: 0..REPLACE_REGIONS_MAX - 1, whose page it is; 0 where there are no regions. */

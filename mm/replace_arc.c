@@ -20,19 +20,18 @@ struct arc {
     struct replace_unused unused;
     uint32_t adapted; /* p is adapted to this incoming page, or LINK_END */
     uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
-    struct replace_link link[];
+    struct replace_links link;
 };
 
 static size_t arc_bytes(uint32_t nodes)
 {
-    if (nodes < 1 || nodes > REPLACE_NODES_MAX)
-        return 0;
-    return sizeof(struct arc) + nodes * sizeof(struct replace_link);
+    return replace_bytes(nodes, sizeof(struct arc), sizeof(struct replace_link));
 }
 
 static int arc_init(void *state, const struct replace_config *config)
 {
     struct arc *s = state;
+    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct replace_link));
     int rc = replace_config_check(config);
 
     if (rc)
@@ -42,7 +41,7 @@ static int arc_init(void *state, const struct replace_config *config)
     for (uint32_t i = 0; i <= B2; i++)
         list_init(&s->list[i], i);
     unused_init(&s->unused, UNUSED_LIST);
-    links_init(s->link, 0, s->nodes);
+    links_init(&s->link, s, &place, 0);
     return 0;
 }
 
@@ -51,7 +50,6 @@ static void arc_grow(void *state, uint32_t nodes)
     struct arc *s = state;
 
     ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
-    links_init(s->link, s->nodes, nodes);
     s->nodes = nodes;
 }
 
@@ -60,16 +58,17 @@ static bool arc_resident(const void *state, uint32_t node)
     const struct arc *s = state;
 
     ASSERT(node < s->nodes);
-    return s->link[node].list == T1 || s->link[node].list == T2 || s->link[node].list == UNUSED_LIST;
+    return link_of(&s->link, node)->list == T1 || link_of(&s->link, node)->list == T2 ||
+           link_of(&s->link, node)->list == UNUSED_LIST;
 }
 
 static uint32_t from_list(const struct arc *s, uint32_t node)
 {
-    uint32_t list = s->link[node].list;
+    uint32_t list = link_of(&s->link, node)->list;
 
     if (list == B1 || list == B2)
         return list == B1 ? WAS_B1 : WAS_B2;
-    return list == UNUSED_LIST ? s->link[node].mark : WAS_NEW;
+    return list == UNUSED_LIST ? link_of(&s->link, node)->mark : WAS_NEW;
 }
 
 /* A page that was remembered is used: p moves by 1, or by how much shorter its list is than the other. */
@@ -85,7 +84,7 @@ static void adapt(struct arc *s, uint32_t was)
 
 static void drop_last(struct arc *s, uint32_t list)
 {
-    list_remove(s->link, &s->list[list], s->list[list].tail);
+    list_remove(&s->link, &s->list[list], s->list[list].tail);
 }
 
 /* History is no more than the paper's bounds leave. */
@@ -103,34 +102,34 @@ static void cut(struct arc *s)
 /* The use by which a page comes into T1 or T2, out of history or of those not used. */
 static void first_use(struct arc *s, uint32_t node)
 {
-    uint32_t was = from_list(s, node), list = s->link[node].list;
+    uint32_t was = from_list(s, node), list = link_of(&s->link, node)->list;
 
     if (was != WAS_NEW && s->adapted != node)
         adapt(s, was);
     s->adapted = LINK_END;
     if (list == UNUSED_LIST)
-        unused_remove(s->link, &s->unused, node);
+        unused_remove(&s->link, &s->unused, node);
     else if (list != LIST_NONE)
-        list_remove(s->link, &s->list[list], node);
-    s->link[node].mark = 0;
-    list_push_head(s->link, &s->list[was == WAS_NEW ? T1 : T2], node);
+        list_remove(&s->link, &s->list[list], node);
+    link_of(&s->link, node)->mark = 0;
+    list_push_head(&s->link, &s->list[was == WAS_NEW ? T1 : T2], node);
     cut(s);
 }
 
 static void arc_touch(void *state, uint32_t node)
 {
     struct arc *s = state;
-    bool goes_on =
-        node == s->offered && s->link[node].list == T1; /* the use that brought it: no second one */
+    bool goes_on = node == s->offered &&
+                   link_of(&s->link, node)->list == T1; /* the use that brought it: no second one */
 
     ASSERT(arc_resident(s, node));
     s->offered = LINK_END;
-    if (s->link[node].list == UNUSED_LIST) {
+    if (link_of(&s->link, node)->list == UNUSED_LIST) {
         first_use(s, node);
         return;
     }
-    list_remove(s->link, &s->list[s->link[node].list], node);
-    list_push_head(s->link, &s->list[goes_on ? T1 : T2], node);
+    list_remove(&s->link, &s->list[link_of(&s->link, node)->list], node);
+    list_push_head(&s->link, &s->list[goes_on ? T1 : T2], node);
 }
 
 static void arc_enter(void *state, uint32_t node, uint32_t region)
@@ -150,9 +149,9 @@ static void arc_enter_unused(void *state, uint32_t node, uint32_t region)
     s->offered = LINK_END;
     uint32_t was = from_list(s, node);
     if (was != WAS_NEW)
-        list_remove(s->link, &s->list[s->link[node].list], node);
-    list_push_head(s->link, &s->unused.list, node);
-    s->link[node].mark = was;
+        list_remove(&s->link, &s->list[link_of(&s->link, node)->list], node);
+    list_push_head(&s->link, &s->unused.list, node);
+    link_of(&s->link, node)->mark = was;
 }
 
 /* REPLACE(x, p). */
@@ -181,17 +180,17 @@ static void arc_leave(void *state, uint32_t node)
 
     ASSERT(arc_resident(s, node));
     s->offered = LINK_END;
-    uint32_t list = s->link[node].list;
+    uint32_t list = link_of(&s->link, node)->list;
     if (list == UNUSED_LIST) {
-        uint32_t was = s->link[node].mark;
-        unused_remove(s->link, &s->unused, node);
-        s->link[node].mark = 0;
+        uint32_t was = link_of(&s->link, node)->mark;
+        unused_remove(&s->link, &s->unused, node);
+        link_of(&s->link, node)->mark = 0;
         if (was != WAS_NEW)
-            list_push_tail(s->link, &s->list[was == WAS_B1 ? B1 : B2], node);
+            list_push_tail(&s->link, &s->list[was == WAS_B1 ? B1 : B2], node);
     } else {
         unused_pass(&s->unused);
-        list_remove(s->link, &s->list[list], node);
-        list_push_head(s->link, &s->list[list == T1 ? B1 : B2], node);
+        list_remove(&s->link, &s->list[list], node);
+        list_push_head(&s->link, &s->list[list == T1 ? B1 : B2], node);
     }
     cut(s);
 }
@@ -201,12 +200,12 @@ static void arc_forget(void *state, uint32_t node)
     struct arc *s = state;
 
     ASSERT(node < s->nodes);
-    uint32_t list = s->link[node].list;
+    uint32_t list = link_of(&s->link, node)->list;
     if (list == UNUSED_LIST)
-        unused_remove(s->link, &s->unused, node);
+        unused_remove(&s->link, &s->unused, node);
     else if (list != LIST_NONE)
-        list_remove(s->link, &s->list[list], node);
-    s->link[node].mark = 0;
+        list_remove(&s->link, &s->list[list], node);
+    link_of(&s->link, node)->mark = 0;
     if (s->adapted == node)
         s->adapted = LINK_END;
 }
@@ -237,12 +236,13 @@ static const char *arc_check(const void *state)
     uint64_t all = (uint64_t)l[T1].size + l[B1].size + l[T2].size + l[B2].size;
 
     for (uint32_t i = T1; i <= B2; i++) {
-        const char *broken = list_check(s->link, s->nodes, &l[i]);
+        const char *broken = list_check(&s->link, s->nodes, &l[i]);
         if (broken)
             return broken;
     }
     for (uint32_t n = 0; n < s->nodes; n++)
-        if (s->link[n].mark > WAS_B2 || (s->link[n].mark && s->link[n].list != UNUSED_LIST))
+        if (link_of(&s->link, n)->mark > WAS_B2 ||
+            (link_of(&s->link, n)->mark && link_of(&s->link, n)->list != UNUSED_LIST))
             return "arc: a page in use has the mark of one that is not";
     if (s->p > s->frames * ONE)
         return "arc: p is more than memory";
@@ -250,7 +250,7 @@ static const char *arc_check(const void *state)
         return "arc: too much is remembered of what was used once";
     if (l[B2].size && all > 2 * (uint64_t)s->frames)
         return "arc: too much is remembered in all";
-    return list_check(s->link, s->nodes, &s->unused.list);
+    return list_check(&s->link, s->nodes, &s->unused.list);
 }
 
 const struct replace_ops replace_arc = {

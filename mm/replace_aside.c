@@ -3,9 +3,7 @@
 
 size_t aside_bytes(uint32_t nodes)
 {
-    if (nodes < 1 || nodes > REPLACE_NODES_MAX)
-        return 0;
-    return sizeof(struct aside) + nodes * sizeof(struct replace_link);
+    return replace_bytes(nodes, sizeof(struct aside), sizeof(struct replace_link));
 }
 
 static void new_round(struct aside *s)
@@ -18,6 +16,7 @@ static void new_round(struct aside *s)
 int aside_init(void *state, const struct replace_config *config)
 {
     struct aside *s = state;
+    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct replace_link));
     int rc = replace_config_check(config);
 
     if (rc)
@@ -27,7 +26,7 @@ int aside_init(void *state, const struct replace_config *config)
     list_init(&s->others, OTHERS);
     list_init(&s->aside, ASIDE);
     unused_init(&s->unused, UNUSED_LIST);
-    links_init(s->link, 0, s->nodes);
+    links_init(&s->link, s, &place, 0);
     new_round(s);
     return 0;
 }
@@ -37,21 +36,20 @@ void aside_grow(void *state, uint32_t nodes)
     struct aside *s = state;
 
     ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
-    links_init(s->link, s->nodes, nodes);
     s->nodes = nodes;
 }
 
 void aside_take_out(struct aside *s, uint32_t node)
 {
-    switch (s->link[node].list) {
+    switch (link_of(&s->link, node)->list) {
     case OTHERS:
-        list_remove(s->link, &s->others, node);
+        list_remove(&s->link, &s->others, node);
         return;
     case ASIDE:
-        list_remove(s->link, &s->aside, node);
+        list_remove(&s->link, &s->aside, node);
         return;
     default:
-        unused_remove(s->link, &s->unused, node);
+        unused_remove(&s->link, &s->unused, node);
     }
 }
 
@@ -60,7 +58,7 @@ void aside_enter(void *state, uint32_t node, uint32_t region)
     struct aside *s = state;
 
     ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX);
-    list_push_head(s->link, &s->others, node);
+    list_push_head(&s->link, &s->others, node);
     new_round(s);
 }
 
@@ -69,7 +67,7 @@ void aside_enter_unused(void *state, uint32_t node, uint32_t region)
     struct aside *s = state;
 
     ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX);
-    list_push_head(s->link, &s->unused.list, node);
+    list_push_head(&s->link, &s->unused.list, node);
     new_round(s);
 }
 
@@ -93,7 +91,7 @@ void aside_leave(void *state, uint32_t node)
     struct aside *s = state;
 
     ASSERT(node < s->nodes);
-    if (s->link[node].list != UNUSED_LIST)
+    if (link_of(&s->link, node)->list != UNUSED_LIST)
         unused_pass(&s->unused);
     aside_take_out(s, node);
     new_round(s);
@@ -104,7 +102,7 @@ bool aside_resident(const void *state, uint32_t node)
     const struct aside *s = state;
 
     ASSERT(node < s->nodes);
-    return s->link[node].list != LIST_NONE;
+    return link_of(&s->link, node)->list != LIST_NONE;
 }
 
 void aside_forget(void *state, uint32_t node)
@@ -134,12 +132,12 @@ void aside_report(const void *state, struct replace_report *out)
 const char *aside_check(const void *state)
 {
     const struct aside *s = state;
-    const char *broken = list_check(s->link, s->nodes, &s->others);
+    const char *broken = list_check(&s->link, s->nodes, &s->others);
 
     if (!broken)
-        broken = list_check(s->link, s->nodes, &s->aside);
+        broken = list_check(&s->link, s->nodes, &s->aside);
     if (!broken)
-        broken = list_check(s->link, s->nodes, &s->unused.list);
+        broken = list_check(&s->link, s->nodes, &s->unused.list);
     if (!broken && s->offered != LINK_END && !aside_resident(s, s->offered))
         broken = "mru: offered a page that is out";
     return broken;

@@ -15,7 +15,7 @@ struct aside {
     uint32_t tried;   /* pages set aside that were offered for this eviction */
     uint32_t walked;  /* set aside last in this eviction, or LINK_END     */
     uint32_t spare;
-    struct replace_link link[];
+    struct replace_links link;
 };
 
 /* What replace_ops says of each, for a policy whose state this is. */

@@ -46,7 +46,6 @@ struct chooser {
     uint32_t size[EXPERTS]; /* of its set ...            */
     uint32_t far[EXPERTS];  /* ... pages that are not resident */
     uint64_t at[EXPERTS];   /* its state, in bytes from this one's start */
-    uint64_t owed_at;       /* likewise: for each node a bit for each expert that is to hear of a use */
     uint32_t lost_first, lost_size;
     uint32_t lost[LOST_MAX]; /* a ring */
     enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
@@ -55,47 +54,37 @@ struct chooser {
     struct replace_list members; /* of the set in force, latest use first */
     struct replace_list strays;  /* likewise when it took over; what left the set since is first */
     struct replace_unused unused;
-    struct replace_link link[]; /* of resident pages */
+    struct replace_links link; /* of resident pages */
 };
 
-/* ---- Memory: the links, each expert's state ---- */
+/* ---- Memory: a state for each expert behind this one's; of a node the link, what each expert has of it, and what they are owed ---- */
 
-static size_t links_bytes(uint32_t nodes)
+/* Of the experts: a link, and LIRS's second one, and what `gap` has besides. */
+#define OWED_AT  (8 * sizeof(struct replace_link) + 16)
+#define PER_NODE (OWED_AT + sizeof(uint32_t))
+
+static size_t expert_bytes(uint32_t i)
 {
-    return sizeof(struct chooser) + nodes * sizeof(struct replace_link);
+    return expert[i]->bytes(8) - 8 * expert[i]->per_node;
 }
 
-static size_t owed_bytes(uint32_t nodes)
+static size_t states_bytes(void)
 {
-    return ALIGN_UP((size_t)nodes, sizeof(uint64_t));
+    size_t bytes = sizeof(struct chooser);
+
+    for (uint32_t i = 0; i < EXPERTS; i++)
+        bytes += expert_bytes(i);
+    return bytes;
 }
 
 static size_t chooser_bytes(uint32_t nodes)
 {
-    size_t bytes = links_bytes(nodes) + owed_bytes(nodes);
-
-    if (nodes < 1 || nodes > REPLACE_NODES_MAX)
-        return 0;
-    for (uint32_t i = 0; i < EXPERTS; i++)
-        bytes += expert[i]->bytes(nodes);
-    return bytes;
+    return replace_bytes(nodes, states_bytes(), PER_NODE);
 }
 
-/* Where each is with so many nodes. */
-static void lay_out(struct chooser *s, uint32_t nodes)
+static uint8_t *owed(const struct chooser *s, uint32_t node)
 {
-    size_t at = links_bytes(nodes);
-
-    for (uint32_t i = 0; i < EXPERTS; i++) {
-        s->at[i] = at;
-        at += expert[i]->bytes(nodes);
-    }
-    s->owed_at = at;
-}
-
-static uint8_t *owed(const struct chooser *s)
-{
-    return (uint8_t *)(uintptr_t)s + s->owed_at;
+    return (uint8_t *)link_of(&s->link, node) + OWED_AT;
 }
 
 static void *state_of(const struct chooser *s, uint32_t i)
@@ -103,10 +92,29 @@ static void *state_of(const struct chooser *s, uint32_t i)
     return (char *)(uintptr_t)s + s->at[i];
 }
 
+static int init_experts(struct chooser *s, const struct replace_config *config,
+                        const struct replace_place *place)
+{
+    size_t at = sizeof *s, within = sizeof(struct replace_link);
+    int rc = 0;
+
+    for (uint32_t i = 0; i < EXPERTS && !rc; i++) {
+        struct replace_config its = *config;
+        its.place = (struct replace_place){.at = place->at + (int64_t)(within - at), .stride = place->stride};
+        s->at[i] = at;
+        rc = expert[i]->init(state_of(s, i), &its);
+        at += expert_bytes(i);
+        within += expert[i]->per_node;
+    }
+    ASSERT(within == OWED_AT);
+    return rc;
+}
+
 static int chooser_init(void *state, const struct replace_config *config)
 {
     struct chooser *s = state;
     const struct replace_ops *first = config->first ? replace_find(config->first) : &replace_lirs;
+    struct replace_place place = replace_place(config, states_bytes(), PER_NODE);
     int rc = replace_config_check(config);
 
     if (rc)
@@ -125,29 +133,18 @@ static int chooser_init(void *state, const struct replace_config *config)
     list_init(&s->members, MEMBER);
     list_init(&s->strays, STRAY);
     unused_init(&s->unused, UNUSED_LIST);
-    links_init(s->link, 0, s->nodes);
-    lay_out(s, s->nodes);
-    memset(owed(s), 0, owed_bytes(s->nodes));
-    for (uint32_t i = 0; i < EXPERTS && !rc; i++)
-        rc = expert[i]->init(state_of(s, i), config);
-    return rc;
+    links_init(&s->link, s, &place, 0);
+    return init_experts(s, config, &place);
 }
 
 static void chooser_grow(void *state, uint32_t nodes)
 {
     struct chooser *s = state;
-    const struct chooser was = *s;
 
     ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
-    lay_out(s, nodes);
-    memmove(owed(s), (char *)s + was.owed_at, was.nodes);
-    memset(owed(s) + was.nodes, 0, owed_bytes(nodes) - was.nodes);
-    for (uint32_t i = EXPERTS; i-- > 0;) {
-        memmove(state_of(s, i), (char *)s + was.at[i], expert[i]->bytes(was.nodes));
-        expert[i]->grow(state_of(s, i), nodes);
-    }
-    links_init(s->link, was.nodes, nodes);
     s->nodes = nodes;
+    for (uint32_t i = 0; i < EXPERTS; i++)
+        expert[i]->grow(state_of(s, i), nodes);
 }
 
 /* ---- Memory, and the sets ---- */
@@ -155,7 +152,7 @@ static void chooser_grow(void *state, uint32_t nodes)
 static bool resident(const struct chooser *s, uint32_t node)
 {
     ASSERT(node < s->nodes);
-    return s->link[node].list != LIST_NONE;
+    return link_of(&s->link, node)->list != LIST_NONE;
 }
 
 static bool chooser_resident(const void *state, uint32_t node)
@@ -170,33 +167,33 @@ static bool in_set(const struct chooser *s, uint32_t i, uint32_t node)
 
 static void take_out(struct chooser *s, uint32_t node)
 {
-    if (s->link[node].list == UNUSED_LIST)
-        unused_remove(s->link, &s->unused, node);
+    if (link_of(&s->link, node)->list == UNUSED_LIST)
+        unused_remove(&s->link, &s->unused, node);
     else
-        list_remove(s->link, s->link[node].list == MEMBER ? &s->members : &s->strays, node);
+        list_remove(&s->link, link_of(&s->link, node)->list == MEMBER ? &s->members : &s->strays, node);
 }
 
 static void member(struct chooser *s, uint32_t node)
 {
     take_out(s, node);
-    list_push_head(s->link, &s->members, node);
+    list_push_head(&s->link, &s->members, node);
 }
 
 /* A prefetched page waits for its use whatever is thought of it. */
 static void stray(struct chooser *s, uint32_t node)
 {
-    if (s->link[node].list != MEMBER)
+    if (link_of(&s->link, node)->list != MEMBER)
         return;
-    list_remove(s->link, &s->members, node);
-    list_push_head(s->link, &s->strays, node);
+    list_remove(&s->link, &s->members, node);
+    list_push_head(&s->link, &s->strays, node);
 }
 
 /* A set has lost the page. */
 static void look_at(struct chooser *s, uint32_t node)
 {
-    if (!s->in_buffer || s->lost_size == LOST_MAX || (owed(s)[node] & LOOKED_AT))
+    if (!s->in_buffer || s->lost_size == LOST_MAX || (*owed(s, node) & LOOKED_AT))
         return;
-    owed(s)[node] |= LOOKED_AT;
+    *owed(s, node) |= LOOKED_AT;
     s->lost[(s->lost_first + s->lost_size++) % LOST_MAX] = node;
 }
 
@@ -216,7 +213,7 @@ static void set_leave(struct chooser *s, uint32_t i, uint32_t node)
 /* These are to hear of its latest use, and no others. */
 static void owe(struct chooser *s, uint32_t node, uint32_t experts)
 {
-    owed(s)[node] = (owed(s)[node] & LOOKED_AT) | experts;
+    *owed(s, node) = (*owed(s, node) & LOOKED_AT) | experts;
 }
 
 /* Whoever asks, all are owed the answer. */
@@ -233,8 +230,8 @@ static enum page_buffered in_buffer(struct chooser *s, uint32_t node)
 static bool hears_of_use(struct chooser *s, uint32_t i, uint32_t node)
 {
     in_buffer(s, node);
-    bool heard = owed(s)[node] >> i & 1;
-    owed(s)[node] &= ~(1u << i);
+    bool heard = *owed(s, node) >> i & 1;
+    *owed(s, node) &= ~(1u << i);
     return heard;
 }
 
@@ -284,7 +281,7 @@ static void miss_late(struct chooser *s, uint32_t node, uint32_t lack)
         if (lack >> i & 1)
             set_use(s, i, node);
     weigh_count_late(&s->weigh, lack);
-    owed(s)[node] &= ~lack;
+    *owed(s, node) &= ~lack;
 }
 
 /* The next ones of those that sets have lost. */
@@ -293,7 +290,7 @@ static void look_at_lost(struct chooser *s)
     for (uint32_t looks = MIN(s->lost_size, (uint32_t)LOOKS); looks; looks--) {
         uint32_t node = s->lost[s->lost_first++ % LOST_MAX];
         s->lost_size--;
-        owed(s)[node] &= ~LOOKED_AT;
+        *owed(s, node) &= ~LOOKED_AT;
         uint32_t lack =
             resident(s, node) ? lacking(s, node) : 0; /* who lacks another will be told of its use */
         enum page_buffered is = lack ? in_buffer(s, node) : BUFFER_UNKNOWN;
@@ -314,11 +311,11 @@ static void take_over(struct chooser *s, uint32_t next)
     s->current = next;
     s->switches++;
     for (uint32_t n; (n = s->strays.head) != LINK_END;) {
-        list_remove(s->link, &s->strays, n);
-        list_push_tail(s->link, &s->members, n);
+        list_remove(&s->link, &s->strays, n);
+        list_push_tail(&s->link, &s->members, n);
     }
     for (uint32_t n = s->members.tail; n != LINK_END; n = before) {
-        before = s->link[n].prev;
+        before = link_of(&s->link, n)->prev;
         if (!in_set(s, next, n))
             stray(s, n);
     }
@@ -351,7 +348,7 @@ static void chooser_touch(void *state, uint32_t node)
 
     ASSERT(resident(s, node));
     /* It is used in the buffer: who named it hears of it, the others when they name it.  An unused page's first use is one. */
-    bool goes_on = node == s->offered && s->link[node].list != UNUSED_LIST;
+    bool goes_on = node == s->offered && link_of(&s->link, node)->list != UNUSED_LIST;
     s->offered = LINK_END;
     member(s, node);
     if (goes_on) {
@@ -375,7 +372,7 @@ static void chooser_enter(void *state, uint32_t node, uint32_t region)
     struct chooser *s = state;
 
     ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX);
-    list_push_head(s->link, &s->members, node);
+    list_push_head(&s->link, &s->members, node);
     came(s, node);
     used(s, node, in_buffer(s, node) >= BUFFER_KEPT);
 }
@@ -385,7 +382,7 @@ static void chooser_enter_unused(void *state, uint32_t node, uint32_t region)
     struct chooser *s = state;
 
     ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX);
-    list_push_head(s->link, &s->unused.list, node);
+    list_push_head(&s->link, &s->unused.list, node);
     came(s, node);
 }
 
@@ -415,7 +412,7 @@ static uint32_t next_member(struct chooser *s, uint32_t incoming)
     uint32_t i = s->current, node;
 
     while ((node = expert[i]->victim(state_of(s, i), incoming)) != REPLACE_NONE &&
-           s->link[node].list != MEMBER)
+           link_of(&s->link, node)->list != MEMBER)
         set_leave(s, i, node);
     return node;
 }
@@ -426,7 +423,7 @@ static uint32_t choose(struct chooser *s, uint32_t incoming)
         uint32_t node = s->strays.size ? next_stray(s, incoming) : next_member(s, incoming);
         if (node == REPLACE_NONE)
             return s->unused.list.tail;
-        if (!(owed(s)[node] >> s->current & 1) || !hears_of_use(s, s->current, node))
+        if (!(*owed(s, node) >> s->current & 1) || !hears_of_use(s, s->current, node))
             return node;
         owed_touch(s, node);
     }
@@ -448,7 +445,7 @@ static void chooser_leave(void *state, uint32_t node)
 
     ASSERT(resident(s, node));
     s->offered = LINK_END;
-    if (s->link[node].list != UNUSED_LIST)
+    if (link_of(&s->link, node)->list != UNUSED_LIST)
         unused_pass(&s->unused);
     take_out(s, node);
     for (uint32_t i = 0; i < EXPERTS; i++)
@@ -522,23 +519,23 @@ static const char *set_check(const struct chooser *s, uint32_t i)
 static const char *chooser_check(const void *state)
 {
     const struct chooser *s = state;
-    const char *broken = list_check(s->link, s->nodes, &s->members);
+    const char *broken = list_check(&s->link, s->nodes, &s->members);
 
     if (!broken)
-        broken = list_check(s->link, s->nodes, &s->strays);
+        broken = list_check(&s->link, s->nodes, &s->strays);
     if (!broken)
-        broken = list_check(s->link, s->nodes, &s->unused.list);
+        broken = list_check(&s->link, s->nodes, &s->unused.list);
     for (uint32_t i = 0; i < EXPERTS && !broken; i++)
         broken = set_check(s, i);
     for (uint32_t n = 0; n < s->nodes && !broken; n++)
-        if (s->link[n].list == MEMBER && !in_set(s, s->current, n))
+        if (link_of(&s->link, n)->list == MEMBER && !in_set(s, s->current, n))
             broken = "chooser: a page outside the set in force is no stray";
     return broken;
 }
 
 const struct replace_ops replace_chooser = {
     .name = "chooser",
-    .per_node = 8 * sizeof(struct replace_link) + 17,
+    .per_node = PER_NODE,
     .use_once = true,
     .bytes = chooser_bytes,
     .init = chooser_init,

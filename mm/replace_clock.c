@@ -11,19 +11,18 @@ enum { RESIDENT = 1, USED = 1 };
 struct clock {
     uint32_t nodes, frames;
     struct replace_list circle;
-    struct replace_link link[];
+    struct replace_links link;
 };
 
 static size_t clock_bytes(uint32_t nodes)
 {
-    if (nodes < 1 || nodes > REPLACE_NODES_MAX)
-        return 0;
-    return sizeof(struct clock) + nodes * sizeof(struct replace_link);
+    return replace_bytes(nodes, sizeof(struct clock), sizeof(struct replace_link));
 }
 
 static int clock_init(void *state, const struct replace_config *config)
 {
     struct clock *s = state;
+    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct replace_link));
     int rc = replace_config_check(config);
 
     if (rc)
@@ -31,7 +30,7 @@ static int clock_init(void *state, const struct replace_config *config)
     s->nodes = config->nodes;
     s->frames = config->frames;
     list_init(&s->circle, RESIDENT);
-    links_init(s->link, 0, s->nodes);
+    links_init(&s->link, s, &place, 0);
     return 0;
 }
 
@@ -40,7 +39,6 @@ static void clock_grow(void *state, uint32_t nodes)
     struct clock *s = state;
 
     ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
-    links_init(s->link, s->nodes, nodes);
     s->nodes = nodes;
 }
 
@@ -48,8 +46,8 @@ static void clock_touch(void *state, uint32_t node)
 {
     struct clock *s = state;
 
-    ASSERT(node < s->nodes && s->link[node].list == RESIDENT);
-    s->link[node].mark = USED;
+    ASSERT(node < s->nodes && link_of(&s->link, node)->list == RESIDENT);
+    link_of(&s->link, node)->mark = USED;
 }
 
 static void clock_enter(void *state, uint32_t node, uint32_t region)
@@ -57,8 +55,8 @@ static void clock_enter(void *state, uint32_t node, uint32_t region)
     struct clock *s = state;
 
     ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX);
-    list_push_head(s->link, &s->circle, node);
-    s->link[node].mark = USED;
+    list_push_head(&s->link, &s->circle, node);
+    link_of(&s->link, node)->mark = USED;
 }
 
 static uint32_t clock_victim(void *state, uint32_t incoming)
@@ -67,9 +65,9 @@ static uint32_t clock_victim(void *state, uint32_t incoming)
     uint32_t node;
 
     (void)incoming;
-    while ((node = s->circle.tail) != LINK_END && s->link[node].mark == USED) {
-        s->link[node].mark = 0;
-        list_to_head(s->link, &s->circle, node);
+    while ((node = s->circle.tail) != LINK_END && link_of(&s->link, node)->mark == USED) {
+        link_of(&s->link, node)->mark = 0;
+        list_to_head(&s->link, &s->circle, node);
     }
     return list_named(node);
 }
@@ -79,8 +77,8 @@ static void clock_leave(void *state, uint32_t node)
     struct clock *s = state;
 
     ASSERT(node < s->nodes);
-    list_remove(s->link, &s->circle, node);
-    s->link[node].mark = 0;
+    list_remove(&s->link, &s->circle, node);
+    link_of(&s->link, node)->mark = 0;
 }
 
 static bool clock_resident(const void *state, uint32_t node)
@@ -88,7 +86,7 @@ static bool clock_resident(const void *state, uint32_t node)
     const struct clock *s = state;
 
     ASSERT(node < s->nodes);
-    return s->link[node].list == RESIDENT;
+    return link_of(&s->link, node)->list == RESIDENT;
 }
 
 static void clock_forget(void *state, uint32_t node)
@@ -114,9 +112,10 @@ static const char *clock_check(const void *state)
     const struct clock *s = state;
 
     for (uint32_t n = 0; n < s->nodes; n++)
-        if (s->link[n].mark > USED || (s->link[n].mark && s->link[n].list != RESIDENT))
+        if (link_of(&s->link, n)->mark > USED ||
+            (link_of(&s->link, n)->mark && link_of(&s->link, n)->list != RESIDENT))
             return "clock: a page that is out is marked as used";
-    return list_check(s->link, s->nodes, &s->circle);
+    return list_check(&s->link, s->nodes, &s->circle);
 }
 
 const struct replace_ops replace_clock = {

@@ -57,26 +57,27 @@ struct gap {
     struct replace_list slot[LEVELS][SLOTS];
     struct replace_list once, over, recent; /* latest use, latest to be over, latest use first */
     struct replace_unused unused;
-    struct replace_link link[]; /* mark: level of a WAITING page; then struct page[nodes] */
+    struct replace_links link; /* mark: level of a WAITING page; a struct page follows each */
 };
 
 /* ---- Memory ---- */
 
+#define PER_NODE (sizeof(struct replace_link) + sizeof(struct page))
+
 static size_t gap_bytes(uint32_t nodes)
 {
-    if (nodes < 1 || nodes > REPLACE_NODES_MAX)
-        return 0;
-    return sizeof(struct gap) + (size_t)nodes * (sizeof(struct replace_link) + sizeof(struct page));
+    return replace_bytes(nodes, sizeof(struct gap), PER_NODE);
 }
 
-static struct page *pages(const struct gap *s)
+static struct page *page_of(const struct gap *s, uint32_t node)
 {
-    return (struct page *)((uintptr_t)s->link + s->nodes * sizeof *s->link);
+    return (struct page *)(link_of(&s->link, node) + 1);
 }
 
 static int gap_init(void *state, const struct replace_config *config)
 {
     struct gap *s = state;
+    struct replace_place place = replace_place(config, sizeof *s, PER_NODE);
     int rc = replace_config_check(config);
 
     if (rc)
@@ -89,22 +90,16 @@ static int gap_init(void *state, const struct replace_config *config)
     list_init(&s->over, OVER);
     list_init(&s->recent, RECENT);
     unused_init(&s->unused, UNUSED_LIST);
-    links_init(s->link, 0, s->nodes);
-    memset(pages(s), 0, s->nodes * sizeof(struct page));
+    links_init(&s->link, s, &place, 0);
     return 0;
 }
 
 static void gap_grow(void *state, uint32_t nodes)
 {
     struct gap *s = state;
-    uint32_t before = s->nodes;
-    struct page *from = pages(s);
 
-    ASSERT(nodes >= before && nodes <= REPLACE_NODES_MAX);
+    ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
     s->nodes = nodes;
-    memmove(pages(s), from, before * sizeof *from);
-    memset(pages(s) + before, 0, (nodes - before) * sizeof *from);
-    links_init(s->link, before, nodes);
 }
 
 /* ---- Slots ---- */
@@ -123,21 +118,21 @@ static void wait_until(struct gap *s, uint32_t node, uint32_t due)
     ASSERT(level < LEVELS);
     unsigned i = slot_of(due, level);
     struct replace_list *l = &s->slot[level][i];
-    if (l->size && (int32_t)(due - pages(s)[l->head].due) > 0)
-        list_push_head(s->link, l, node);
+    if (l->size && (int32_t)(due - page_of(s, l->head)->due) > 0)
+        list_push_head(&s->link, l, node);
     else
-        list_push_tail(s->link, l, node);
-    s->link[node].mark = level & (LEVELS - 1);
-    pages(s)[node].due = due;
+        list_push_tail(&s->link, l, node);
+    link_of(&s->link, node)->mark = level & (LEVELS - 1);
+    page_of(s, node)->due = due;
     s->taken[level] |= UINT64_C(1) << i;
     s->waiting++;
 }
 
 static void stop_waiting(struct gap *s, uint32_t node)
 {
-    unsigned level = s->link[node].mark, i = slot_of(pages(s)[node].due, level);
+    unsigned level = link_of(&s->link, node)->mark, i = slot_of(page_of(s, node)->due, level);
 
-    list_remove(s->link, &s->slot[level][i], node);
+    list_remove(&s->link, &s->slot[level][i], node);
     s->waiting--;
     if (!s->slot[level][i].size)
         s->taken[level] &= ~(UINT64_C(1) << i);
@@ -145,22 +140,22 @@ static void stop_waiting(struct gap *s, uint32_t node)
 
 static void take_out(struct gap *s, uint32_t node)
 {
-    switch (s->link[node].list) {
+    switch (link_of(&s->link, node)->list) {
     case WAITING:
         stop_waiting(s, node);
         return;
     case ONCE:
-        s->ages -= s->now - pages(s)[node].last;
-        list_remove(s->link, &s->once, node);
+        s->ages -= s->now - page_of(s, node)->last;
+        list_remove(&s->link, &s->once, node);
         return;
     case OVER:
-        list_remove(s->link, &s->over, node);
+        list_remove(&s->link, &s->over, node);
         return;
     case RECENT:
-        list_remove(s->link, &s->recent, node);
+        list_remove(&s->link, &s->recent, node);
         return;
     default:
-        unused_remove(s->link, &s->unused, node);
+        unused_remove(&s->link, &s->unused, node);
     }
 }
 
@@ -241,18 +236,18 @@ static void learn(struct gap *s, struct page *p, uint32_t gap)
 
 static void push_once(struct gap *s, uint32_t node)
 {
-    list_push_head(s->link, &s->once, node);
-    s->ages += s->now - pages(s)[node].last;
+    list_push_head(&s->link, &s->once, node);
+    s->ages += s->now - page_of(s, node)->last;
 }
 
 /* The page, which is in no list, waits for its next use. */
 static void file(struct gap *s, uint32_t node)
 {
-    const struct page *p = &pages(s)[node];
+    const struct page *p = page_of(s, node);
     uint32_t gap = foretold(p), age = s->now - p->last;
 
     if (!gap && p->sure)
-        list_push_head(s->link, &s->over, node);
+        list_push_head(&s->link, &s->over, node);
     else if (!gap)
         push_once(s, node);
     else if (age < gap)
@@ -260,7 +255,7 @@ static void file(struct gap *s, uint32_t node)
     else if (age - gap < patience(p))
         wait_until(s, node, s->now + MIN(MAX(MAX(age - gap, gap >> LATE_SHIFT), 1u), (uint32_t)GAP_MAX));
     else
-        list_push_head(s->link, &s->over, node);
+        list_push_head(&s->link, &s->over, node);
 }
 
 /* Those used last stay. */
@@ -270,7 +265,7 @@ static void settle(struct gap *s)
 
     while (s->recent.size > most) {
         uint32_t node = s->recent.tail;
-        list_remove(s->link, &s->recent, node);
+        list_remove(&s->link, &s->recent, node);
         file(s, node);
     }
 }
@@ -278,13 +273,13 @@ static void settle(struct gap *s)
 /* The page is in no list. */
 static void used(struct gap *s, uint32_t node)
 {
-    struct page *p = &pages(s)[node];
+    struct page *p = page_of(s, node);
 
     if (p->known)
         learn(s, p, MIN(MAX(s->now - p->last, 1u), (uint32_t)GAP_MAX));
     p->known = 1;
     p->last = s->now;
-    list_push_head(s->link, &s->recent, node);
+    list_push_head(&s->link, &s->recent, node);
     settle(s);
 }
 
@@ -315,7 +310,7 @@ static bool gap_resident(const void *state, uint32_t node)
     const struct gap *s = state;
 
     ASSERT(node < s->nodes);
-    return s->link[node].list != LIST_NONE;
+    return link_of(&s->link, node)->list != LIST_NONE;
 }
 
 static void gap_touch(void *state, uint32_t node)
@@ -327,8 +322,8 @@ static void gap_touch(void *state, uint32_t node)
     s->offered = LINK_END;
     take_out(s, node);
     if (hot) {
-        pages(s)[node].known = 1;
-        pages(s)[node].last = s->now;
+        page_of(s, node)->known = 1;
+        page_of(s, node)->last = s->now;
         wait_until(s, node, s->now + MAX(s->frames >> HOT_SHIFT, 1u));
         return;
     }
@@ -339,7 +334,7 @@ static void gap_touch(void *state, uint32_t node)
 static void come(struct gap *s, uint32_t node, uint32_t region)
 {
     ASSERT(!gap_resident(s, node) && region < REPLACE_REGIONS_MAX);
-    s->history -= pages(s)[node].known;
+    s->history -= page_of(s, node)->known;
     s->offered = LINK_END;
 }
 
@@ -355,7 +350,7 @@ static void gap_enter_unused(void *state, uint32_t node, uint32_t region)
     struct gap *s = state;
 
     come(s, node, region);
-    list_push_head(s->link, &s->unused.list, node);
+    list_push_head(&s->link, &s->unused.list, node);
 }
 
 /* Of the waiting pages one that is due last, to a slot's width; LINK_END: none. */
@@ -371,7 +366,7 @@ static uint32_t farthest(const struct gap *s)
         taken = here ? taken >> here | taken << (SLOTS - here) : taken;
         unsigned i = (here + log2_floor(taken)) & (SLOTS - 1);
         uint32_t node = s->slot[level][i].head;
-        if (best == LINK_END || (int32_t)(pages(s)[node].due - pages(s)[best].due) > 0)
+        if (best == LINK_END || (int32_t)(page_of(s, node)->due - page_of(s, best)->due) > 0)
             best = node;
     }
     return best;
@@ -380,9 +375,9 @@ static uint32_t farthest(const struct gap *s)
 /* Uses until a page without a gap is expected; one that is late, in as many as it is late. */
 static uint32_t expected(const struct gap *s, uint32_t node, uint32_t typical)
 {
-    uint32_t age = s->now - pages(s)[node].last;
+    uint32_t age = s->now - page_of(s, node)->last;
 
-    if (!typical || (age > typical && s->link[node].list == OVER))
+    if (!typical || (age > typical && link_of(&s->link, node)->list == OVER))
         return UINT32_MAX;
     return apart(typical, age);
 }
@@ -395,7 +390,7 @@ static uint32_t of_used(const struct gap *s)
     uint32_t best = farthest(s), ahead = 0;
 
     if (best != LINK_END)
-        ahead = (uint32_t)MAX((int32_t)(pages(s)[best].due - s->now), 0);
+        ahead = (uint32_t)MAX((int32_t)(page_of(s, best)->due - s->now), 0);
     for (unsigned i = 0; i < 4; i++) {
         const struct replace_list *l = list[i / 2];
         uint32_t node = i % 2 ? l->tail : l->head;
@@ -429,10 +424,10 @@ static void gap_leave(void *state, uint32_t node)
     struct gap *s = state;
 
     ASSERT(gap_resident(s, node));
-    if (s->link[node].list != UNUSED_LIST)
+    if (link_of(&s->link, node)->list != UNUSED_LIST)
         unused_pass(&s->unused);
     take_out(s, node);
-    s->history += pages(s)[node].known;
+    s->history += page_of(s, node)->known;
     s->offered = LINK_END;
 }
 
@@ -442,8 +437,8 @@ static void gap_forget(void *state, uint32_t node)
 
     if (gap_resident(s, node))
         gap_leave(s, node);
-    s->history -= pages(s)[node].known;
-    pages(s)[node] = (struct page){0};
+    s->history -= page_of(s, node)->known;
+    *page_of(s, node) = (struct page){0};
 }
 
 static void gap_resize(void *state, uint32_t frames)
@@ -470,12 +465,13 @@ static const char *check_slot(const struct gap *s, unsigned level, unsigned i, u
     const struct replace_list *l = &s->slot[level][i];
     uint32_t size = 0, before = LINK_END;
 
-    for (uint32_t n = l->head; n != LINK_END && size <= l->size; before = n, n = s->link[n].next, size++) {
-        if (n >= s->nodes || s->link[n].list != WAITING || s->link[n].mark != level ||
-            s->link[n].prev != before)
+    for (uint32_t n = l->head; n != LINK_END && size <= l->size;
+         before = n, n = link_of(&s->link, n)->next, size++) {
+        if (n >= s->nodes || link_of(&s->link, n)->list != WAITING || link_of(&s->link, n)->mark != level ||
+            link_of(&s->link, n)->prev != before)
             return "gap: a slot has what does not wait there";
-        uint32_t ahead = (pages(s)[n].due >> (level * LEVEL_SHIFT)) - (s->now >> (level * LEVEL_SHIFT));
-        if (slot_of(pages(s)[n].due, level) != i ||
+        uint32_t ahead = (page_of(s, n)->due >> (level * LEVEL_SHIFT)) - (s->now >> (level * LEVEL_SHIFT));
+        if (slot_of(page_of(s, n)->due, level) != i ||
             (ahead & (UINT32_MAX >> (level * LEVEL_SHIFT))) > AHEAD_MAX + 1)
             return "gap: a page waits in a slot of another time";
     }
@@ -497,21 +493,21 @@ static const char *gap_check(const void *state)
         for (unsigned i = 0; i < SLOTS && !broken; i++)
             broken = check_slot(s, l, i, &waiting);
     for (unsigned i = 0; i < ARRAY_SIZE(list) && !broken; i++)
-        broken = list_check(s->link, s->nodes, list[i]);
+        broken = list_check(&s->link, s->nodes, list[i]);
     for (uint32_t n = 0; n < s->nodes; n++)
-        history += pages(s)[n].known && !gap_resident(s, n);
-    for (uint32_t n = s->once.head; n != LINK_END && !broken; n = s->link[n].next)
-        ages += s->now - pages(s)[n].last;
+        history += page_of(s, n)->known && !gap_resident(s, n);
+    for (uint32_t n = s->once.head; n != LINK_END && !broken; n = link_of(&s->link, n)->next)
+        ages += s->now - page_of(s, n)->last;
     if (!broken && ages != s->ages)
         broken = "gap: the time that pages have waited for a second use is miscounted";
-    if (!broken && (waiting != s->waiting || waiting != list_claimed(s->link, s->nodes, WAITING)))
+    if (!broken && (waiting != s->waiting || waiting != list_claimed(&s->link, s->nodes, WAITING)))
         broken = "gap: waiting pages are miscounted";
     return !broken && history != s->history ? "gap: pages that are out are miscounted" : broken;
 }
 
 const struct replace_ops replace_gap = {
     .name = "gap",
-    .per_node = sizeof(struct replace_link) + sizeof(struct page),
+    .per_node = PER_NODE,
     .use_once = true,
     .bytes = gap_bytes,
     .init = gap_init,

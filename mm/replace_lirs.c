@@ -10,9 +10,11 @@
  */
 #include "mm/replace_list.h"
 
-enum { STACK = 1 };              /* list of stack[]           */
-enum { QUEUE = 1, UNUSED_LIST }; /* list of queue[]           */
-enum { HIR = 0, LIR = 1 };       /* mark of stack[]           */
+enum { STACK = 1 };              /* list of link              */
+enum { QUEUE = 1, UNUSED_LIST }; /* list of queued            */
+enum { HIR = 0, LIR = 1 };       /* mark of link              */
+
+#define PER_NODE (2 * sizeof(struct replace_link))
 
 struct lirs {
     uint32_t nodes, frames;
@@ -22,24 +24,19 @@ struct lirs {
     struct replace_list stack; /* S: latest use at the head      */
     struct replace_list queue; /* Q: the next victim at the tail */
     struct replace_unused unused;
-    struct replace_link link[]; /* [nodes] in S, then [nodes] in Q or among the unused */
+    struct replace_links link;   /* in S                      */
+    struct replace_links queued; /* in Q, or among the unused */
 };
 
 static size_t lirs_bytes(uint32_t nodes)
 {
-    if (nodes < 1 || nodes > REPLACE_NODES_MAX)
-        return 0;
-    return sizeof(struct lirs) + (size_t)nodes * 2 * sizeof(struct replace_link);
-}
-
-static struct replace_link *queued(struct lirs *s)
-{
-    return s->link + s->nodes;
+    return replace_bytes(nodes, sizeof(struct lirs), PER_NODE);
 }
 
 static int lirs_init(void *state, const struct replace_config *config)
 {
     struct lirs *s = state;
+    struct replace_place place = replace_place(config, sizeof *s, PER_NODE);
     int rc = replace_config_check(config);
 
     if (rc)
@@ -48,21 +45,17 @@ static int lirs_init(void *state, const struct replace_config *config)
     list_init(&s->stack, STACK);
     list_init(&s->queue, QUEUE);
     unused_init(&s->unused, UNUSED_LIST);
-    links_init(s->link, 0, s->nodes);
-    links_init(queued(s), 0, s->nodes);
+    links_init(&s->link, s, &place, 0);
+    links_init(&s->queued, s, &place, sizeof(struct replace_link));
     return 0;
 }
 
 static void lirs_grow(void *state, uint32_t nodes)
 {
     struct lirs *s = state;
-    uint32_t before = s->nodes;
 
-    ASSERT(nodes >= before && nodes <= REPLACE_NODES_MAX);
-    memmove(s->link + nodes, s->link + before, before * sizeof *s->link);
+    ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
     s->nodes = nodes;
-    links_init(s->link, before, nodes);
-    links_init(queued(s), before, nodes);
 }
 
 /* Lhirs. */
@@ -81,12 +74,12 @@ static uint32_t lir_frames(const struct lirs *s)
 
 static bool is_lir(const struct lirs *s, uint32_t node)
 {
-    return s->link[node].mark == LIR;
+    return link_of(&s->link, node)->mark == LIR;
 }
 
 static bool in_stack(const struct lirs *s, uint32_t node)
 {
-    return s->link[node].list == STACK;
+    return link_of(&s->link, node)->list == STACK;
 }
 
 static bool lirs_resident(const void *state, uint32_t node)
@@ -94,7 +87,7 @@ static bool lirs_resident(const void *state, uint32_t node)
     const struct lirs *s = state;
 
     ASSERT(node < s->nodes);
-    return is_lir(s, node) || s->link[s->nodes + node].list != LIST_NONE;
+    return is_lir(s, node) || link_of(&s->queued, node)->list != LIST_NONE;
 }
 
 /* Stack pruning: a LIR page is at the bottom of S, or S is empty. */
@@ -102,7 +95,7 @@ static void prune(struct lirs *s)
 {
     while (s->stack.size && !is_lir(s, s->stack.tail)) {
         s->history -= !lirs_resident(s, s->stack.tail);
-        list_remove(s->link, &s->stack, s->stack.tail);
+        list_remove(&s->link, &s->stack, s->stack.tail);
     }
 }
 
@@ -111,18 +104,18 @@ static void demote(struct lirs *s)
     uint32_t node = s->stack.tail;
 
     ASSERT(node != LINK_END && is_lir(s, node));
-    list_remove(s->link, &s->stack, node);
-    s->link[node].mark = HIR;
+    list_remove(&s->link, &s->stack, node);
+    link_of(&s->link, node)->mark = HIR;
     s->lir--;
-    list_push_head(queued(s), &s->queue, node);
+    list_push_head(&s->queued, &s->queue, node);
     prune(s);
 }
 
 static void to_top(struct lirs *s, uint32_t node)
 {
     if (in_stack(s, node))
-        list_remove(s->link, &s->stack, node);
-    list_push_head(s->link, &s->stack, node);
+        list_remove(&s->link, &s->stack, node);
+    list_push_head(&s->link, &s->stack, node);
 }
 
 /* A page in no queue is used: reused while in S, or the first while LIR pages are wanted, it is LIR. */
@@ -132,12 +125,12 @@ static void use(struct lirs *s, uint32_t node)
 
     to_top(s, node);
     if (lir) {
-        s->link[node].mark = LIR;
+        link_of(&s->link, node)->mark = LIR;
         s->lir++;
         while (s->lir > lir_frames(s))
             demote(s);
     } else {
-        list_push_head(queued(s), &s->queue, node);
+        list_push_head(&s->queued, &s->queue, node);
     }
     prune(s);
 }
@@ -146,8 +139,8 @@ static void use(struct lirs *s, uint32_t node)
 static void spare(struct lirs *s, uint32_t node)
 {
     to_top(s, node);
-    list_remove(queued(s), &s->queue, node);
-    list_push_head(queued(s), &s->queue, node);
+    list_remove(&s->queued, &s->queue, node);
+    list_push_head(&s->queued, &s->queue, node);
     prune(s);
 }
 
@@ -158,7 +151,7 @@ static void lirs_touch(void *state, uint32_t node)
 
     ASSERT(lirs_resident(s, node));
     s->offered = LINK_END;
-    if (offered && queued(s)[node].list == QUEUE) {
+    if (offered && link_of(&s->queued, node)->list == QUEUE) {
         spare(s, node);
         return;
     }
@@ -167,10 +160,10 @@ static void lirs_touch(void *state, uint32_t node)
         prune(s);
         return;
     }
-    if (queued(s)[node].list == QUEUE)
-        list_remove(queued(s), &s->queue, node);
+    if (link_of(&s->queued, node)->list == QUEUE)
+        list_remove(&s->queued, &s->queue, node);
     else
-        unused_remove(queued(s), &s->unused, node);
+        unused_remove(&s->queued, &s->unused, node);
     use(s, node);
 }
 
@@ -192,7 +185,7 @@ static void lirs_enter_unused(void *state, uint32_t node, uint32_t region)
     ASSERT(!lirs_resident(s, node) && region < REPLACE_REGIONS_MAX);
     s->offered = LINK_END;
     s->history -= in_stack(s, node);
-    list_push_head(queued(s), &s->unused.list, node);
+    list_push_head(&s->queued, &s->unused.list, node);
 }
 
 static uint32_t lirs_victim(void *state, uint32_t incoming)
@@ -216,17 +209,17 @@ static void lirs_leave(void *state, uint32_t node)
     ASSERT(lirs_resident(s, node));
     s->offered = LINK_END;
     s->history += in_stack(s, node);
-    if (queued(s)[node].list == UNUSED_LIST) {
-        unused_remove(queued(s), &s->unused, node);
+    if (link_of(&s->queued, node)->list == UNUSED_LIST) {
+        unused_remove(&s->queued, &s->unused, node);
         return;
     }
     unused_pass(&s->unused);
     if (is_lir(s, node)) {
-        s->link[node].mark = HIR;
+        link_of(&s->link, node)->mark = HIR;
         s->lir--;
         prune(s);
     } else {
-        list_remove(queued(s), &s->queue, node);
+        list_remove(&s->queued, &s->queue, node);
     }
 }
 
@@ -237,7 +230,7 @@ static void lirs_forget(void *state, uint32_t node)
     if (lirs_resident(s, node))
         lirs_leave(s, node);
     if (in_stack(s, node)) {
-        list_remove(s->link, &s->stack, node);
+        list_remove(&s->link, &s->stack, node);
         s->history--;
     }
     prune(s);
@@ -265,18 +258,17 @@ static void lirs_report(const void *state, struct replace_report *out)
 static const char *lirs_check(const void *state)
 {
     const struct lirs *s = state;
-    const struct replace_link *queue = s->link + s->nodes;
-    const char *broken = list_check(s->link, s->nodes, &s->stack);
+    const char *broken = list_check(&s->link, s->nodes, &s->stack);
     uint32_t lir = 0, history = 0;
 
     if (!broken)
-        broken = list_check(queue, s->nodes, &s->queue);
+        broken = list_check(&s->queued, s->nodes, &s->queue);
     if (!broken)
-        broken = list_check(queue, s->nodes, &s->unused.list);
+        broken = list_check(&s->queued, s->nodes, &s->unused.list);
     for (uint32_t n = 0; n < s->nodes && !broken; n++) {
         lir += is_lir(s, n);
         history += in_stack(s, n) && !lirs_resident(s, n);
-        if (is_lir(s, n) && (!in_stack(s, n) || queue[n].list != LIST_NONE))
+        if (is_lir(s, n) && (!in_stack(s, n) || link_of(&s->queued, n)->list != LIST_NONE))
             broken = "lirs: a LIR page is not in S, or in Q as well";
     }
     if (!broken && s->stack.size && !is_lir(s, s->stack.tail))
@@ -288,7 +280,7 @@ static const char *lirs_check(const void *state)
 
 const struct replace_ops replace_lirs = {
     .name = "lirs",
-    .per_node = 2 * sizeof(struct replace_link),
+    .per_node = PER_NODE,
     .use_once = true,
     .bytes = lirs_bytes,
     .init = lirs_init,

@@ -1,6 +1,9 @@
 /*
  * Lists of nodes, as replacement policies keep them: doubly linked by node numbers, 8 bytes a node for its place in one list of
  * up to seven and three marks.  Internal to mm/replace_*.c.
+ *
+ * What a policy has of a node is together, and those of all nodes are in a row behind its state, so that more nodes are room behind them and
+ * nothing is moved.  A policy that asks others (replace_chooser.c) has theirs of a node in its own.
  */
 #pragma once
 #include "mm/replace.h"
@@ -12,6 +15,26 @@ struct replace_link {
     uint32_t prev : 29, mark : 3; /* mark: the policy's own                */
 };
 
+/* Where the links of all nodes are. */
+struct replace_links {
+    int64_t at;      /* node 0's, in bytes from here */
+    uint32_t stride; /* from one to the next         */
+    uint32_t spare;
+};
+
+/* The link that is `offset` bytes into what the policy of this state has of each node. */
+static inline void links_init(struct replace_links *k, const void *state, const struct replace_place *place,
+                              size_t offset)
+{
+    k->at = (const char *)state - (const char *)k + place->at + (int64_t)offset;
+    k->stride = place->stride;
+}
+
+static inline struct replace_link *link_of(const struct replace_links *k, uint32_t node)
+{
+    return (struct replace_link *)((uintptr_t)k + (uintptr_t)k->at + (uintptr_t)node * k->stride);
+}
+
 /* Most recent first.  id: 1..LISTS_MAX. */
 struct replace_list {
     uint32_t head, tail, size, id;
@@ -22,34 +45,28 @@ static inline void list_init(struct replace_list *l, uint32_t id)
     *l = (struct replace_list){.head = LINK_END, .tail = LINK_END, .id = id};
 }
 
-/* Nodes first..nodes - 1 are in no list. */
-static inline void links_init(struct replace_link *link, uint32_t first, uint32_t nodes)
+static inline void list_push_head(const struct replace_links *k, struct replace_list *l, uint32_t node)
 {
-    memset(link + first, 0, (nodes - first) * sizeof *link);
-}
-
-static inline void list_push_head(struct replace_link *link, struct replace_list *l, uint32_t node)
-{
-    ASSERT(link[node].list == LIST_NONE);
-    link[node].list = l->id;
-    link[node].prev = LINK_END;
-    link[node].next = l->head;
+    ASSERT(link_of(k, node)->list == LIST_NONE);
+    link_of(k, node)->list = l->id;
+    link_of(k, node)->prev = LINK_END;
+    link_of(k, node)->next = l->head;
     if (l->head != LINK_END)
-        link[l->head].prev = node;
+        link_of(k, l->head)->prev = node;
     else
         l->tail = node;
     l->head = node;
     l->size++;
 }
 
-static inline void list_push_tail(struct replace_link *link, struct replace_list *l, uint32_t node)
+static inline void list_push_tail(const struct replace_links *k, struct replace_list *l, uint32_t node)
 {
-    ASSERT(link[node].list == LIST_NONE);
-    link[node].list = l->id;
-    link[node].next = LINK_END;
-    link[node].prev = l->tail;
+    ASSERT(link_of(k, node)->list == LIST_NONE);
+    link_of(k, node)->list = l->id;
+    link_of(k, node)->next = LINK_END;
+    link_of(k, node)->prev = l->tail;
     if (l->tail != LINK_END)
-        link[l->tail].next = node;
+        link_of(k, l->tail)->next = node;
     else
         l->head = node;
     l->tail = node;
@@ -57,50 +74,50 @@ static inline void list_push_tail(struct replace_link *link, struct replace_list
 }
 
 /* Next to a node of the list on the tail's side, or at the head: after == LINK_END. */
-static inline void list_push_after(struct replace_link *link, struct replace_list *l, uint32_t after,
+static inline void list_push_after(const struct replace_links *k, struct replace_list *l, uint32_t after,
                                    uint32_t node)
 {
     if (after == LINK_END || after == l->tail) {
         if (after == LINK_END)
-            list_push_head(link, l, node);
+            list_push_head(k, l, node);
         else
-            list_push_tail(link, l, node);
+            list_push_tail(k, l, node);
         return;
     }
-    ASSERT(link[node].list == LIST_NONE && link[after].list == l->id);
-    link[node].list = l->id;
-    link[node].prev = after;
-    link[node].next = link[after].next;
-    link[link[after].next].prev = node;
-    link[after].next = node;
+    ASSERT(link_of(k, node)->list == LIST_NONE && link_of(k, after)->list == l->id);
+    link_of(k, node)->list = l->id;
+    link_of(k, node)->prev = after;
+    link_of(k, node)->next = link_of(k, after)->next;
+    link_of(k, link_of(k, after)->next)->prev = node;
+    link_of(k, after)->next = node;
     l->size++;
 }
 
-static inline void list_remove(struct replace_link *link, struct replace_list *l, uint32_t node)
+static inline void list_remove(const struct replace_links *k, struct replace_list *l, uint32_t node)
 {
-    uint32_t next = link[node].next, prev = link[node].prev;
+    uint32_t next = link_of(k, node)->next, prev = link_of(k, node)->prev;
 
-    ASSERT(link[node].list == l->id);
+    ASSERT(link_of(k, node)->list == l->id);
     if (prev != LINK_END)
-        link[prev].next = next;
+        link_of(k, prev)->next = next;
     else
         l->head = next;
     if (next != LINK_END)
-        link[next].prev = prev;
+        link_of(k, next)->prev = prev;
     else
         l->tail = prev;
-    link[node].list = LIST_NONE;
+    link_of(k, node)->list = LIST_NONE;
     l->size--;
 }
 
-static inline void list_to_head(struct replace_link *link, struct replace_list *l, uint32_t node)
+static inline void list_to_head(const struct replace_links *k, struct replace_list *l, uint32_t node)
 {
     if (l->head == node) {
-        ASSERT(link[node].list == l->id);
+        ASSERT(link_of(k, node)->list == l->id);
         return;
     }
-    list_remove(link, l, node);
-    list_push_head(link, l, node);
+    list_remove(k, l, node);
+    list_push_head(k, l, node);
 }
 
 /*
@@ -121,11 +138,15 @@ static inline uint32_t list_named(uint32_t node)
 }
 
 /* NULL, or what is broken: links there and back, numbers in range, the size. */
-const char *list_check(const struct replace_link *link, uint32_t nodes, const struct replace_list *l);
+const char *list_check(const struct replace_links *k, uint32_t nodes, const struct replace_list *l);
 /* How many nodes say that they are in the list of this number. */
-uint32_t list_claimed(const struct replace_link *link, uint32_t nodes, uint32_t id);
+uint32_t list_claimed(const struct replace_links *k, uint32_t nodes, uint32_t id);
 /* What every init() refuses: 0 or -EINVAL. */
 int replace_config_check(const struct replace_config *config);
+/* A state of so many bytes, and what there is of each node; 0: so many nodes cannot be. */
+size_t replace_bytes(uint32_t nodes, size_t state, size_t per_node);
+/* Where the configuration, or nobody, says that it is. */
+struct replace_place replace_place(const struct replace_config *config, size_t state, size_t per_node);
 
 /*
  * Prefetched pages that were not used yet, oldest first at the tail, for policies that know no place for a page without a
@@ -154,9 +175,9 @@ static inline uint32_t unused_due(const struct replace_unused *u, uint32_t frame
     return u->credit >= frames ? u->list.tail : LINK_END;
 }
 
-static inline void unused_remove(struct replace_link *link, struct replace_unused *u, uint32_t node)
+static inline void unused_remove(const struct replace_links *k, struct replace_unused *u, uint32_t node)
 {
     if (u->list.tail == node)
         u->credit = 0;
-    list_remove(link, &u->list, node);
+    list_remove(k, &u->list, node);
 }

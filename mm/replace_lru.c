@@ -9,19 +9,18 @@ enum { RESIDENT = 1 };
 struct lru {
     uint32_t nodes, frames;
     struct replace_list resident; /* latest use first */
-    struct replace_link link[];
+    struct replace_links link;
 };
 
 static size_t lru_bytes(uint32_t nodes)
 {
-    if (nodes < 1 || nodes > REPLACE_NODES_MAX)
-        return 0;
-    return sizeof(struct lru) + nodes * sizeof(struct replace_link);
+    return replace_bytes(nodes, sizeof(struct lru), sizeof(struct replace_link));
 }
 
 static int lru_init(void *state, const struct replace_config *config)
 {
     struct lru *s = state;
+    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct replace_link));
     int rc = replace_config_check(config);
 
     if (rc)
@@ -29,7 +28,7 @@ static int lru_init(void *state, const struct replace_config *config)
     s->nodes = config->nodes;
     s->frames = config->frames;
     list_init(&s->resident, RESIDENT);
-    links_init(s->link, 0, s->nodes);
+    links_init(&s->link, s, &place, 0);
     return 0;
 }
 
@@ -38,7 +37,6 @@ static void lru_grow(void *state, uint32_t nodes)
     struct lru *s = state;
 
     ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
-    links_init(s->link, s->nodes, nodes);
     s->nodes = nodes;
 }
 
@@ -47,7 +45,7 @@ static void lru_touch(void *state, uint32_t node)
     struct lru *s = state;
 
     ASSERT(node < s->nodes);
-    list_to_head(s->link, &s->resident, node);
+    list_to_head(&s->link, &s->resident, node);
 }
 
 static void lru_enter(void *state, uint32_t node, uint32_t region)
@@ -55,7 +53,7 @@ static void lru_enter(void *state, uint32_t node, uint32_t region)
     struct lru *s = state;
 
     ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX);
-    list_push_head(s->link, &s->resident, node);
+    list_push_head(&s->link, &s->resident, node);
 }
 
 static uint32_t lru_victim(void *state, uint32_t incoming)
@@ -69,7 +67,7 @@ static void lru_leave(void *state, uint32_t node)
     struct lru *s = state;
 
     ASSERT(node < s->nodes);
-    list_remove(s->link, &s->resident, node);
+    list_remove(&s->link, &s->resident, node);
 }
 
 static bool lru_resident(const void *state, uint32_t node)
@@ -77,7 +75,7 @@ static bool lru_resident(const void *state, uint32_t node)
     const struct lru *s = state;
 
     ASSERT(node < s->nodes);
-    return s->link[node].list == RESIDENT;
+    return link_of(&s->link, node)->list == RESIDENT;
 }
 
 static void lru_forget(void *state, uint32_t node)
@@ -102,7 +100,7 @@ static const char *lru_check(const void *state)
 {
     const struct lru *s = state;
 
-    return list_check(s->link, s->nodes, &s->resident);
+    return list_check(&s->link, s->nodes, &s->resident);
 }
 
 const struct replace_ops replace_lru = {

@@ -12,16 +12,16 @@ static void mru_touch(void *state, uint32_t node)
     struct aside *s = state;
 
     ASSERT(node < s->nodes);
-    bool hot = node == s->offered, again = s->link[node].list == ASIDE;
+    bool hot = node == s->offered, again = link_of(&s->link, node)->list == ASIDE;
     if (s->walked == node)
         s->walked = LINK_END;
     aside_take_out(s, node);
     s->offered = LINK_END;
     if (!hot) {
-        list_push_head(s->link, &s->others, node);
+        list_push_head(&s->link, &s->others, node);
         return;
     }
-    list_push_after(s->link, &s->aside, again ? LINK_END : s->walked, node);
+    list_push_after(&s->link, &s->aside, again ? LINK_END : s->walked, node);
     if (!again)
         s->walked = node;
 }

@@ -47,54 +47,47 @@ struct region_state {
     struct part part[REPLACE_REGIONS_MAX];
     struct share share;
     struct share_pool pool[REPLACE_REGIONS_MAX]; /* of share_epoch(), between calls meaningless */
-    struct replace_link
-        link[]; /* [nodes] in curves, [nodes] in lists; then uint32_t depth[nodes], uint8_t region[nodes] */
+    struct replace_links link;                   /* in curves */
+    struct replace_links queued;                 /* in lists  */
+};
+
+struct page {
+    struct region_page curves;
+    struct replace_link queued;
+    uint8_t of; /* its region + 1, 0: nobody's */
 };
 
 /* ---- Memory ---- */
 
 static size_t region_bytes(uint32_t nodes)
 {
-    if (nodes < 1 || nodes > REPLACE_NODES_MAX)
-        return 0;
-    size_t each = 2 * sizeof(struct replace_link) + sizeof(uint32_t) + sizeof(uint8_t);
-    return ALIGN_UP(sizeof(struct region_state) + nodes * each, (size_t)8);
+    return replace_bytes(nodes, sizeof(struct region_state), sizeof(struct page));
 }
 
-static struct replace_link *queued(const struct region_state *s)
+static struct page *page_of(const struct region_state *s, uint32_t node)
 {
-    return (struct replace_link *)(uintptr_t)s->link + s->nodes;
+    return (struct page *)link_of(&s->link, node);
 }
 
-static struct region_pages pages(const struct region_state *s)
+/* NOBODY, or its number. */
+static uint32_t region_of(const struct region_state *s, uint32_t node)
 {
-    return (struct region_pages){(struct replace_link *)(uintptr_t)s->link,
-                                 (uint32_t *)(queued(s) + s->nodes)};
-}
+    uint32_t of = page_of(s, node)->of;
 
-static uint8_t *region_of(const struct region_state *s)
-{
-    return (uint8_t *)(pages(s).depth + s->nodes);
+    return of ? of - 1 : NOBODY;
 }
 
 static struct part *part_of(struct region_state *s, uint32_t node)
 {
-    ASSERT(region_of(s)[node] < REPLACE_REGIONS_MAX);
-    return &s->part[region_of(s)[node]];
+    uint32_t r = region_of(s, node);
+
+    ASSERT(r < REPLACE_REGIONS_MAX);
+    return &s->part[r];
 }
 
 static uint32_t group_for(uint32_t frames)
 {
     return (frames - 1) / GROUPS_OF_MEMORY + 1;
-}
-
-/* Nodes from `first` on are unknown. */
-static void init_nodes(struct region_state *s, uint32_t first)
-{
-    links_init(s->link, first, s->nodes);
-    links_init(queued(s), first, s->nodes);
-    memset(pages(s).depth + first, 0, (s->nodes - first) * sizeof(uint32_t));
-    memset(region_of(s) + first, NOBODY, s->nodes - first);
 }
 
 static void new_round(struct region_state *s)
@@ -106,6 +99,7 @@ static void new_round(struct region_state *s)
 static int region_start(void *state, const struct replace_config *config)
 {
     struct region_state *s = state;
+    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct page));
     int rc = replace_config_check(config);
 
     if (rc)
@@ -121,7 +115,8 @@ static int region_start(void *state, const struct replace_config *config)
         list_init(&s->part[r].parked, PARKED);
         list_init(&s->part[r].stray, STRAY);
     }
-    init_nodes(s, 0);
+    links_init(&s->link, s, &place, offsetof(struct page, curves.link));
+    links_init(&s->queued, s, &place, offsetof(struct page, queued));
     new_round(s);
     return 0;
 }
@@ -129,17 +124,9 @@ static int region_start(void *state, const struct replace_config *config)
 static void region_grow(void *state, uint32_t nodes)
 {
     struct region_state *s = state;
-    uint32_t before = s->nodes;
-    struct replace_link *list = queued(s);
-    uint32_t *depth = pages(s).depth;
-    uint8_t *region = region_of(s);
 
-    ASSERT(nodes >= before && nodes <= REPLACE_NODES_MAX);
+    ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
     s->nodes = nodes;
-    memmove(region_of(s), region, before);
-    memmove(pages(s).depth, depth, before * sizeof *depth);
-    memmove(queued(s), list, before * sizeof *list);
-    init_nodes(s, before);
 }
 
 /* ---- Pages ---- */
@@ -149,7 +136,7 @@ static bool region_resident(const void *state, uint32_t node)
     const struct region_state *s = state;
 
     ASSERT(node < s->nodes);
-    return queued(s)[node].list != LIST_NONE;
+    return link_of(&s->queued, node)->list != LIST_NONE;
 }
 
 static uint32_t held(const struct part *p)
@@ -161,18 +148,18 @@ static void take_out(struct region_state *s, uint32_t node)
 {
     struct part *p = part_of(s, node);
 
-    switch (queued(s)[node].list) {
+    switch (link_of(&s->queued, node)->list) {
     case RECENT:
-        list_remove(queued(s), &p->recent, node);
+        list_remove(&s->queued, &p->recent, node);
         return;
     case PARKED:
-        list_remove(queued(s), &p->parked, node);
+        list_remove(&s->queued, &p->parked, node);
         return;
     case STRAY:
-        list_remove(queued(s), &p->stray, node);
+        list_remove(&s->queued, &p->stray, node);
         return;
     default:
-        unused_remove(queued(s), &s->unused, node);
+        unused_remove(&s->queued, &s->unused, node);
         p->unused--;
     }
 }
@@ -182,30 +169,30 @@ static void unpark(struct region_state *s, struct part *p)
 {
     while (p->parked.size) {
         uint32_t node = p->parked.tail;
-        list_remove(queued(s), &p->parked, node);
-        list_push_head(queued(s), &p->recent, node);
+        list_remove(&s->queued, &p->parked, node);
+        list_push_head(&s->queued, &p->recent, node);
     }
     while (p->stray.size) {
         uint32_t node = p->stray.head;
-        list_remove(queued(s), &p->stray, node);
-        list_push_tail(queued(s), &p->recent, node);
+        list_remove(&s->queued, &p->stray, node);
+        list_push_tail(&s->queued, &p->recent, node);
     }
 }
 
 /* A page MRU would not have, were the region's memory all its own: a hit there needs more. */
 static void stray_if_beyond(struct region_state *s, struct part *p, uint32_t node)
 {
-    if (queued(s)[node].list != RECENT || pages(s).depth[node] <= held(p))
+    if (link_of(&s->queued, node)->list != RECENT || page_of(s, node)->curves.depth <= held(p))
         return;
-    list_remove(queued(s), &p->recent, node);
-    list_push_head(queued(s), &p->stray, node);
+    list_remove(&s->queued, &p->recent, node);
+    list_push_head(&s->queued, &p->stray, node);
 }
 
 /* LRU has filled the memory. */
 static void find_strays(struct region_state *s, struct part *p)
 {
     for (uint32_t n = p->recent.tail, next; n != LINK_END; n = next) {
-        next = queued(s)[n].prev;
+        next = link_of(&s->queued, n)->prev;
         stray_if_beyond(s, p, n);
     }
 }
@@ -285,7 +272,7 @@ static void count_use(struct region_state *s, uint32_t node, bool miss)
 {
     struct part *p = part_of(s, node);
     uint32_t before = p->curves.top;
-    bool first = region_use(&p->curves, pages(s), node);
+    bool first = region_use(&p->curves, &s->link, node);
 
     if (p->choice.policy == REGION_MRU && before != LINK_END && before != node)
         stray_if_beyond(s, p, before);
@@ -301,7 +288,7 @@ static void park(struct region_state *s, struct part *p, uint32_t node, bool aga
 {
     bool goes_on = !again && s->walked != LINK_END && part_of(s, s->walked) == p;
 
-    list_push_after(queued(s), &p->parked, goes_on ? s->walked : LINK_END, node);
+    list_push_after(&s->queued, &p->parked, goes_on ? s->walked : LINK_END, node);
     if (!again)
         s->walked = node;
 }
@@ -312,7 +299,7 @@ static void region_touch(void *state, uint32_t node)
 
     ASSERT(region_resident(s, node));
     struct part *p = part_of(s, node);
-    bool hot = node == s->offered, again = queued(s)[node].list == PARKED;
+    bool hot = node == s->offered, again = link_of(&s->queued, node)->list == PARKED;
     if (s->walked == node)
         s->walked = LINK_END;
     s->offered = LINK_END;
@@ -321,7 +308,7 @@ static void region_touch(void *state, uint32_t node)
         park(s, p, node, again);
         return;
     }
-    list_push_head(queued(s), &p->recent, node);
+    list_push_head(&s->queued, &p->recent, node);
     if (!hot)
         count_use(s, node, false);
 }
@@ -329,9 +316,9 @@ static void region_touch(void *state, uint32_t node)
 static void region_came(struct region_state *s, uint32_t node, uint32_t region)
 {
     ASSERT(!region_resident(s, node) && region < REPLACE_REGIONS_MAX);
-    if (region_of(s)[node] != region && region_of(s)[node] != NOBODY)
-        region_forget(&part_of(s, node)->curves, pages(s), node);
-    region_of(s)[node] = (uint8_t)region;
+    if (region_of(s, node) != region && region_of(s, node) != NOBODY)
+        region_forget(&part_of(s, node)->curves, &s->link, node);
+    page_of(s, node)->of = (uint8_t)(region + 1);
     s->resident++;
     new_round(s);
 }
@@ -341,7 +328,7 @@ static void region_enter(void *state, uint32_t node, uint32_t region)
     struct region_state *s = state;
 
     region_came(s, node, region);
-    list_push_head(queued(s), &part_of(s, node)->recent, node);
+    list_push_head(&s->queued, &part_of(s, node)->recent, node);
     count_use(s, node, true);
 }
 
@@ -350,7 +337,7 @@ static void region_enter_unused(void *state, uint32_t node, uint32_t region)
     struct region_state *s = state;
 
     region_came(s, node, region);
-    list_push_head(queued(s), &s->unused.list, node);
+    list_push_head(&s->queued, &s->unused.list, node);
     part_of(s, node)->unused++;
 }
 
@@ -399,7 +386,7 @@ static uint32_t region_victim(void *state, uint32_t incoming)
 
     if (s->offered != LINK_END)
         return s->offered;
-    uint32_t r = from_region(s, incoming == REPLACE_NONE ? NOBODY : region_of(s)[incoming]);
+    uint32_t r = from_region(s, incoming == REPLACE_NONE ? NOBODY : region_of(s, incoming));
     if (due != LINK_END)
         s->offered = due;
     else
@@ -412,7 +399,7 @@ static void region_leave(void *state, uint32_t node)
     struct region_state *s = state;
 
     ASSERT(region_resident(s, node));
-    if (queued(s)[node].list != UNUSED_LIST)
+    if (link_of(&s->queued, node)->list != UNUSED_LIST)
         unused_pass(&s->unused);
     take_out(s, node);
     s->resident--;
@@ -425,9 +412,9 @@ static void region_gone(void *state, uint32_t node)
 
     if (region_resident(s, node))
         region_leave(s, node);
-    if (region_of(s)[node] != NOBODY)
-        region_forget(&part_of(s, node)->curves, pages(s), node);
-    region_of(s)[node] = NOBODY;
+    if (region_of(s, node) != NOBODY)
+        region_forget(&part_of(s, node)->curves, &s->link, node);
+    page_of(s, node)->of = 0;
 }
 
 /* What regions are meant to have keeps its proportions until the next epoch. */
@@ -442,7 +429,7 @@ static void region_resize(void *state, uint32_t frames)
         p->meant = (uint32_t)((uint64_t)p->meant * frames / s->frames);
         p->planned = (uint32_t)((uint64_t)p->planned * frames / s->frames);
         if (group > s->group + s->group / 4 || group + group / 4 < s->group)
-            region_regroup(&p->curves, pages(s), group);
+            region_regroup(&p->curves, &s->link, group);
     }
     s->group = s->part[0].curves.group;
     s->frames = frames;
@@ -464,7 +451,6 @@ static void region_report(const void *state, struct replace_report *out)
 /* Lists of all regions share their numbers, so that they are checked together. */
 static const char *check_lists(const struct region_state *s)
 {
-    const struct replace_link *q = queued(s);
     uint32_t listed = s->unused.list.size, unused = 0;
 
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
@@ -472,8 +458,9 @@ static const char *check_lists(const struct region_state *s)
         unused += s->part[r].unused;
         for (unsigned i = 0; i < ARRAY_SIZE(list); i++) {
             uint32_t size = 0;
-            for (uint32_t n = list[i]->head; n != LINK_END && size <= list[i]->size; n = q[n].next, size++)
-                if (n >= s->nodes || q[n].list != list[i]->id || region_of(s)[n] != r)
+            for (uint32_t n = list[i]->head; n != LINK_END && size <= list[i]->size;
+                 n = link_of(&s->queued, n)->next, size++)
+                if (n >= s->nodes || link_of(&s->queued, n)->list != list[i]->id || region_of(s, n) != r)
                     return "region: a list has a page of another";
             if (size != list[i]->size)
                 return "region: a list's size is wrong";
@@ -491,15 +478,15 @@ static const char *region_state_check(const void *state)
     const char *broken = check_lists(s);
 
     if (!broken)
-        broken = list_check(queued(s), s->nodes, &s->unused.list);
+        broken = list_check(&s->queued, s->nodes, &s->unused.list);
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX && !broken; r++)
-        broken = region_check(&s->part[r].curves, pages(s), s->nodes);
+        broken = region_check(&s->part[r].curves, &s->link, s->nodes);
     return broken;
 }
 
 const struct replace_ops replace_region = {
     .name = "region",
-    .per_node = 2 * sizeof(struct replace_link) + sizeof(uint32_t) + sizeof(uint8_t),
+    .per_node = sizeof(struct page),
     .bytes = region_bytes,
     .init = region_start,
     .grow = region_grow,

@@ -14,7 +14,7 @@ struct replace_random replace_random_start(const struct replace_ops *ops, uint32
     struct replace_config config = {.nodes = nodes, .frames = frames, .seed = seed, .first = first};
 
     r.random = (seed + 1) * 0x9e3779b97f4a7c15 | 1;
-    r.state = malloc(ops->bytes(nodes));
+    r.state = calloc(1, ops->bytes(nodes));
     r.resident = calloc(room, 1);
     assert_non_null(r.state);
     assert_non_null(r.resident);
@@ -78,10 +78,9 @@ static void use(struct replace_random *r, uint32_t node, bool prefetch)
 static void grow(struct replace_random *r)
 {
     uint32_t nodes = MIN(r->nodes + 1 + below(r, r->nodes), r->room);
-    char *larger = malloc(r->ops->bytes(nodes));
+    char *larger = calloc(1, r->ops->bytes(nodes));
 
     assert_non_null(larger);
-    memset(larger, 0xa5, r->ops->bytes(nodes));
     memcpy(larger, r->state, r->ops->bytes(r->nodes));
     free(r->state);
     r->state = larger;

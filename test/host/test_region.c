@@ -10,20 +10,23 @@
 enum { PAGES = 200 };
 
 struct counted {
-    struct replace_link link[PAGES];
-    uint32_t depth[PAGES];
+    struct region_page page[PAGES];
+    struct replace_links links;
     struct region_curves curves;
     uint32_t order[PAGES], size; /* latest first */
 };
 
-static struct region_pages pages(struct counted *c)
+static const struct replace_links *pages(struct counted *c)
 {
-    return (struct region_pages){c->link, c->depth};
+    return &c->links;
 }
 
 static void begin(struct counted *c, uint32_t group)
 {
+    const struct replace_place row = {.at = 0, .stride = sizeof c->page[0]};
+
     memset(c, 0, sizeof *c);
+    links_init(&c->links, c->page, &row, offsetof(struct region_page, link));
     region_init(&c->curves, group);
 }
 
@@ -152,7 +155,7 @@ static uint64_t with_regions(const struct replace_ops *ops, const struct trace *
                              uint32_t frames)
 {
     struct replace_config config = {.nodes = t->pages, .frames = frames};
-    void *state = malloc(ops->bytes(t->pages));
+    void *state = calloc(1, ops->bytes(t->pages));
     uint64_t missed = 0;
     uint32_t resident = 0;
 
@@ -236,7 +239,7 @@ static void pages_that_stay_are_remembered_by_their_own_region(void **state)
     (void)state;
     enum { PAGES = 1200, FRAMES = 800 };
     struct replace_config config = {.nodes = PAGES, .frames = FRAMES};
-    void *policy = malloc(replace_region.bytes(PAGES));
+    void *policy = calloc(1, replace_region.bytes(PAGES));
     uint64_t seed = 1;
     uint32_t resident = 0;
 

@@ -264,6 +264,7 @@ static void start(const struct replace_ops *ops, uint64_t *memory, uint32_t node
     struct replace_config config = {.nodes = nodes, .frames = frames};
 
     assert_true(ops->bytes(nodes) <= (1 << 15) * sizeof *memory);
+    memset(memory, 0, ops->bytes(nodes));
     assert_int_equal(ops->init(memory, &config), 0);
 }
 

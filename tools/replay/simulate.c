@@ -46,7 +46,7 @@ int simulation_start(struct simulation *s, const struct replace_ops *ops, const 
         return -EINVAL;
     asking.in_buffer = buffer ? in_buffer : NULL;
     asking.whose = s;
-    s->state = malloc(bytes);
+    s->state = calloc(1, bytes);
     int rc = s->state ? ops->init(s->state, &asking) : -ENOMEM;
     if (!rc && buffer)
         rc = start_buffer(s, buffer);
