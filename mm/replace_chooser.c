@@ -31,8 +31,9 @@ enum {
     STRAY,
     UNUSED_LIST,
     ASKED_MAX = 16,     /* about so many pages of a set the buffer is asked, for one that goes */
-    LOST_MAX = 1024,    /* pages that are looked at in turn ...                                */
-    LOOKS = 8,          /* ... at each access so many                                          */
+    LOST_MAX = 1024,    /* pages that are looked at ...                                        */
+    LOST_FOR = 4,       /* ... after so many times as many accesses as recent pages stay       */
+    LOOKS = 8,          /* ... at most so many at an access                                    */
     LOOKED_AT = 1 << 7, /* beside what is owed: it is one of these                             */
 };
 
@@ -46,8 +47,11 @@ struct chooser {
     uint32_t size[EXPERTS]; /* of its set ...            */
     uint32_t far[EXPERTS];  /* ... pages that are not resident */
     uint64_t at[EXPERTS];   /* its state, in bytes from this one's start */
+    uint32_t now;           /* accesses */
     uint32_t lost_first, lost_size;
-    uint32_t lost[LOST_MAX]; /* a ring */
+    struct {
+        uint32_t node, since;
+    } lost[LOST_MAX]; /* a ring: since when nobody has looked at it */
     enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
     const void *whose;
     struct weigh weigh;
@@ -191,22 +195,21 @@ static void stray(struct chooser *s, uint32_t node)
 /* A set has lost the page. */
 static void look_at(struct chooser *s, uint32_t node)
 {
-    if (!s->in_buffer || s->lost_size == LOST_MAX || (*owed(s, node) & LOOKED_AT))
+    if (s->lost_size == LOST_MAX || (*owed(s, node) & LOOKED_AT))
         return;
+    uint32_t last = (s->lost_first + s->lost_size++) % LOST_MAX;
     *owed(s, node) |= LOOKED_AT;
-    s->lost[(s->lost_first + s->lost_size++) % LOST_MAX] = node;
+    s->lost[last].node = node;
+    s->lost[last].since = s->now;
 }
 
 static void set_leave(struct chooser *s, uint32_t i, uint32_t node)
 {
     expert[i]->leave(state_of(s, i), node);
     s->size[i]--;
-    if (!resident(s, node)) {
+    if (!resident(s, node))
         s->far[i]--;
-        return;
-    }
-    look_at(s, node);
-    if (i == s->current)
+    else if (i == s->current)
         stray(s, node);
 }
 
@@ -229,8 +232,8 @@ static enum page_buffered in_buffer(struct chooser *s, uint32_t node)
 /* Has the page been used in the buffer since the expert heard of it last? */
 static bool hears_of_use(struct chooser *s, uint32_t i, uint32_t node)
 {
-    in_buffer(s, node);
     bool heard = *owed(s, node) >> i & 1;
+
     *owed(s, node) &= ~(1u << i);
     return heard;
 }
@@ -239,11 +242,15 @@ static void set_make_room(struct chooser *s, uint32_t i, uint32_t incoming, uint
 {
     for (uint32_t asked = 0; s->size[i] > left;) {
         uint32_t node = expert[i]->victim(state_of(s, i), incoming);
-        if (asked++ < ASKED_MAX && hears_of_use(s, i, node)) {
+        bool asks = asked++ < ASKED_MAX;
+        enum page_buffered is = asks ? in_buffer(s, node) : BUFFER_KEPT;
+        if (asks && hears_of_use(s, i, node)) {
             expert[i]->touch(state_of(s, i), node);
             continue;
         }
         set_leave(s, i, node);
+        if (is == BUFFER_KEPT && resident(s, node))
+            look_at(s, node);
         asked = 0;
     }
 }
@@ -287,8 +294,13 @@ static void miss_late(struct chooser *s, uint32_t node, uint32_t lack)
 /* The next ones of those that sets have lost. */
 static void look_at_lost(struct chooser *s)
 {
-    for (uint32_t looks = MIN(s->lost_size, (uint32_t)LOOKS); looks; looks--) {
-        uint32_t node = s->lost[s->lost_first++ % LOST_MAX];
+    uint32_t age = LOST_FOR * recent_frames(s->nodes, s->frames);
+
+    for (uint32_t looks = 0; looks < LOOKS && s->lost_size; looks++) {
+        uint32_t first = s->lost_first % LOST_MAX, node = s->lost[first].node;
+        if (s->now - s->lost[first].since < age)
+            break;
+        s->lost_first++;
         s->lost_size--;
         *owed(s, node) &= ~LOOKED_AT;
         uint32_t lack =
@@ -331,6 +343,7 @@ static void used(struct chooser *s, uint32_t node, bool kept)
         if (told >> i & 1)
             missed |= (uint32_t)set_use(s, i, node) << i;
     weigh_count(&s->weigh, missed);
+    s->now++;
     look_at_lost(s);
     if (--s->until)
         return;
@@ -423,7 +436,10 @@ static uint32_t choose(struct chooser *s, uint32_t incoming)
         uint32_t node = s->strays.size ? next_stray(s, incoming) : next_member(s, incoming);
         if (node == REPLACE_NONE)
             return s->unused.list.tail;
-        if (!(*owed(s, node) >> s->current & 1) || !hears_of_use(s, s->current, node))
+        if (!(*owed(s, node) >> s->current & 1))
+            return node;
+        in_buffer(s, node);
+        if (!hears_of_use(s, s->current, node))
             return node;
         owed_touch(s, node);
     }
