@@ -15,7 +15,8 @@
  * A page in constant use stays in the page access buffer, and is logged no more.  So that no set loses it, the buffer is asked about what an
  * expert would have go, as the mechanism does about what memory is to lose.  It tells once that the page was used; who did not ask is owed
  * the answer, as long as the buffer keeps the page.  What a set has lost all the same may be used there unseen, where the expert alone would
- * miss it: lost pages that the buffer keeps are looked at in turn.
+ * miss it: lost pages that the buffer keeps are looked at now and then.  And a page that memory has lost comes back with a use that no record
+ * would tell of while the buffer keeps it: those who have the page are not told.
  *
  * Cost: for each access what every expert does with it.
  */
@@ -30,7 +31,7 @@ enum {
     MEMBER = 1,
     STRAY,
     UNUSED_LIST,
-    ASKED_MAX = 16,     /* about so many pages of a set the buffer is asked, for one that goes */
+    ASKED_MAX = 16,     /* so many pages of a set the buffer is asked, for one that goes */
     LOST_MAX = 1024,    /* pages that are looked at ...                                        */
     LOST_FOR = 4,       /* ... after so many times as many accesses as recent pages stay       */
     LOOKS = 8,          /* ... at most so many at an access                                    */
@@ -303,8 +304,7 @@ static void look_at_lost(struct chooser *s)
         s->lost_first++;
         s->lost_size--;
         *owed(s, node) &= ~LOOKED_AT;
-        uint32_t lack =
-            resident(s, node) ? lacking(s, node) : 0; /* who lacks another will be told of its use */
+        uint32_t lack = resident(s, node) ? lacking(s, node) : 0; /* of another every use is told */
         enum page_buffered is = lack ? in_buffer(s, node) : BUFFER_UNKNOWN;
         if (is == BUFFER_USED)
             miss_late(s, node, lack);
