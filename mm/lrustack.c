@@ -12,23 +12,16 @@ size_t lrustack_bytes(uint32_t nodes)
     return sizeof(struct lrustack) + nodes * sizeof(struct lrustack_link);
 }
 
-static void set_cold(struct lrustack *s, uint32_t from, uint32_t to)
-{
-    for (uint32_t node = from; node < to; node++)
-        s->link[node] = (struct lrustack_link){NONE, NONE, LRUSTACK_COLD};
-}
-
 void lrustack_init(struct lrustack *s, uint32_t nodes)
 {
     ASSERT(nodes >= 1 && nodes <= LRUSTACK_NODES_MAX);
-    *s = (struct lrustack){.nodes = nodes, .top = NONE, .bottom = NONE};
-    set_cold(s, 0, nodes);
+    s->nodes = nodes;
+    s->top = s->bottom = NONE;
 }
 
 void lrustack_grow(struct lrustack *s, uint32_t nodes)
 {
     ASSERT(nodes >= s->nodes && nodes <= LRUSTACK_NODES_MAX);
-    set_cold(s, s->nodes, nodes);
     s->nodes = nodes;
 }
 
@@ -39,7 +32,7 @@ static void walk(struct lrustack *s)
 
     s->reached = 0;
     for (uint32_t node = s->top; node != NONE; node = s->link[node].down) {
-        s->link[node].group = s->reached;
+        s->link[node].place = s->reached + 1;
         if (s->reached < s->bounds && ++depth == s->at[s->reached])
             s->last[s->reached++] = node;
     }
@@ -88,7 +81,7 @@ static void sink(struct lrustack *s, unsigned bounds, uint32_t node)
         struct lrustack_link *last = &s->link[s->last[i]];
 
         s->last[i] = last->up != NONE ? (uint32_t)last->up : node;
-        last->group = i + 1;
+        last->place = i + 2;
     }
 }
 
@@ -108,7 +101,7 @@ static void unlink(struct lrustack *s, uint32_t node)
 
 static void push(struct lrustack *s, uint32_t node)
 {
-    s->link[node] = (struct lrustack_link){.up = NONE, .down = s->top, .group = 0};
+    s->link[node] = (struct lrustack_link){.up = NONE, .down = s->top, .place = 1};
     if (s->top != NONE)
         s->link[s->top].up = node;
     else
@@ -128,7 +121,7 @@ static void enter(struct lrustack *s, uint32_t node)
 unsigned lrustack_touch(struct lrustack *s, uint32_t node)
 {
     ASSERT(node < s->nodes);
-    unsigned group = s->link[node].group;
+    unsigned group = lrustack_group(s, node);
 
     if (group == LRUSTACK_COLD) {
         enter(s, node);
@@ -146,7 +139,7 @@ unsigned lrustack_touch(struct lrustack *s, uint32_t node)
 void lrustack_remove(struct lrustack *s, uint32_t node)
 {
     ASSERT(node < s->nodes);
-    unsigned group = s->link[node].group;
+    unsigned group = lrustack_group(s, node);
 
     if (group == LRUSTACK_COLD)
         return;
@@ -158,13 +151,13 @@ void lrustack_remove(struct lrustack *s, uint32_t node)
             ASSERT(i == s->reached - 1);
             s->reached = i;
         } else {
-            s->link[below].group = i;
+            s->link[below].place = i + 1;
             s->last[i] = below;
         }
     }
     unlink(s, node);
     s->size--;
-    set_cold(s, node, node + 1);
+    s->link[node] = (struct lrustack_link){0};
 }
 
 unsigned lrustack_used_after(const struct lrustack *s, uint32_t node, uint32_t *out, unsigned max)
@@ -172,6 +165,8 @@ unsigned lrustack_used_after(const struct lrustack *s, uint32_t node, uint32_t *
     unsigned n = 0;
 
     ASSERT(node < s->nodes);
+    if (!lrustack_holds(s, node))
+        return 0;
     for (node = s->link[node].up; node != NONE && n < max; node = s->link[node].up)
         out[n++] = node;
     return n;
@@ -187,7 +182,7 @@ const char *lrustack_check(const struct lrustack *s)
             return "the list leads out of the stack";
         if (s->link[node].up != above)
             return "up is not the opposite of down";
-        if (s->link[node].group != group)
+        if (lrustack_group(s, node) != group)
             return "a page's group is not the number of boundaries above it";
         if (group < s->bounds && depth == s->at[group]) {
             if (group >= s->reached || s->last[group] != node)

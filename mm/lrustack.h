@@ -25,7 +25,7 @@ struct lrustack_link {
     uint64_t up : LRUSTACK_NODE_BITS; /* towards the top, the most recently used; LRUSTACK_NONE at the end */
     uint64_t down
         : LRUSTACK_NODE_BITS; /* towards the bottom                                                */
-    uint64_t group : 12;      /* boundaries above the page, or LRUSTACK_COLD                       */
+    uint64_t place : 12;      /* 1 + boundaries above the page, 0: it is not in the stack          */
 };
 
 struct lrustack {
@@ -41,9 +41,9 @@ struct lrustack {
 
 /* Bytes of a stack for so many nodes, 1..LRUSTACK_NODES_MAX; a multiple of 8. */
 size_t lrustack_bytes(uint32_t nodes);
-/* An empty stack in memory of lrustack_bytes(nodes), aligned to 8, without boundaries: every page is in group 0. */
+/* An empty stack in memory of lrustack_bytes(nodes), all zeros, aligned to 8, without boundaries: every page is in group 0. */
 void lrustack_init(struct lrustack *s, uint32_t nodes);
-/* The stack's bytes have been copied into memory for more nodes: makes it one for them. */
+/* There is memory for more nodes, zeros behind what it was: makes it one for them. */
 void lrustack_grow(struct lrustack *s, uint32_t nodes);
 /*
  * Boundaries below the first at[0], at[1], ... pages; none when bounds is 0.  Walks the whole stack.
@@ -69,9 +69,11 @@ const char *lrustack_check(const struct lrustack *s);
 
 static inline unsigned lrustack_group(const struct lrustack *s, uint32_t node)
 {
-    return s->link[node].group;
+    unsigned place = s->link[node].place;
+
+    return place ? place - 1 : LRUSTACK_COLD;
 }
 static inline bool lrustack_holds(const struct lrustack *s, uint32_t node)
 {
-    return s->link[node].group != LRUSTACK_COLD;
+    return s->link[node].place != 0;
 }

@@ -1,11 +1,6 @@
 /* What prefetching policies have in common: the limit on pages fetched and not used yet, what became of them, the table. */
 #include "mm/prefetch.h"
 
-static size_t no_bytes(uint32_t nodes)
-{
-    (void)nodes;
-    return 0;
-}
 static void no_init(void *state, uint32_t nodes)
 {
     (void)state, (void)nodes;
@@ -33,7 +28,7 @@ const struct prefetch_ops prefetch_none = {
     .name = "none",
     .unit = PREFETCH_PAGES,
     .orders = 0,
-    .bytes = no_bytes,
+    .per_node = ALIGN_UP(sizeof(struct prefetch_node), 4),
     .init = no_init,
     .grow = no_init,
     .resize = no_init,
@@ -64,48 +59,32 @@ const struct prefetch_ops *prefetch_find(const char *name)
     return NULL;
 }
 
-static size_t state_bytes(const struct prefetch_ops *ops, uint32_t nodes)
+static uint16_t *waiting_of(const struct prefetch *p, uint32_t node)
 {
-    return ALIGN_UP(ops->bytes(nodes), sizeof(uint64_t));
-}
+    uintptr_t nodes = (uintptr_t)p->state + p->ops->bytes;
 
-static size_t waiting_bytes(uint32_t nodes)
-{
-    return ALIGN_UP(nodes * sizeof(uint16_t), sizeof(uint64_t));
-}
-
-/* By node: the place in the ring + 1 of a page that was fetched and whose outcome is not known, or 0. */
-static uint16_t *waiting_of(const struct prefetch *p)
-{
-    return (uint16_t *)((char *)(uintptr_t)p->state + state_bytes(p->ops, p->nodes));
+    return &((struct prefetch_node *)(nodes + (uintptr_t)node * p->ops->per_node))->waiting;
 }
 
 size_t prefetch_bytes(const struct prefetch_ops *ops, uint32_t nodes)
 {
     ASSERT(nodes >= 1 && nodes <= LRUSTACK_NODES_MAX);
-    return sizeof(struct prefetch) + state_bytes(ops, nodes) + waiting_bytes(nodes);
+    return ALIGN_UP(sizeof(struct prefetch) + ops->bytes + nodes * ops->per_node, sizeof(uint64_t));
 }
 
 void prefetch_init(struct prefetch *p, const struct prefetch_ops *ops, uint32_t nodes, uint32_t frames)
 {
     ASSERT(nodes >= 1 && nodes <= LRUSTACK_NODES_MAX);
-    memset(p, 0, sizeof *p);
     p->ops = ops;
     p->nodes = nodes;
     ops->init(p->state, nodes);
-    memset(waiting_of(p), 0, waiting_bytes(nodes));
     prefetch_resize(p, frames);
 }
 
 void prefetch_grow(struct prefetch *p, uint32_t nodes)
 {
-    const uint16_t *waiting = waiting_of(p);
-    uint32_t old = p->nodes;
-
-    ASSERT(nodes >= old && nodes <= LRUSTACK_NODES_MAX);
+    ASSERT(nodes >= p->nodes && nodes <= LRUSTACK_NODES_MAX);
     p->nodes = nodes;
-    memmove(waiting_of(p), waiting, waiting_bytes(old));
-    memset((char *)waiting_of(p) + waiting_bytes(old), 0, waiting_bytes(nodes) - waiting_bytes(old));
     p->ops->grow(p->state, nodes);
 }
 
@@ -120,7 +99,7 @@ void prefetch_resize(struct prefetch *p, uint32_t frames)
 /* The page's outcome is known, if it was not before. */
 static void judge(struct prefetch *p, uint32_t node, bool soon)
 {
-    uint16_t *waiting = &waiting_of(p)[node];
+    uint16_t *waiting = waiting_of(p, node);
 
     if (*waiting) {
         *waiting = 0;
@@ -133,7 +112,7 @@ static void judge_oldest(struct prefetch *p)
 {
     uint32_t place = p->judged++ % PREFETCH_JUDGED, node = p->ring[place].node;
 
-    if (waiting_of(p)[node] == place + 1)
+    if (*waiting_of(p, node) == place + 1)
         judge(p, node, false);
 }
 
@@ -189,7 +168,7 @@ void prefetch_fetched(struct prefetch *p, uint32_t node)
         judge_oldest(p);
     uint32_t place = p->fetches++ % PREFETCH_JUDGED;
     p->ring[place] = (struct prefetch_fetched){node, p->events};
-    waiting_of(p)[node] = (uint16_t)(place + 1);
+    *waiting_of(p, node) = (uint16_t)(place + 1);
     p->unused++;
     p->fetched++;
 }
@@ -218,7 +197,7 @@ const char *prefetch_check(const struct prefetch *p)
     if (p->fetches - p->judged > PREFETCH_JUDGED)
         return "the ring holds more than it can";
     for (uint32_t node = 0; node < p->nodes; node++)
-        waiting += waiting_of(p)[node] != 0;
+        waiting += *waiting_of(p, node) != 0;
     if (waiting > p->fetches - p->judged || waiting > p->unused)
         return "an outcome is waited for that is known";
     return p->ops->check(p->state);

@@ -60,12 +60,18 @@ struct prefetch_use {
         *order[PREFETCH_ORDERS]; /* all pages, from before this; NULL but for the first ops->orders */
 };
 
-/* A policy.  state: what follows struct prefetch; as large as bytes() says. */
+/* What there is of each node begins with this; behind it is what the policy has of it.  All zeros of one that was never heard of. */
+struct prefetch_node {
+    uint16_t
+        waiting; /* the place in the ring + 1 of a page that was fetched and whose outcome is not known, or 0 */
+};
+
+/* A policy.  state: what follows struct prefetch, then what there is of each node, in a row. */
 struct prefetch_ops {
     const char *name;
     enum prefetch_unit unit;
-    unsigned orders; /* it needs so many: none, the first, both */
-    size_t (*bytes)(uint32_t nodes);
+    unsigned orders;        /* it needs so many: none, the first, both */
+    size_t bytes, per_node; /* of its state, a multiple of 8; of each node, a multiple of 4 */
     void (*init)(void *state, uint32_t nodes);
     void (*grow)(void *state, uint32_t nodes);
     /* So many pages may be fetched and not used yet, from now on; called once behind init, too. */
@@ -99,16 +105,16 @@ struct prefetch {
     uint32_t events;                /* faults and first uses, modulo 2^32                           */
     uint32_t judged, fetches;       /* of the pages fetched; judged are not in the ring any more    */
     struct prefetch_fetched ring[PREFETCH_JUDGED];
-    uint64_t state[]; /* the policy's; behind it for each node where in the ring it is */
+    uint64_t state[]; /* the policy's; behind it the nodes */
 };
 
 /* The policy of that name, or NULL. */
 const struct prefetch_ops *prefetch_find(const char *name);
 /* Bytes for so many nodes, 1..LRUSTACK_NODES_MAX; a multiple of 8. */
 size_t prefetch_bytes(const struct prefetch_ops *ops, uint32_t nodes);
-/* Nothing known; memory of prefetch_bytes(), aligned to 8; frames of memory, at least 1. */
+/* Nothing known; memory of prefetch_bytes(), all zeros, aligned to 8; frames of memory, at least 1. */
 void prefetch_init(struct prefetch *p, const struct prefetch_ops *ops, uint32_t nodes, uint32_t frames);
-/* The bytes have been copied into memory for more nodes: makes it one for them. */
+/* There is memory for more nodes, zeros behind what it was: makes it one for them. */
 void prefetch_grow(struct prefetch *p, uint32_t nodes);
 /* Memory has another size from now on. */
 void prefetch_resize(struct prefetch *p, uint32_t frames);

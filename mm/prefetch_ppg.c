@@ -44,6 +44,7 @@ struct edge {
 };
 
 struct ppg_node {
+    struct prefetch_node common;
     struct edge edge[DEGREE]; /* those there are come first */
 };
 
@@ -62,17 +63,12 @@ struct ppg {
     uint32_t guess[ROUND]; /* page + 1 on an edge too light to be followed; 0: none, or used since */
     struct ppg_node node[];
 };
-
-static size_t ppg_bytes(uint32_t nodes)
-{
-    return sizeof(struct ppg) + nodes * sizeof(struct ppg_node);
-}
+_Static_assert(sizeof(struct ppg) % 8 == 0, "its nodes are in a row behind it");
 
 static void ppg_init(void *state, uint32_t nodes)
 {
     struct ppg *g = state;
 
-    memset(g, 0, ppg_bytes(nodes));
     g->nodes = nodes;
     g->weight_max = WEIGHT_MAX;
     g->floor = 1;
@@ -92,7 +88,6 @@ static void ppg_grow(void *state, uint32_t nodes)
 {
     struct ppg *g = state;
 
-    memset(&g->node[g->nodes], 0, (nodes - g->nodes) * sizeof g->node[0]);
     g->nodes = nodes;
 }
 
@@ -162,7 +157,7 @@ static void learn(struct ppg *g, const struct prefetch_use *use)
         compare(g, use->node, windows, seen);
     enum prefetch_order by = g->by_miss > BY_MISS_MAX / 2 ? PREFETCH_BY_MISS : PREFETCH_BY_USE;
     uint32_t *window = windows[by];
-    memset(n, 0, sizeof *n);
+    memset(n->edge, 0, sizeof n->edge);
     for (unsigned i = 0; i < seen[by]; i++) {
         unsigned e = edge_to(&old, window[i]);
         if (e < DEGREE) {
@@ -315,7 +310,7 @@ static void ppg_forget(void *state, uint32_t node)
 {
     struct ppg *g = state;
 
-    memset(&g->node[node], 0, sizeof g->node[node]);
+    memset(g->node[node].edge, 0, sizeof g->node[node].edge);
 }
 
 static unsigned ppg_level(const void *state)
@@ -364,7 +359,8 @@ const struct prefetch_ops prefetch_ppg = {
     .name = "ppg",
     .unit = PREFETCH_NODES,
     .orders = PREFETCH_ORDERS,
-    .bytes = ppg_bytes,
+    .bytes = sizeof(struct ppg),
+    .per_node = sizeof(struct ppg_node),
     .init = ppg_init,
     .grow = ppg_grow,
     .resize = ppg_resize,
@@ -380,7 +376,8 @@ const struct prefetch_ops prefetch_ppg_published = {
     .name = "ppg-published",
     .unit = PREFETCH_NODES,
     .orders = PREFETCH_BY_USE + 1,
-    .bytes = ppg_bytes,
+    .bytes = sizeof(struct ppg),
+    .per_node = sizeof(struct ppg_node),
     .init = ppg_init_published,
     .grow = ppg_grow,
     .resize = ppg_resize,

@@ -20,12 +20,6 @@ struct spatial {
     uint32_t soon, known;   /* outcomes of this round */
 };
 
-static size_t spatial_bytes(uint32_t nodes)
-{
-    (void)nodes;
-    return sizeof(struct spatial);
-}
-
 static void spatial_init(void *state, uint32_t nodes)
 {
     (void)nodes;
@@ -88,7 +82,8 @@ const struct prefetch_ops prefetch_spatial = {
     .name = "spatial",
     .unit = PREFETCH_PAGES,
     .orders = 0,
-    .bytes = spatial_bytes,
+    .bytes = ALIGN_UP(sizeof(struct spatial), 8),
+    .per_node = ALIGN_UP(sizeof(struct prefetch_node), 4),
     .init = spatial_init,
     .grow = spatial_keep,
     .resize = spatial_keep,

@@ -32,7 +32,7 @@ static unsigned long number(const char *name, unsigned long otherwise)
 
 static void *room(size_t bytes)
 {
-    void *memory = malloc(bytes);
+    void *memory = calloc(1, bytes);
 
     if (!memory)
         panic("no memory");

@@ -19,8 +19,7 @@ static int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
 
-    f->s = malloc(lrustack_bytes(NODES));
-    memset(f->s, 0xa5, lrustack_bytes(NODES));
+    f->s = calloc(1, lrustack_bytes(NODES));
     lrustack_init(f->s, NODES);
     *state = f;
     return 0;
@@ -259,8 +258,7 @@ static void a_grown_stack_goes_on_where_it_was(void **state)
 
     for (unsigned i = 0; i < 500; i++)
         step(f, &seed);
-    struct lrustack *larger = malloc(lrustack_bytes(GROWN));
-    memset(larger, 0x5a, lrustack_bytes(GROWN));
+    struct lrustack *larger = calloc(1, lrustack_bytes(GROWN));
     memcpy(larger, f->s, lrustack_bytes(NODES));
     free(f->s);
     f->s = larger;

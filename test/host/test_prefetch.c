@@ -14,8 +14,7 @@ struct fixture {
 static void use_policy(struct fixture *f, const struct prefetch_ops *ops)
 {
     free(f->p);
-    f->p = malloc(prefetch_bytes(ops, NODES));
-    memset(f->p, 0xa5, prefetch_bytes(ops, NODES));
+    f->p = calloc(1, prefetch_bytes(ops, NODES));
     prefetch_init(f->p, ops, NODES, FRAMES);
 }
 
@@ -24,7 +23,7 @@ static int set_up(void **state)
     struct fixture *f = calloc(1, sizeof *f);
 
     for (unsigned i = 0; i < PREFETCH_ORDERS; i++) {
-        f->order[i] = malloc(lrustack_bytes(NODES));
+        f->order[i] = calloc(1, lrustack_bytes(NODES));
         lrustack_init(f->order[i], NODES);
     }
     use_policy(f, &prefetch_ppg);
@@ -480,8 +479,7 @@ static void a_grown_state_goes_on_where_it_was(void **state)
         hit(f, page);
     fault(f, 0);
     fetch(f, 1);
-    struct prefetch *larger = malloc(prefetch_bytes(&prefetch_ppg, grown));
-    memset(larger, 0x5a, prefetch_bytes(&prefetch_ppg, grown));
+    struct prefetch *larger = calloc(1, prefetch_bytes(&prefetch_ppg, grown));
     memcpy(larger, f->p, prefetch_bytes(&prefetch_ppg, NODES));
     free(f->p);
     f->p = larger;

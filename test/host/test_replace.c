@@ -178,6 +178,30 @@ static void state_per_node_is_what_the_table_says(void **state)
     }
 }
 
+/* Under a lock, however many nodes there are: of the state no more changes than a few numbers. */
+static void growth_moves_nothing(void **state)
+{
+    enum { NODES = 1000, FRAMES = 100, CHANGED_MAX = 7 * sizeof(uint32_t) };
+
+    (void)state;
+    for (const struct replace_ops *const *p = replace_policies; *p; p++) {
+        struct replace_random r = replace_random_start(*p, NODES, NODES, FRAMES, NULL, 1);
+        size_t bytes = (*p)->bytes(2 * NODES), changed = 0;
+        for (unsigned i = 0; i < 500; i++)
+            replace_random_step(&r);
+        uint8_t *before = calloc(1, bytes), *after = calloc(1, bytes);
+        memcpy(before, r.state, (*p)->bytes(NODES));
+        memcpy(after, r.state, (*p)->bytes(NODES));
+        (*p)->grow(after, 2 * NODES);
+        for (size_t i = 0; i < bytes; i++)
+            changed += before[i] != after[i];
+        assert_in_range(changed, 1, CHANGED_MAX);
+        free(before);
+        free(after);
+        replace_random_end(&r);
+    }
+}
+
 static void numbers_out_of_range_are_refused(void **state)
 {
     (void)state;
@@ -235,6 +259,7 @@ int main(void)
         cmocka_unit_test(every_policy_misses_each_page_once_when_all_fit),
         cmocka_unit_test(the_optimum_of_a_loop_is_as_known),
         cmocka_unit_test(state_per_node_is_what_the_table_says),
+        cmocka_unit_test(growth_moves_nothing),
         cmocka_unit_test(numbers_out_of_range_are_refused),
         cmocka_unit_test(a_touch_of_what_is_out_is_a_broken_invariant),
         cmocka_unit_test(policies_are_found_by_name),
