@@ -33,7 +33,7 @@ enum {
     UNUSED_LIST,
     ASKED_MAX = 16,     /* so many pages of a set the buffer is asked, for one that goes */
     LOST_MAX = 1024,    /* pages that are looked at ...                                        */
-    LOST_FOR = 4,       /* ... after so many times as many accesses as recent pages stay       */
+    LOST_FOR = 16,      /* ... after so many accesses at least                                 */
     LOOKS = 8,          /* ... at most so many at an access                                    */
     LOOKED_AT = 1 << 7, /* beside what is owed: it is one of these                             */
 };
@@ -281,8 +281,10 @@ static uint32_t lacking(const struct chooser *s, uint32_t node)
 }
 
 /* The page has been used in the buffer since it was looked at last: who lacks it would have missed. */
-static void miss_late(struct chooser *s, uint32_t node, uint32_t lack)
+static void miss_late(struct chooser *s, uint32_t node)
 {
+    uint32_t lack = lacking(s, node);
+
     if (lack >> s->current & 1)
         member(s, node);
     for (uint32_t i = 0; i < EXPERTS; i++)
@@ -295,19 +297,18 @@ static void miss_late(struct chooser *s, uint32_t node, uint32_t lack)
 /* The next ones of those that sets have lost. */
 static void look_at_lost(struct chooser *s)
 {
-    uint32_t age = LOST_FOR * recent_frames(s->nodes, s->frames);
-
     for (uint32_t looks = 0; looks < LOOKS && s->lost_size; looks++) {
         uint32_t first = s->lost_first % LOST_MAX, node = s->lost[first].node;
-        if (s->now - s->lost[first].since < age)
+        if (s->now - s->lost[first].since < LOST_FOR)
             break;
         s->lost_first++;
         s->lost_size--;
         *owed(s, node) &= ~LOOKED_AT;
-        uint32_t lack = resident(s, node) ? lacking(s, node) : 0; /* of another every use is told */
-        enum page_buffered is = lack ? in_buffer(s, node) : BUFFER_UNKNOWN;
+        if (!resident(s, node)) /* every use is told */
+            continue;
+        enum page_buffered is = in_buffer(s, node);
         if (is == BUFFER_USED)
-            miss_late(s, node, lack);
+            miss_late(s, node);
         else if (is == BUFFER_KEPT)
             look_at(s, node);
     }

@@ -21,7 +21,8 @@ static const unsigned percents_few[] = {5, 13, 20, 34, 50, 60, 70, 85, 90};
 static const unsigned turns[] = {0, 2, 8, 24, 64, 120, 200};
 
 /* Behind the buffer: pages are used again after so many others at most. */
-static const unsigned windows[] = {BUFFER / 8, BUFFER / 2, 2 * BUFFER};
+static const unsigned windows[] = {BUFFER / 8, BUFFER / 2};
+static const unsigned percents_behind[] = {5, 20, 50, 70, 90};
 
 enum group { NAMED, LARGE, SMALL, MADE, BUFFERED, GROUPS };
 static const char *const group_names[] = {"named", "large", "small", "made", "buffered"};
@@ -97,37 +98,63 @@ static double one_size(const struct access_trace *t, uint64_t logged, unsigned p
     return worst;
 }
 
+static uint64_t logged_of(const struct access_trace *t)
+{
+    uint64_t logged;
+
+    if (simulate_log(t, &logged)) {
+        fprintf(stderr, "sim_regret: no memory\n");
+        exit(1);
+    }
+    return logged;
+}
+
+static struct access_trace seen_of(const struct job *j, const struct trace *t)
+{
+    return (struct access_trace){
+        .page = t->page, .length = t->length, .pages = t->pages, .buffer = j->window ? BUFFER : 0};
+}
+
+/* So long that the buffer logs as many accesses to a page, or four times as long. */
+static struct trace made_behind(const struct job *j, double longer)
+{
+    size_t length = (size_t)((double)j->pages * PER_PAGE * longer);
+    struct trace once = trace_make(j->part[0].kind, j->pages, length, 1),
+                 t = trace_again(&once, j->window, 1);
+    struct access_trace seen = seen_of(j, &t);
+    double lacks = (double)j->pages * PER_PAGE / (double)logged_of(&seen);
+
+    trace_free(&once);
+    if (longer > 1 || lacks <= 1)
+        return t;
+    trace_free(&t);
+    return made_behind(j, lacks < 4 ? lacks + 0.01 : 4);
+}
+
 static struct trace made(const struct job *j)
 {
     size_t length = (size_t)j->pages * PER_PAGE;
 
-    if (j->parts == 1) {
-        struct trace t = trace_make(j->part[0].kind, j->pages, length, 1);
-        if (!j->window)
-            return t;
-        struct trace again = trace_again(&t, j->window, 1);
-        trace_free(&t);
-        return again;
-    }
+    if (j->window)
+        return made_behind(j, 1);
+    if (j->parts == 1)
+        return trace_make(j->part[0].kind, j->pages, length, 1);
     return trace_turns(j->part, j->parts, (size_t)j->turn * j->pages / 8, j->pages, length, 1);
 }
 
 static void run(const struct job *j)
 {
     struct trace t = made(j);
-    struct access_trace seen = {
-        .page = t.page, .length = t.length, .pages = t.pages, .buffer = j->window ? BUFFER : 0};
-    bool few = quick || j->group == MADE || j->group == LARGE || j->group == BUFFERED;
-    const unsigned *p = few ? percents_few : percents;
-    unsigned n = few ? ARRAY_SIZE(percents_few) : ARRAY_SIZE(percents);
+    struct access_trace seen = seen_of(j, &t);
+    uint64_t logged = logged_of(&seen);
+    bool few = quick || j->group == MADE || j->group == LARGE;
+    const unsigned *p = j->window ? percents_behind : few ? percents_few : percents;
+    unsigned n = j->window ? ARRAY_SIZE(percents_behind)
+                 : few     ? ARRAY_SIZE(percents_few)
+                           : ARRAY_SIZE(percents);
     char where[160] = "";
     double worst = -100;
-    uint64_t logged;
 
-    if (simulate_log(&seen, &logged)) {
-        fprintf(stderr, "sim_regret: no memory\n");
-        exit(1);
-    }
     for (unsigned i = 0; i < n; i++)
         worst = one_size(&seen, logged, p[i], worst, where, sizeof where);
     printf("RESULT regret group=%s trace=%s pages=%u points=%.2f %s\n", group_names[j->group], j->name,
