@@ -110,7 +110,7 @@ LIBC_SRC := \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS := advice badcalls counts faults known libctest loop mapped oom paging places ratio reads regions samplers sessions stress
+TEST_APPS := advice anew badcalls counts faults known libctest loop mapped oom paging places ratio reads regions samplers sessions stress
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S

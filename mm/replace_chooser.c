@@ -33,7 +33,8 @@ enum {
     UNUSED_LIST,
     ASKED_MAX = 16,     /* so many pages of a set the buffer is asked, for one that goes */
     LOST_MAX = 1024,    /* pages that are looked at ...                                        */
-    LOST_FOR = 16,      /* ... after so many accesses at least                                 */
+    LOST_FOR = 16,      /* ... after so many accesses at least, and ...                        */
+    LOST_TWICE = 6,     /* ... twice as many after each look in vain, so many times            */
     LOOKS = 8,          /* ... at most so many at an access                                    */
     LOOKED_AT = 1 << 7, /* beside what is owed: it is one of these                             */
 };
@@ -50,9 +51,10 @@ struct chooser {
     uint64_t at[EXPERTS];   /* its state, in bytes from this one's start */
     uint32_t now;           /* accesses */
     uint32_t lost_first, lost_size;
-    struct {
-        uint32_t node, since;
-    } lost[LOST_MAX]; /* a ring: since when nobody has looked at it */
+    struct lost {
+        uint32_t node, put, since; /* in its place, and lost or looked at */
+        uint32_t looks;            /* in vain */
+    } lost[LOST_MAX];              /* a ring */
     enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
     const void *whose;
     struct weigh weigh;
@@ -193,15 +195,20 @@ static void stray(struct chooser *s, uint32_t node)
     list_push_head(&s->link, &s->strays, node);
 }
 
+/* Last of those that wait. */
+static void wait_for_look(struct chooser *s, struct lost lost)
+{
+    lost.put = s->now;
+    s->lost[(s->lost_first + s->lost_size++) % LOST_MAX] = lost;
+}
+
 /* A set has lost the page. */
 static void look_at(struct chooser *s, uint32_t node)
 {
     if (s->lost_size == LOST_MAX || (*owed(s, node) & LOOKED_AT))
         return;
-    uint32_t last = (s->lost_first + s->lost_size++) % LOST_MAX;
     *owed(s, node) |= LOOKED_AT;
-    s->lost[last].node = node;
-    s->lost[last].since = s->now;
+    wait_for_look(s, (struct lost){.node = node, .since = s->now});
 }
 
 static void set_leave(struct chooser *s, uint32_t i, uint32_t node)
@@ -294,23 +301,33 @@ static void miss_late(struct chooser *s, uint32_t node)
     *owed(s, node) &= ~lack;
 }
 
-/* The next ones of those that sets have lost. */
+/* At a page that sets have lost.  Whether it is to be looked at again. */
+static bool look(struct chooser *s, struct lost *lost)
+{
+    enum page_buffered is = resident(s, lost->node) ? in_buffer(s, lost->node) : BUFFER_NOT_KEPT;
+
+    *owed(s, lost->node) &= ~LOOKED_AT;
+    if (is == BUFFER_USED)
+        miss_late(s, lost->node);
+    if (is != BUFFER_KEPT)
+        return false;
+    *owed(s, lost->node) |= LOOKED_AT;
+    lost->since = s->now;
+    lost->looks = MIN(lost->looks + 1u, (uint32_t)LOST_TWICE);
+    return true;
+}
+
+/* At those whose turn it is. */
 static void look_at_lost(struct chooser *s)
 {
     for (uint32_t looks = 0; looks < LOOKS && s->lost_size; looks++) {
-        uint32_t first = s->lost_first % LOST_MAX, node = s->lost[first].node;
-        if (s->now - s->lost[first].since < LOST_FOR)
+        struct lost lost = s->lost[s->lost_first % LOST_MAX];
+        if (s->now - lost.put < LOST_FOR)
             break;
         s->lost_first++;
         s->lost_size--;
-        *owed(s, node) &= ~LOOKED_AT;
-        if (!resident(s, node)) /* every use is told */
-            continue;
-        enum page_buffered is = in_buffer(s, node);
-        if (is == BUFFER_USED)
-            miss_late(s, node);
-        else if (is == BUFFER_KEPT)
-            look_at(s, node);
+        if (s->now - lost.since < (uint32_t)LOST_FOR << lost.looks || look(s, &lost))
+            wait_for_look(s, lost);
     }
 }
 
@@ -361,15 +378,15 @@ static void chooser_touch(void *state, uint32_t node)
     struct chooser *s = state;
 
     ASSERT(resident(s, node));
-    /* It is used in the buffer: who named it hears of it, the others when they name it.  An unused page's first use is one. */
-    bool goes_on = node == s->offered && link_of(&s->link, node)->list != UNUSED_LIST;
+    bool first = link_of(&s->link, node)->list == UNUSED_LIST, named = node == s->offered;
     s->offered = LINK_END;
     member(s, node);
-    if (goes_on) {
+    if (named && !first) {
+        /* It is used in the buffer: who named it hears of it, the others when they name it. */
         owe(s, node, ALL & ~(1u << s->current));
         set_use(s, s->current, node);
     } else {
-        used(s, node, false);
+        used(s, node, first && in_buffer(s, node) >= BUFFER_KEPT);
     }
 }
 

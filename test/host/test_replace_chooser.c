@@ -327,6 +327,40 @@ static void the_first_use_of_a_prefetched_page_counts_for_all(void **state)
     free(memory);
 }
 
+static enum page_buffered keeps_five(const void *whose, uint32_t node)
+{
+    (void)whose;
+    return node == 5 ? BUFFER_KEPT : BUFFER_NOT_KEPT;
+}
+
+/* LRU alone would not have lost the page, and be told of that use when it would have the page go: it has the next one go instead. */
+static void who_has_a_prefetched_page_hears_late_of_what_the_buffer_keeps(void **state)
+{
+    enum { FRAMES = 256, KEPT = 5 };
+    const struct replace_config config = {
+        .nodes = 2 * FRAMES, .frames = FRAMES, .seed = 1, .first = "lirs", .in_buffer = keeps_five};
+    uint64_t *memory = calloc(1, replace_chooser.bytes(2 * FRAMES));
+    struct replace_report report;
+
+    (void)state;
+    assert_int_equal(replace_chooser.init(memory, &config), 0);
+    for (uint32_t n = KEPT; n < KEPT + FRAMES; n++)
+        replace_chooser.enter(memory, n, 0);
+    replace_chooser.leave(memory, KEPT);
+    replace_chooser.enter_unused(memory, KEPT, 0);
+    replace_chooser.touch(memory, KEPT);
+    for (uint32_t n = KEPT + 1; n < KEPT + FRAMES; n++)
+        replace_chooser.touch(memory, n);
+    replace_chooser.leave(memory, KEPT + 2);
+    replace_chooser.enter(memory, KEPT + FRAMES, 0);
+    replace_chooser.touch(memory, KEPT + 1);
+    replace_chooser.report(memory, &report);
+    assert_string_equal(report.expert[0].policy, "lru");
+    assert_int_equal(report.expert[0].misses, FRAMES + 2); /* KEPT + 1 is missed again */
+    assert_null(replace_chooser.check(memory));
+    free(memory);
+}
+
 /* The page that ARC would have go is in the page access buffer: it is used, and another one goes, while it stays in ARC's set and in memory. */
 static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
 {
@@ -527,6 +561,7 @@ int main(void)
         cmocka_unit_test(behind_a_buffer_it_is_as_near_to_the_best),
         cmocka_unit_test(what_the_new_one_has_not_goes_from_both_ends_of_recency),
         cmocka_unit_test(the_first_use_of_a_prefetched_page_counts_for_all),
+        cmocka_unit_test(who_has_a_prefetched_page_hears_late_of_what_the_buffer_keeps),
         cmocka_unit_test(a_page_in_the_buffer_stays_where_arc_would_have_it_go),
         cmocka_unit_test(every_set_keeps_what_is_used_in_the_buffer),
         cmocka_unit_test(what_the_buffer_tells_once_all_hear),
