@@ -1,4 +1,5 @@
 /* Prefetching: what is fetched, what is learned from it, and how much of it was right. */
+#include "test/host/changed.h"
 #include "test/host/expect_panic.h"
 #include "test/host/paging.h"
 #include "test/host/programs.h"
@@ -470,7 +471,7 @@ static void an_unmapped_page_leads_nowhere(void **state)
     assert_int_equal(f->list.length, 0);
 }
 
-static void a_grown_state_goes_on_where_it_was(void **state)
+static void a_grown_state_goes_on_where_it_was_and_moves_nothing(void **state)
 {
     struct fixture *f = *state;
     const uint32_t grown = NODES + 333;
@@ -481,9 +482,10 @@ static void a_grown_state_goes_on_where_it_was(void **state)
     fetch(f, 1);
     struct prefetch *larger = calloc(1, prefetch_bytes(&prefetch_ppg, grown));
     memcpy(larger, f->p, prefetch_bytes(&prefetch_ppg, NODES));
+    prefetch_grow(larger, grown);
+    assert_in_range(bytes_changed(f->p, larger, prefetch_bytes(&prefetch_ppg, NODES)), 1, 2 * sizeof grown);
     free(f->p);
     f->p = larger;
-    prefetch_grow(f->p, grown);
     check(f);
     first_use(f, 1);
     assert_int_equal(f->list.length, 10);
@@ -582,7 +584,7 @@ int main(void)
         TEST(edges_that_would_have_been_wrong_are_not),
         TEST(threads_that_wait_for_fetched_pages_have_them_fetched_earlier),
         TEST(an_unmapped_page_leads_nowhere),
-        TEST(a_grown_state_goes_on_where_it_was),
+        TEST(a_grown_state_goes_on_where_it_was_and_moves_nothing),
         TEST(any_program_leaves_every_structure_whole),
         TEST(blocked_lu_is_foreseen),
         TEST(random_accesses_cost_little),

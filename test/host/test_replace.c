@@ -1,4 +1,5 @@
 /* Page replacement: what every policy keeps to, LRU and CLOCK exactly, and none better than OPT. */
+#include "test/host/changed.h"
 #include "test/host/expect_panic.h"
 #include "test/host/replace_random.h"
 #include "test/host/traces.h"
@@ -186,16 +187,14 @@ static void growth_moves_nothing(void **state)
     (void)state;
     for (const struct replace_ops *const *p = replace_policies; *p; p++) {
         struct replace_random r = replace_random_start(*p, NODES, NODES, FRAMES, NULL, 1);
-        size_t bytes = (*p)->bytes(2 * NODES), changed = 0;
+        size_t bytes = (*p)->bytes(2 * NODES);
         for (unsigned i = 0; i < 500; i++)
             replace_random_step(&r);
         uint8_t *before = calloc(1, bytes), *after = calloc(1, bytes);
         memcpy(before, r.state, (*p)->bytes(NODES));
         memcpy(after, r.state, (*p)->bytes(NODES));
         (*p)->grow(after, 2 * NODES);
-        for (size_t i = 0; i < bytes; i++)
-            changed += before[i] != after[i];
-        assert_in_range(changed, 1, CHANGED_MAX);
+        assert_in_range(bytes_changed(before, after, bytes), 1, CHANGED_MAX);
         free(before);
         free(after);
         replace_random_end(&r);
