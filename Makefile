@@ -354,7 +354,7 @@ plot-mrc: | deps-run
 bench-mm: $(KERNEL) machine $(B)/vigil-replay $(addprefix $(H)/,sim_mrc sim_regret sim_prefetch) | deps-run deps-hpm
 	@test/bench/mm.py kernel=$(KERNEL) arch=$(ARCH) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
 		$(if $(SEEDS),seeds=$(SEEDS)) $(if $(PARTS),parts=$(PARTS)) \
-		$(if $(ONLY),apps=$(ONLY)) $(if $(PERCENTS),percents=$(PERCENTS)) $(if $(RESUME),resume=$(RESUME)) $(if $(RESULTS),results=$(RESULTS))
+		$(if $(ONLY),apps=$(ONLY)) $(if $(PERCENTS),percents=$(PERCENTS)) $(if $(POLICIES),policies=$(POLICIES)) $(if $(ROUNDS),rounds=$(ROUNDS)) $(if $(RESUME),resume=$(RESUME)) $(if $(RESULTS),results=$(RESULTS))
 
 bench: bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-hpm bench-programs bench-regret
 all: $(KERNEL) $(O)/vigil.efi machine

@@ -9,6 +9,7 @@
     seeds=N          seeds 1 to N of what draws: the chooser, and with several CPUs the machine; figures are medians
     parts=LIST       of policy, replay, pools, prefetch, disk, virtio, pab, track, host; all
     apps=LIST  policies=LIST  percents=LIST    of parts policy, replay and prefetch; apps of pab, percents of pools, too; see below
+    rounds=N         programs go so many times through their work; not those of part pools
     resume=1         what has been run before, with the same kernel, machine and arguments, is not run again
     latency=N  page=N                          of the disk, in cycles; page: a page's time on its channel, 0: no time
     jobs=N           simulations at a time
@@ -134,7 +135,7 @@ def program_regret(bench, times):
 
 def long_enough(bench, app):
     """APP's recorded accesses, in as many rounds as it takes for ACCESSES of each page; None: it does not run so many."""
-    rounds = 1
+    rounds = bench.o.rounds
     while True:
         trace = bench.trace(app, rounds)
         if not trace:

@@ -61,7 +61,7 @@ class Options:
     def __init__(self, argv, parts):
         given = {"kernel": "", "arch": os.environ.get("ARCH", "x86_64"), "machine": "openpower720", "quick": "0", "seeds": "1",
                  "parts": ",".join(parts), "apps": "", "policies": "", "percents": "", "latency": "1000000",
-                 "page": "4096", "jobs": str(os.cpu_count()), "out": "", "results": "", "resume": "0"}
+                 "page": "4096", "rounds": "1", "jobs": str(os.cpu_count()), "out": "", "results": "", "resume": "0"}
         for argument in argv:
             name, _, value = argument.partition("=")
             if name not in given or not value:
@@ -70,7 +70,7 @@ class Options:
         self.kernel, self.arch, self.machine = given["kernel"], given["arch"], given["machine"]
         self.must_be_there()
         self.quick, self.resume = given["quick"] == "1", given["resume"] == "1"
-        for name in ("seeds", "latency", "page", "jobs"):
+        for name in ("seeds", "latency", "page", "rounds", "jobs"):
             if not given[name].isdigit():
                 sys.exit(f"mm.py: {name}='{given[name]}': expected a number")
             setattr(self, name, int(given[name]))
@@ -112,8 +112,10 @@ class Options:
         """Sizes of memory for part policy."""
         return [int(p) for p in (self.given_percents or self.set["percents"].get(app) or self.set["percents"].get("", "50")).split()]
 
-    def program(self, app):
-        return APPS[app][0 if self.quick else 1]
+    def program(self, app, rounds=None):
+        words = APPS[app][0 if self.quick else 1].split()
+        rounds = rounds or self.rounds
+        return " ".join(words if rounds == 1 else [w for w in words if not w.startswith("rounds=")] + [f"rounds={rounds}"])
 
 
 # ---- Runs ----
@@ -266,12 +268,13 @@ class Bench:
             self.cache[app] = dict(plain[0], pages=plain[0]["first"])
         return self.cache[app]
 
-    def trace(self, app, rounds=1):
+    def trace(self, app, rounds=None):
         """The file with APP's accesses, memory being ample: of the run with which others are compared, or of more rounds; None: it does not run them."""
-        name = f"ample-{app}" if rounds == 1 else f"ample-{app}-{rounds}"
-        if rounds == 1:
+        as_others = rounds in (None, self.o.rounds)
+        name = f"ample-{app}" if as_others else f"ample-{app}-{rounds}"
+        if as_others:
             self.ample(app)
-        elif not self.run(name, RECORDED, [f"{self.o.program(app)} rounds={rounds}"]):
+        elif not self.run(name, RECORDED, [self.o.program(app, rounds)]):
             return None
         return os.path.join(self.o.out, name, "pages.trace")
 
