@@ -34,7 +34,7 @@ enum {
     ASKED_MAX = 16,     /* so many pages of a set the buffer is asked, for one that goes */
     LOST_MAX = 1024,    /* pages that are looked at ...                                        */
     LOST_FOR = 16,      /* ... after so many accesses at least, and ...                        */
-    LOST_TWICE = 6,     /* ... twice as many after each look in vain, so many times            */
+    LOST_STILL = 32,    /* ... after so many when nobody had used it                           */
     LOOKS = 8,          /* ... at most so many at an access                                    */
     LOOKED_AT = 1 << 7, /* beside what is owed: it is one of these                             */
 };
@@ -52,9 +52,9 @@ struct chooser {
     uint32_t now;           /* accesses */
     uint32_t lost_first, lost_size;
     struct lost {
-        uint32_t node, put, since; /* in its place, and lost or looked at */
-        uint32_t looks;            /* in vain */
-    } lost[LOST_MAX];              /* a ring */
+        uint32_t node, wait; /* accesses */
+        uint32_t since, put; /* lost or looked at, and in its place */
+    } lost[LOST_MAX];        /* a ring */
     enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
     const void *whose;
     struct weigh weigh;
@@ -208,7 +208,7 @@ static void look_at(struct chooser *s, uint32_t node)
     if (s->lost_size == LOST_MAX || (*owed(s, node) & LOOKED_AT))
         return;
     *owed(s, node) |= LOOKED_AT;
-    wait_for_look(s, (struct lost){.node = node, .since = s->now});
+    wait_for_look(s, (struct lost){.node = node, .wait = LOST_FOR, .since = s->now});
 }
 
 static void set_leave(struct chooser *s, uint32_t i, uint32_t node)
@@ -313,7 +313,7 @@ static bool look(struct chooser *s, struct lost *lost)
         return false;
     *owed(s, lost->node) |= LOOKED_AT;
     lost->since = s->now;
-    lost->looks = MIN(lost->looks + 1u, (uint32_t)LOST_TWICE);
+    lost->wait = LOST_STILL;
     return true;
 }
 
@@ -326,7 +326,7 @@ static void look_at_lost(struct chooser *s)
             break;
         s->lost_first++;
         s->lost_size--;
-        if (s->now - lost.since < (uint32_t)LOST_FOR << lost.looks || look(s, &lost))
+        if (s->now - lost.since < lost.wait || look(s, &lost))
             wait_for_look(s, lost);
     }
 }
