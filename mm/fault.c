@@ -77,11 +77,9 @@ static int use_locked(struct bring *b, const struct region *r, const struct arch
     return 0;
 }
 
-/* Code is what was stored before anybody can execute it: other threads need no fault to do so.  The first use is one that is logged, whatever
- * the tracker has of a page that was here before. */
+/* Code is what was stored before anybody can execute it: other threads need no fault to do so. */
 static int map_locked(struct bring *b, struct region *r, paddr_t frame, bool written)
 {
-    track_forget(b->space, b->va);
     if (r->prot & PROT_X)
         arch_code_written(phys_to_virt(frame));
     int err = arch_space_map(&b->space->arch, b->va, frame,
@@ -147,6 +145,7 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
 
     if (node->flags & NODE_UNUSED)
         first_use_locked(b, r, n);
+    track_forget(b->space, b->va);
     int err = map_locked(b, r, frame, b->access == FAULT_WRITE);
     ASSERT(!err);
     b->space->out_pages--;

@@ -60,10 +60,10 @@ struct prefetch_use {
         *order[PREFETCH_ORDERS]; /* all pages, from before this; NULL but for the first ops->orders */
 };
 
-/* What there is of each node begins with this; behind it is what the policy has of it.  All zeros of one that was never heard of. */
+/* What there is of each node begins with this; behind it is what the policy has of it.  All zeros of one that was never heard of.
+ * waiting: the place in the ring + 1 of a page that was fetched and whose outcome is not known, or 0. */
 struct prefetch_node {
-    uint16_t
-        waiting; /* the place in the ring + 1 of a page that was fetched and whose outcome is not known, or 0 */
+    uint16_t waiting;
 };
 
 /* A policy.  state: what follows struct prefetch, then what there is of each node, in a row. */

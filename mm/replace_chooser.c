@@ -51,10 +51,10 @@ struct chooser {
     uint64_t at[EXPERTS];   /* its state, in bytes from this one's start */
     uint32_t now;           /* accesses */
     uint32_t lost_first, lost_size;
+    /* A ring.  By the number of accesses: lost or looked at last, in its place, and so many to the next look. */
     struct lost {
-        uint32_t node, wait; /* accesses */
-        uint32_t since, put; /* lost or looked at, and in its place */
-    } lost[LOST_MAX];        /* a ring */
+        uint32_t node, since, put, wait;
+    } lost[LOST_MAX];
     enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
     const void *whose;
     struct weigh weigh;
@@ -195,20 +195,20 @@ static void stray(struct chooser *s, uint32_t node)
     list_push_head(&s->link, &s->strays, node);
 }
 
-/* Last of those that wait. */
-static void wait_for_look(struct chooser *s, struct lost lost)
+/* It waits for a look behind the others. */
+static void push_lost(struct chooser *s, struct lost lost)
 {
     lost.put = s->now;
     s->lost[(s->lost_first + s->lost_size++) % LOST_MAX] = lost;
 }
 
 /* A set has lost the page. */
-static void look_at(struct chooser *s, uint32_t node)
+static void note_lost(struct chooser *s, uint32_t node)
 {
     if (s->lost_size == LOST_MAX || (*owed(s, node) & LOOKED_AT))
         return;
     *owed(s, node) |= LOOKED_AT;
-    wait_for_look(s, (struct lost){.node = node, .wait = LOST_FOR, .since = s->now});
+    push_lost(s, (struct lost){.node = node, .wait = LOST_FOR, .since = s->now});
 }
 
 static void set_leave(struct chooser *s, uint32_t i, uint32_t node)
@@ -258,7 +258,7 @@ static void set_make_room(struct chooser *s, uint32_t i, uint32_t incoming, uint
         }
         set_leave(s, i, node);
         if (is == BUFFER_KEPT && resident(s, node))
-            look_at(s, node);
+            note_lost(s, node);
         asked = 0;
     }
 }
@@ -301,8 +301,8 @@ static void miss_late(struct chooser *s, uint32_t node)
     *owed(s, node) &= ~lack;
 }
 
-/* At a page that sets have lost.  Whether it is to be looked at again. */
-static bool look(struct chooser *s, struct lost *lost)
+/* Whether the page is to be looked at again. */
+static bool look_at(struct chooser *s, struct lost *lost)
 {
     enum page_buffered is = resident(s, lost->node) ? in_buffer(s, lost->node) : BUFFER_NOT_KEPT;
 
@@ -317,7 +317,7 @@ static bool look(struct chooser *s, struct lost *lost)
     return true;
 }
 
-/* At those whose turn it is. */
+/* Of the pages that sets have lost those whose turn it is. */
 static void look_at_lost(struct chooser *s)
 {
     for (uint32_t looks = 0; looks < LOOKS && s->lost_size; looks++) {
@@ -326,8 +326,8 @@ static void look_at_lost(struct chooser *s)
             break;
         s->lost_first++;
         s->lost_size--;
-        if (s->now - lost.since < lost.wait || look(s, &lost))
-            wait_for_look(s, lost);
+        if (s->now - lost.since < lost.wait || look_at(s, &lost))
+            push_lost(s, lost);
     }
 }
 

@@ -199,6 +199,7 @@ static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_p
         return false;
     int err = arch_space_unmap(&s->arch, va, &b->frames[b->n]);
     ASSERT(!err);
+    track_forget(s, va);
     b->n++;
     b->flush = true;
     s->resident_pages--;
@@ -215,11 +216,12 @@ static void collect_out_locked(struct space *s, vaddr_t va, uint32_t n, struct b
     pool_forget(p, n);
     spin_unlock_irqoff(&p->lock);
     arch_space_forget(&s->arch, va);
+    track_forget(s, va);
     s->out_pages--;
 }
 
-/* Takes pages of [va, end) out of the tables until the batch is full or the stretch long enough; how far it
- * came. */
+/* Takes pages of [va, end) out of the tables until the batch is full or the stretch long enough; how far it came.  The tracker forgets them:
+ * of what comes there the first use is one that is logged. */
 static vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end, struct batch *b)
 {
     struct arch_page row[ROW_PAGES];

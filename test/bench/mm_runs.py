@@ -70,9 +70,9 @@ class Options:
         self.kernel, self.arch, self.machine = given["kernel"], given["arch"], given["machine"]
         self.must_be_there()
         self.quick, self.resume = given["quick"] == "1", given["resume"] == "1"
-        for name in ("seeds", "latency", "page", "rounds", "jobs"):
-            if not given[name].isdigit():
-                sys.exit(f"mm.py: {name}='{given[name]}': expected a number")
+        for name, least in (("seeds", 1), ("latency", 0), ("page", 0), ("rounds", 1), ("jobs", 1)):
+            if not given[name].isdigit() or int(given[name]) < least:
+                sys.exit(f"mm.py: {name}='{given[name]}': expected a number from {least}")
             setattr(self, name, int(given[name]))
         self.set = dict(SETTINGS[self.quick])
         self.parts = given["parts"].split(",")

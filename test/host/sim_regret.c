@@ -21,8 +21,8 @@ static const unsigned percents_few[] = {5, 13, 20, 34, 50, 60, 70, 85, 90};
 static const unsigned turns[] = {0, 2, 8, 24, 64, 120, 200};
 
 /* Behind the buffer: pages are used again after so many others at most. */
-static const unsigned windows[] = {BUFFER / 8, BUFFER / 2};
-static const unsigned percents_behind[] = {5, 20, 50, 70, 90};
+static const unsigned windows[] = {BUFFER / 8, BUFFER / 2, 2 * BUFFER};
+static const unsigned percents_behind[] = {5, 20, 50, 60, 70, 90};
 
 enum group { NAMED, LARGE, SMALL, MADE, BUFFERED, GROUPS };
 static const char *const group_names[] = {"named", "large", "small", "made", "buffered"};

@@ -24,11 +24,13 @@ status_is 0 "with little memory it has the same result"
 says "^tracker: path, while memory is short" "it is tracked when that is so"
 says "^curve: space 1: .* sampled=1/1 " "and every page is seen"
 
-boot machine=uniprocessor mem=128M timeout=300 -- mem.track=always mem.pab=1024 mem.track_permille=1000 -- memstat regions=0 interval=0 -- anew
-status_is 0 "pages come again where others were"
-records=$(sed -n 's/^    \([0-9]*\) records, 0 lost,.*/\1/p' "$console")
-r=0; [ "${records:-0}" -ge 3200 ] || r=1
-result $r "each time the first use is logged, though the buffer knew a page there ($records records)"
+for memory in "" "disk.ram=8M swap=ram mem.process=256K"; do
+	boot machine=uniprocessor mem=128M timeout=300 -- "$memory mem.track=always mem.pab=1024 mem.track_permille=1000 -- memstat regions=0 interval=0 -- anew"
+	status_is 0 "pages come again where others were${memory:+, some of which had left memory}"
+	records=$(sed -n 's/^    \([0-9]*\) records, 0 lost,.*/\1/p' "$console")
+	r=0; [ "${records:-0}" -ge 3200 ] || r=1
+	result $r "each time the first use is logged, though the buffer knew a page there ($records records)"
+done
 
 for tracker in soft scan; do
 	boot smp=4 mem=128M timeout=120 -- mem.tracker=$tracker mem.track=always mem.active_pages=32 mem.scan_ms=1 mem.curves_print=on -- \
