@@ -10,14 +10,12 @@ uint64_t memory_goal, memory_weight = 1, memory_rate;
 uint64_t memory_pool_global, memory_accessed = 1, memory_seed = 1, memory_pools_always;
 uint64_t swap_wanted = SWAP_NONE, swap_bytes_max = MEMORY_UNLIMITED;
 
-#define LIMIT_MIN (256 * KIB) /* an instruction alone may need a dozen pages */
-
 /* Of replace_policies and prefetch_policies; the others in the order of their enumerations. */
 static const char *const policy_names[] = {"lru", "clock",  "mru",     "lirs", "arc",
                                            "gap", "region", "chooser", NULL};
 static const char *const prefetch_names[] = {"none", "spatial", "ppg", "ppg-published", NULL};
 /* Behind the first: of share_goal_names. */
-static const char *const goal_names[] = {"even", "throughput", "fairness", "service", NULL};
+static const char *const goal_names[] = {"even", "throughput", "fairness", "maxmin", "service", NULL};
 static const char *const pool_names[] = {"local", "global", NULL};
 static const char *const pools_names[] = {"auto", "always", NULL};
 static const char *const swap_names[] = {"none", "any", "ram", "virtio", "model", NULL};
@@ -39,15 +37,15 @@ const struct prefetch_ops *memory_prefetch_ops(void)
 }
 
 const struct arg mm_args[] = {
-    {"mem.process", ARG_BYTES, &memory_process_max, LIMIT_MIN, MEMORY_UNLIMITED, NULL, ARG_PROCESS,
+    {"mem.process", ARG_BYTES, &memory_process_max, MEMORY_LEAST, MEMORY_UNLIMITED, NULL, ARG_PROCESS,
      "a process keeps at most so much in memory; the largest value: no limit"},
-    {"mem.user", ARG_BYTES, &memory_user_max, LIMIT_MIN, MEMORY_UNLIMITED, NULL, ARG_GROUP,
+    {"mem.user", ARG_BYTES, &memory_user_max, MEMORY_LEAST, MEMORY_UNLIMITED, NULL, ARG_GROUP,
      "all processes together keep at most so much in memory; the largest value: no limit"},
     {"mem.pool", ARG_CHOICE, &memory_pool_global, 0, 0, pool_names, ARG_PROCESS,
      "each process has a pool of frames of its own, or all have one"},
     {"mem.goal", ARG_CHOICE, &memory_goal, 0, 0, goal_names, ARG_BOOT,
      "how memory is divided among pools: evenly; by their curves so that the least is lost to misses, or all "
-     "miss at the same rate, or rates asked for are kept"},
+     "miss at the same rate, or the highest rate is as low as can be, or rates asked for are kept"},
     {"mem.weight", ARG_U64, &memory_weight, 1, SHARE_WEIGHT_MAX, NULL, ARG_PROCESS,
      "how much a process counts where memory is divided"},
     {"mem.rate", ARG_U64, &memory_rate, 0, 1000000, NULL, ARG_PROCESS,

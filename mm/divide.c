@@ -31,6 +31,7 @@ struct past {
     uint32_t pid, epochs, spacing;
     uint64_t waited_us; /* between the last two looks */
     bool seen;          /* in this look               */
+    bool bound;         /* to what is planned for it  */
     struct demand demand;
 };
 
@@ -165,6 +166,7 @@ static void add(struct space *s, UNUSED void *arg)
         .high = p->rate_max,
         .pages = target,
         .planned = planned,
+        .bound = past->bound,
         .held = held,
     };
 }
@@ -217,7 +219,8 @@ static void tell(struct pool *p, UNUSED void *arg)
         spin_unlock(&p->lock, irq);
         if (before != d->pool[i].planned)
             record(i, before, &worth);
-        pool_set_target(p, MAX(d->pool[i].pages, 1u)); /* 0 would be an even part */
+        d->of[i]->bound = d->pool[i].bound;
+        pool_set_target(p, MAX(d->pool[i].pages, 1u), d->pool[i].bound); /* 0 would be an even part */
     }
 }
 
@@ -230,10 +233,10 @@ static void print(const struct share_report *report)
     for (unsigned i = 0; i < d->pools; i++)
         n += ksnprintf(&d->plan[n], sizeof(d->plan) - n, "%s%u:%u", i ? "," : "", d->of[i]->pid,
                        d->pool[i].planned);
-    kprintf("memory: t=%llu.%03llu goal=%s pages=%u moved=%u cost=%llu best=%llu plan=%s\n",
+    kprintf("memory: t=%llu.%03llu goal=%s pages=%u moved=%u spare=%u cost=%llu best=%llu plan=%s\n",
             (unsigned long long)ms / 1000, (unsigned long long)ms % 1000, share_goal_names[memory_goal - 1],
-            d->memory, report->moved, (unsigned long long)report->cost, (unsigned long long)report->cost_best,
-            d->plan);
+            d->memory, report->moved, d->room.planned_spare, (unsigned long long)report->cost,
+            (unsigned long long)report->cost_best, d->plan);
 }
 
 /* Said when it begins, and not at every look. */

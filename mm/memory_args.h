@@ -5,6 +5,7 @@
 #include "mm/prefetch.h"
 #include "mm/replace.h"
 
+#define MEMORY_LEAST     (256 * KIB) /* of a process: an instruction alone may need a dozen pages */
 #define MEMORY_UNLIMITED (64 * GIB)
 
 extern uint64_t memory_process_max, memory_user_max; /* bytes */

@@ -130,6 +130,7 @@ static int create(const struct pool *like, struct pool **out)
         inherit(p, like);
     else
         settle(p);
+    p->cap = p->limit;
     p->reserve = pool_reserve_of(p->limit);
     p->judged_at_ns = arch_clock_ns();
     p->free_head = NODE_NONE;
@@ -234,11 +235,12 @@ void pools_each(void (*f)(struct pool *p, void *arg), void *arg)
         f(p, arg);
 }
 
-void pool_set_target(struct pool *p, uint32_t frames)
+void pool_set_target(struct pool *p, uint32_t frames, bool bound)
 {
     bool irq = spin_lock(&p->lock);
 
     p->target = frames;
+    p->cap = bound ? MIN(MAX(frames, MEMORY_LEAST / PAGE_SIZE), p->limit) : p->limit;
     p->ops->resize(p->state, MIN(frames ? frames : p->limit, filled_of(p->limit)));
     foresee_resize(p, frames);
     spin_unlock(&p->lock, irq);

@@ -80,7 +80,8 @@ struct pool {
     const struct prefetch_ops *ahead;        /* [-] of prefetch, or NULL */
     struct prefetch *prefetch;               /* [P] NULL: nothing is prefetched */
     struct lrustack *order[PREFETCH_ORDERS]; /* [P] of all pages; NULL: the prefetch policy does not look */
-    uint32_t limit;                          /* [-] frames it may have              */
+    uint32_t limit;                          /* [-] frames it may ever have         */
+    uint32_t cap;     /* [P] frames it may have now: the limit, or what its goal allows  */
     uint32_t target;  /* [P] frames it should have when memory is short; 0: an even part */
     uint32_t kept;    /* [P] frames it had when memory became short; 0: it has not, or there is no goal  */
     uint32_t planned; /* [P] frames that its target goes towards (mm/share.h)          */
@@ -132,8 +133,8 @@ void pool_waited_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns);
 int pool_grow(struct pool *p);
 /* Nodes from..to - 1 are free, in this order and before *head. */
 void pool_link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *head);
-/* So many frames should it have when memory is short; policies are told. */
-void pool_set_target(struct pool *p, uint32_t frames);
+/* So many frames should it have when memory is short, or, if it is bound, at any time; policies are told. */
+void pool_set_target(struct pool *p, uint32_t frames, bool bound);
 /* Calls f for each pool, pinned, no lock held. */
 void pools_each(void (*f)(struct pool *p, void *arg), void *arg);
 /* Is memory short for it, as of the last frame that anybody asked for?  Any context, without a lock. */

@@ -6,12 +6,26 @@
 
 enum { WORTH_EPOCHS = 8 }; /* misses saved in so many epochs must outweigh the pages that are read again */
 
-/* What a division, NULL for the plan, costs by the goal: lost speed or misses, or the highest rate; what is above a rate asked for weighs more
- * than all that. */
+/* The first counts for more than all of the second. */
+static uint64_t before(uint64_t first, uint64_t second)
+{
+    return MIN(second, UINT32_MAX) + (MIN(first, UINT32_MAX - 1u) << 32);
+}
+
+/* How far the pool's rate is from the highest one, where it could be near that. */
+static uint64_t gap(const struct share_pool *p, uint32_t has, uint64_t highest)
+{
+    uint64_t rate = share_rate(p, has), near = share_near(highest);
+
+    return rate < near && share_rate(p, p->minimum) >= near ? near - rate : 0;
+}
+
+/* What a division, NULL for the plan, costs by the goal: lost speed or misses, or the highest rate.  Rates that differ, or are above what was
+ * asked for, weigh more than all that. */
 static uint64_t cost_of(const struct share_config *c, const struct share_pool *pool, unsigned pools,
                         const uint32_t *pages)
 {
-    uint64_t cost = 0, highest = 0, above = 0;
+    uint64_t cost = 0, highest = 0, above = 0, apart = 0;
 
     for (unsigned i = 0; i < pools; i++) {
         uint32_t has = pages ? pages[i] : pool[i].planned;
@@ -21,11 +35,15 @@ static uint64_t cost_of(const struct share_config *c, const struct share_pool *p
         if (pool[i].high && rate > asked)
             above += rate - asked;
     }
+    for (unsigned i = 0; i < pools; i++)
+        apart = MAX(apart, gap(&pool[i], pages ? pages[i] : pool[i].planned, highest));
     switch (c->goal) {
     case SHARE_FAIRNESS:
+        return before(apart, highest);
+    case SHARE_MAXMIN:
         return highest;
     case SHARE_SERVICE:
-        return MIN(cost, UINT32_MAX) + (MIN(above, UINT32_MAX - 1u) << 32);
+        return before(above, cost);
     default:
         return cost;
     }
@@ -34,7 +52,7 @@ static uint64_t cost_of(const struct share_config *c, const struct share_pool *p
 /* Whether the old plan can still be followed: it divides this memory, minima and first, equal parts are in it. */
 static bool holds(const struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
 {
-    uint64_t planned = 0;
+    uint64_t planned = s->planned_spare;
 
     for (unsigned i = 0; i < pools; i++) {
         if (pool[i].planned < pool[i].minimum || (pool[i].points == 0 && pool[i].planned < s->best[i]))
@@ -76,7 +94,7 @@ static bool worth_it(const struct share *s, const struct share_config *c, const 
     uint64_t saved = report->cost - report->cost_best;
     if (saved <= report->cost / 1000 * h + report->cost % 1000 * h / 1000)
         return false;
-    return c->goal == SHARE_FAIRNESS || saved >= price(c, pool, again);
+    return c->goal == SHARE_FAIRNESS || c->goal == SHARE_MAXMIN || saved >= price(c, pool, again);
 }
 
 /* Part of amount for a pool that is `own` of `all`, `before` of which were before it: parts add up to amount. */
@@ -105,10 +123,11 @@ static void move(struct share_pool *pool, unsigned pools, uint64_t gives, uint64
     }
 }
 
-/* A step towards the plan, whose sum is memory; the pages that are too many or too few for memory besides.  How many moved. */
-static uint32_t approach(const struct share_config *c, struct share_pool *pool, unsigned pools)
+/* A step towards the plan; pages that are too many for memory besides, and as many of those that nobody has as it plans for.  How many moved. */
+static uint32_t approach(const struct share_config *c, struct share_pool *pool, unsigned pools,
+                         uint32_t memory)
 {
-    uint64_t above = 0, below = 0;
+    uint64_t above = 0, below = 0, have = 0;
 
     for (unsigned i = 0; i < pools; i++) {
         pool[i].pages = MAX(pool[i].pages, pool[i].minimum);
@@ -116,10 +135,10 @@ static uint32_t approach(const struct share_config *c, struct share_pool *pool, 
             above += pool[i].pages - pool[i].planned;
         else
             below += pool[i].planned - pool[i].pages;
+        have += pool[i].pages;
     }
-    uint64_t both = MIN(MIN(above, below), c->move_max);
-    uint64_t gives = above > below ? above - below + both : both,
-             takes = below > above ? below - above + both : both;
+    uint64_t gives = MIN(above, c->move_max + (have - MIN(have, memory)));
+    uint64_t takes = MIN(below, memory + gives - have);
     move(pool, pools, gives, above, takes, below);
     return (uint32_t)MAX(gives, takes);
 }
@@ -134,8 +153,12 @@ int share_epoch(struct share *s, const struct share_config *config, struct share
     *report = (struct share_report){0};
     bool worth = worth_it(s, config, pool, pools, report);
     report->replanned = worth || !holds(s, pool, pools, memory);
-    for (unsigned i = 0; report->replanned && i < pools; i++)
+    for (unsigned i = 0; report->replanned && i < pools; i++) {
         pool[i].planned = s->best[i];
-    report->moved = approach(config, pool, pools);
+        pool[i].bound = s->bound[i];
+    }
+    if (report->replanned)
+        s->planned_spare = s->spare;
+    report->moved = approach(config, pool, pools, memory);
     return 0;
 }

@@ -5,8 +5,10 @@
  *   throughput  the least of their speed lost to waiting for pages, in all, each by its pool's weight and by what it is worth: with
  *               instructions for that, the most instructions a cycle ([A], Fig. 4.9); where it is not known what a miss costs, the
  *               fewest misses ([A])
- *   fairness    the lowest rate that all can have: pools of one weight miss at the same rate, those of twice the weight at half of it.  What
- *               curves with cliffs leave over goes where it saves most
+ *   fairness    pools of one weight miss at the same rate ([A], Fig. 4.6), those of twice the weight at half of it: the lowest such rate, within
+ *               two percent.  Where a curve has a cliff, as a loop's, and another pool misses on its way down, the first stays on top of it, and memory
+ *               is spare; pools that could not miss as often with the fewest pages have what they want
+ *   maxmin      the lowest rate that all can have; what cliffs leave over goes where it saves most
  *   service     pools with a range of rates asked for have the pages that keep them inside it, the heaviest first; the rest as for throughput
  *
  * [A] moves g pages at a time from the lowest penalty to the highest benefit, which stops before a cliff: of a loop that is larger than
@@ -35,7 +37,7 @@ enum {
 #define SHARE_MEMORY_MAX ((uint32_t)1 << 31) /* pages */
 #define SHARE_MISSES_MAX ((uint64_t)1 << 40) /* of a curve; of rates asked for, too */
 
-enum share_goal { SHARE_THROUGHPUT, SHARE_FAIRNESS, SHARE_SERVICE, SHARE_GOALS };
+enum share_goal { SHARE_THROUGHPUT, SHARE_FAIRNESS, SHARE_MAXMIN, SHARE_SERVICE, SHARE_GOALS };
 extern const char *const share_goal_names[]; /* by enum share_goal, NULL-terminated */
 
 struct share_config {
@@ -66,6 +68,8 @@ struct share_pool {
         high; /* rates of the service goal, to SHARE_MISSES_MAX; high 0: none asked for; low <= high */
     /* What it has, and is to have; 0 for a new pool. */
     uint32_t pages, planned;
+    bool
+        bound; /* fairness: with more than planned it would miss less often than others, even where nobody has a use for that */
     uint32_t held; /* that are really its own: what a pool without a curve is to keep */
 };
 
@@ -82,18 +86,20 @@ struct share {
     uint8_t taken[SHARE_POOLS_MAX][SHARE_STEPS_MAX + 1];
     uint64_t least[2][SHARE_STEPS_MAX + 1];
     uint32_t low[SHARE_POOLS_MAX], high[SHARE_POOLS_MAX]; /* pages between which a pool is to be */
-    uint32_t best[SHARE_POOLS_MAX];                       /* the result of share_divide()        */
+    bool bound[SHARE_POOLS_MAX];                          /* by how often others miss            */
+    uint32_t best[SHARE_POOLS_MAX], spare;                /* the result of share_divide()        */
+    uint32_t planned_spare;                               /* of the plan; 0 at first             */
 };
 
 /*
- * The best division of memory by the goal, into s->best, whatever pools have now.  Its sum is memory.
+ * The best division of memory by the goal, into s->best, whatever pools have now.  Its sum and s->spare are memory.
  * 0; -EINVAL: a number out of range; -ENOMEM: memory is less than the minima.
  */
 int share_divide(struct share *s, const struct share_config *config, const struct share_pool *pool,
                  unsigned pools, uint32_t memory);
 /*
- * An epoch has ended: plans anew where that is worth it, and sets each pool's planned and pages.  The sum of pages is memory.  More than
- * move_max pages move only where memory has changed or a pool is below its minimum.  Errors as above; then nothing is changed.
+ * An epoch has ended: plans anew where that is worth it, and sets each pool's planned, bound and pages, whose sum is not above memory.  Pools lose more than
+ * move_max pages only where memory has changed or one is below its minimum.  Errors as above; then nothing is changed.
  */
 int share_epoch(struct share *s, const struct share_config *config, struct share_pool *pool, unsigned pools,
                 uint32_t memory, struct share_report *report);
@@ -104,3 +110,5 @@ uint64_t share_misses(const struct share_pool *pool, uint32_t pages);
 uint64_t share_cost(const struct share_pool *pool, uint32_t pages);
 /* A weighted rate, which fairness makes equal. */
 uint64_t share_rate(const struct share_pool *pool, uint32_t pages);
+/* The least rate that counts as equal to this one. */
+uint64_t share_near(uint64_t rate);

@@ -7,17 +7,26 @@
 #include "mm/share.h"
 #include "kernel/fixed.h"
 
-enum { MILLION = 1000000, SCALE_ONE = 256, SCALE_MAX = 16 * SCALE_ONE, SCALE_MIN = SCALE_ONE / 16 };
+enum {
+    MILLION = 1000000,
+    UNEVEN_PERMIL = 20,
+    SCALE_ONE = 256,
+    SCALE_MAX = 16 * SCALE_ONE,
+    SCALE_MIN = SCALE_ONE / 16
+};
 
-const char *const share_goal_names[] = {"throughput", "fairness", "service", NULL};
+const char *const share_goal_names[] = {"throughput", "fairness", "maxmin", "service", NULL};
 
-/* By the curve alone; straight between its points, level behind the last. */
-static uint64_t on_curve(const struct share_pool *p, uint32_t pages)
+/* By the curve alone; straight between its points, level behind the last.  At a cliff, between two points, a program misses as on top of it
+ * or as below, but not at any rate between. */
+static uint64_t on_curve(const struct share_pool *p, uint32_t pages, bool cliffs)
 {
     uint32_t i = pages / p->spacing, rest = pages % p->spacing;
 
     if (i + 1 >= p->points)
         return p->misses[p->points - 1];
+    if (cliffs && p->misses[i + 1] < p->misses[i] / 2)
+        return p->misses[i];
     return p->misses[i] - fixed_muldiv(p->misses[i] - p->misses[i + 1], rest, p->spacing);
 }
 
@@ -27,13 +36,18 @@ static uint64_t scale(const struct share_pool *p)
 {
     if (p->seen == SHARE_SEEN_UNKNOWN || p->pages == 0)
         return SCALE_ONE;
-    uint64_t factor = fixed_muldiv((uint64_t)p->seen + 1, SCALE_ONE, on_curve(p, p->pages) + 1);
+    uint64_t factor = fixed_muldiv((uint64_t)p->seen + 1, SCALE_ONE, on_curve(p, p->pages, false) + 1);
     return MIN(MAX(factor, (uint64_t)SCALE_MIN), (uint64_t)SCALE_MAX);
+}
+
+static uint64_t scaled(const struct share_pool *p, uint32_t pages, bool cliffs)
+{
+    return p->points ? on_curve(p, pages, cliffs) * scale(p) / SCALE_ONE : 0;
 }
 
 uint64_t share_misses(const struct share_pool *p, uint32_t pages)
 {
-    return p->points ? on_curve(p, pages) * scale(p) / SCALE_ONE : 0;
+    return scaled(p, pages, false);
 }
 
 /* What the epoch's work takes with so many misses. */
@@ -44,7 +58,7 @@ static uint64_t time_of(const struct share_pool *p, uint64_t misses)
 
 uint64_t share_rate(const struct share_pool *p, uint32_t pages)
 {
-    uint64_t misses = MIN(share_misses(p, pages), (uint64_t)UINT32_MAX);
+    uint64_t misses = MIN(scaled(p, pages, true), (uint64_t)UINT32_MAX);
 
     return misses * p->weight * MILLION / time_of(p, misses);
 }
@@ -141,6 +155,7 @@ static void set_bounds(struct share *s, const struct share_pool *pool, unsigned 
     for (unsigned i = 0; i < pools; i++) {
         s->low[i] = pool[i].minimum;
         s->high[i] = memory;
+        s->bound[i] = false;
         left -= pool[i].minimum;
     }
     uint32_t equal = memory / pools;
@@ -149,8 +164,9 @@ static void set_bounds(struct share *s, const struct share_pool *pool, unsigned 
     keep_unknown(s, pool, pools, left, 2, equal);
 }
 
-/* Raises low[] to what every pool needs for the lowest level of rates that memory allows. */
-static void level(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
+/* The lowest level of rates that memory allows all to have. */
+static uint64_t lowest_level(const struct share *s, const struct share_pool *pool, unsigned pools,
+                             uint32_t memory)
 {
     uint32_t need[SHARE_POOLS_MAX];
     uint64_t from = 0, to = 0;
@@ -166,8 +182,49 @@ static void level(struct share *s, const struct share_pool *pool, unsigned pools
         else
             from = middle + 1;
     }
-    for (unsigned i = 0; i < pools; i++)
-        s->low[i] = pages_for(&pool[i], share_rate, to, s->low[i], memory);
+    return to;
+}
+
+uint64_t share_near(uint64_t rate)
+{
+    return rate - fixed_muldiv(rate, UNEVEN_PERMIL, 1000);
+}
+
+/* The most pages with which its rate is still near the level; all memory where it is below that however few the pool has. */
+static uint32_t most_near(const struct share *s, const struct share_pool *pool, unsigned i, uint64_t level,
+                          uint32_t memory)
+{
+    uint64_t least = share_near(level);
+
+    if (least == 0 || share_rate(&pool[i], s->low[i]) < least)
+        return memory;
+    return pages_for(&pool[i], share_rate, least - 1, s->low[i], memory) - 1;
+}
+
+/* The lowest level, from this one, that no curve passes with a cliff: all that can miss so often can do so as often.  A pool's curve has no
+ * more cliffs to pass than fit one above the other. */
+static uint64_t even_level(const struct share *s, const struct share_pool *pool, unsigned pools,
+                           uint32_t memory, uint64_t from)
+{
+    for (uint64_t level = from;; from = level) {
+        for (unsigned i = 0; i < pools; i++)
+            level = MAX(level, share_rate(&pool[i], most_near(s, pool, i, from, memory)));
+        if (level == from)
+            return level;
+    }
+}
+
+/* Raises low[] to what every pool needs for the level; with `near`, bounds by what keeps it near that. */
+static void level(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory,
+                  uint64_t at, bool near)
+{
+    for (unsigned i = 0; i < pools; i++) {
+        if (near) {
+            s->high[i] = most_near(s, pool, i, at, memory);
+            s->bound[i] = s->high[i] < memory;
+        }
+        s->low[i] = pages_for(&pool[i], share_rate, at, s->low[i], memory);
+    }
 }
 
 /* The heaviest pool that asks for a service and is not in the set, or pools. */
@@ -279,12 +336,15 @@ static uint32_t spread_evenly(struct share *s, const struct share_pool *pool, un
     return left;
 }
 
-/* Pages that save nothing stay where they are, as far as bounds allow, with pools that still miss; the others are spread, first among those. */
+/* Pages that save nothing stay where they are, as far as bounds allow, with pools that still miss; the others are spread, first among those.
+ * Who is bound to miss gets none: so near a cliff a curve need not be right. */
 static void spread(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
 {
     uint32_t left = memory - (uint32_t)sum(s->best, pools);
 
     for (unsigned i = 0; i < pools; i++) {
+        if (s->bound[i])
+            s->high[i] = s->best[i];
         if (wants_more(&pool[i], s->best[i]))
             left = fill(&s->best[i], MIN(pool[i].pages, s->high[i]), left);
     }
@@ -292,8 +352,7 @@ static void spread(struct share *s, const struct share_pool *pool, unsigned pool
     left = spread_evenly(s, pool, pools, left, true);
     for (unsigned i = 0; i < pools; i++)
         left = fill(&s->best[i], s->high[i], left);
-    /* Nobody needs them. */
-    s->best[pools - 1] += left;
+    s->spare = left;
 }
 
 int share_divide(struct share *s, const struct share_config *config, const struct share_pool *pool,
@@ -304,13 +363,16 @@ int share_divide(struct share *s, const struct share_config *config, const struc
     if (error)
         return error;
     set_bounds(s, pool, pools, memory);
-    if (config->goal == SHARE_FAIRNESS)
-        level(s, pool, pools, memory);
-    else if (config->goal == SHARE_SERVICE)
+    if (config->goal == SHARE_SERVICE) {
         serve(s, pool, pools, memory);
+    } else if (config->goal != SHARE_THROUGHPUT) {
+        bool even = config->goal == SHARE_FAIRNESS;
+        uint64_t at = lowest_level(s, pool, pools, memory);
+        level(s, pool, pools, memory, even ? even_level(s, pool, pools, memory, at) : at, even);
+    }
     divide_steps(s, config, pool, pools, memory);
     trim(s, pool, pools);
     spread(s, pool, pools, memory);
-    ASSERT(sum(s->best, pools) == memory);
+    ASSERT(sum(s->best, pools) + s->spare == memory);
     return 0;
 }

@@ -29,7 +29,7 @@ APPS = {
     "warehouse": ("warehouse warehouses=1 threads=1 scale=12 ms=500", "warehouse warehouses=2 threads=1 scale=100 ms=5000"),
 }
 # Of part pools, by percent of memory.
-GOALS = {"": "global throughput", "30": "global throughput fairness", "60": "global throughput fairness", "75": "global throughput service"}
+GOALS = {"": "global throughput fairness", "60": "global throughput fairness maxmin", "75": "global throughput fairness service"}
 SETTINGS = {
     True: {
         "pab": 128, "tlb": 16, "mem": "128M", "disk": "64M",

@@ -139,7 +139,7 @@ static void step(void)
     else if (what < 96)
         charge_and_give_back();
     else if (what < 97)
-        pool_set_target(pool, below(2 * LIMIT));
+        pool_set_target(pool, below(2 * LIMIT), false);
     else
         evict_batch(pool, 1 + below(20), NODE_NONE);
 }

@@ -22,8 +22,8 @@ static void make_two(uint32_t part)
     memory_process_max = MEMORY_UNLIMITED;
     make();
     assert_int_equal(pool_join(NULL, &other), 0);
-    pool_set_target(pool, part);
-    pool_set_target(other, pools_memory() - part);
+    pool_set_target(pool, part, false);
+    pool_set_target(other, pools_memory() - part, false);
     for (unsigned i = 0; i < 2; i++, swap_pools())
         while (pool->frames < pool->target)
             begin_a_dirty_page();
@@ -57,12 +57,29 @@ static void a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not(voi
     }
 }
 
+/* What a goal keeps from it is nobody's; afterwards it may have it. */
+static void a_bound_pool_has_no_more_than_its_part(void **state)
+{
+    (void)state;
+    make_two(1);
+    for (unsigned bound = 2; bound-- > 0;) {
+        pool_set_target(pool, LIMIT / 4, bound);
+        pool_set_target(other, LIMIT / 4, false);
+        for (unsigned i = 0; i < LIMIT / 2; i++) {
+            begin_a_dirty_page();
+            assert_true(!bound || pool->frames <= LIMIT / 4);
+        }
+        assert_int_equal(pool->frames > LIMIT / 4, !bound);
+    }
+    end_two();
+}
+
 static void of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives(void **state)
 {
     (void)state;
     make_two(LIMIT * 3 / 4);
-    pool_set_target(pool, LIMIT);
-    pool_set_target(other, other->target + 1);
+    pool_set_target(pool, LIMIT, false);
+    pool_set_target(other, other->target + 1, false);
     uint32_t frames = pool->frames;
     for (unsigned i = 0; i < BURST; i++) {
         swap_pools();
@@ -156,8 +173,8 @@ static void who_waits_for_memory_is_served_before_who_comes_later(void **state)
     (void)state;
     in_hand = 0;
     make_two(LIMIT / 2);
-    pool_set_target(pool, pool->target + LIMIT / 4);
-    pool_set_target(other, other->target - LIMIT / 4);
+    pool_set_target(pool, pool->target + LIMIT / 4, false);
+    pool_set_target(other, other->target - LIMIT / 4, false);
     sleeps = 0;
     other_takes_what_is_free();
     amid_sleep = other_takes_what_is_free;
@@ -182,8 +199,8 @@ static void a_pool_gives_no_more_than_it_has_beyond_its_part(void **state)
     make_two(LIMIT / 2);
     uint32_t excess = LIMIT - pools_memory();
     assert_true(excess < BURST);
-    pool_set_target(pool, pool->target - excess);
-    pool_set_target(other, other->target + excess);
+    pool_set_target(pool, pool->target - excess, false);
+    pool_set_target(other, other->target + excess, false);
     for (unsigned i = 0; i < LIMIT / 4; i++) {
         swap_pools();
         begin_a_dirty_page();
@@ -204,8 +221,8 @@ static void before_there_is_a_plan_pools_keep_what_they_have(void **state)
         make_two(LIMIT * 5 / 8);
         for (unsigned i = 0; i < 2; i++)
             assert_int_equal(pool_join(NULL, &small[i]), 0);
-        pool_set_target(pool, 0);
-        pool_set_target(other, 0);
+        pool_set_target(pool, 0, false);
+        pool_set_target(other, 0, false);
         uint32_t had = pool->frames;
         for (unsigned i = 0; i < LIMIT; i++) {
             swap_pools();
@@ -228,7 +245,7 @@ static void all_pools_are_asked_before_there_is_no_memory(void **state)
     (void)state;
     make_two(LIMIT / 2);
     stuck = other;
-    pool_set_target(other, LIMIT / 4);
+    pool_set_target(other, LIMIT / 4, false);
     uint32_t frames = other->frames;
     swap_pools();
     for (unsigned i = 0; i < LIMIT / 4; i++)
@@ -327,6 +344,7 @@ static void a_childs_pool_is_like_its_parents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_bound_pool_has_no_more_than_its_part),
         TEST(a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not),
         TEST(of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives),
         TEST(a_full_memory_does_not_keep_a_pool_from_having_more_nodes),

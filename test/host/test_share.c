@@ -7,12 +7,14 @@ static void divide(struct fixture *f, uint32_t memory)
 {
     uint64_t total = 0;
 
+    f->share.spare = memory;
     assert_int_equal(share_divide(&f->share, &f->config, f->pool, f->pools, memory), 0);
     for (unsigned i = 0; i < f->pools; i++) {
         assert_true(f->share.best[i] >= f->pool[i].minimum);
         total += f->share.best[i];
     }
-    assert_int_equal(total, memory);
+    assert_int_equal(total + f->share.spare, memory);
+    assert_true(f->share.spare == 0 || f->config.goal == SHARE_FAIRNESS || f->config.goal == SHARE_SERVICE);
 }
 
 static void pages_go_where_each_saves_most(void **state)
@@ -149,12 +151,12 @@ static uint64_t highest_rate(const struct fixture *f, const uint32_t *pages)
     return highest;
 }
 
-static void fairness_finds_the_lowest_rate_all_can_have(void **state)
+static void maxmin_finds_the_lowest_rate_all_can_have(void **state)
 {
     struct fixture *f = *state;
     uint64_t seed = 23;
 
-    f->config.goal = SHARE_FAIRNESS;
+    f->config.goal = SHARE_MAXMIN;
     for (unsigned round = 0; round < 100; round++) {
         uint32_t memory = 40 + (uint32_t)(test_random(&seed) % 60);
         for (unsigned i = 0; i < 3; i++) {
@@ -169,6 +171,69 @@ static void fairness_finds_the_lowest_rate_all_can_have(void **state)
                 lowest = MIN(lowest, highest_rate(f, (uint32_t[]){a, b, memory - a - b}));
         }
         assert_int_equal(highest_rate(f, f->share.best), lowest);
+    }
+}
+
+/* Do all that could miss as often as the one that misses most? */
+static bool alike(const struct fixture *f, const uint32_t *pages)
+{
+    uint64_t near = share_near(highest_rate(f, pages));
+
+    for (unsigned i = 0; i < f->pools; i++) {
+        if (share_rate(&f->pool[i], pages[i]) < near && share_rate(&f->pool[i], f->pool[i].minimum) >= near)
+            return false;
+    }
+    return true;
+}
+
+/* Any curves, cliffs included: of all divisions with which rates are equal, spare memory or not, one in which they are lowest. */
+static void fairness_finds_the_lowest_equal_rates(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t seed = 29;
+
+    f->config.goal = SHARE_FAIRNESS;
+    for (unsigned round = 0; round < 200; round++) {
+        uint32_t memory = 40 + (uint32_t)(test_random(&seed) % 100);
+        make_any(f, 0, &seed);
+        if (round % 4)
+            make_loop(f, 1, 16 + (uint32_t)(test_random(&seed) % 64), test_random(&seed) % 5000);
+        else
+            make_any(f, 1, &seed);
+        for (unsigned i = 0; i < 2; i++)
+            f->pool[i].fault_time = round % 2 * 100;
+        divide(f, memory);
+        assert_true(alike(f, f->share.best));
+        uint64_t lowest = UINT64_MAX;
+        for (uint32_t a = f->pool[0].minimum; a <= memory; a++) {
+            for (uint32_t b = f->pool[1].minimum; a + b <= memory; b++) {
+                if (alike(f, (uint32_t[]){a, b}))
+                    lowest = MIN(lowest, highest_rate(f, (uint32_t[]){a, b}));
+            }
+        }
+        assert_int_equal(highest_rate(f, f->share.best), lowest);
+    }
+}
+
+/* One page more is all that a loop needs to miss nothing: who misses less than the loop could is given no more, and memory is spare. */
+static void fairness_keeps_a_loop_from_what_it_needs_while_another_misses(void **state)
+{
+    struct fixture *f = *state;
+
+    make_slope(f, 0, 1200);
+    make_loop(f, 1, 48, 900);
+    for (unsigned maxmin = 0; maxmin < 2; maxmin++) {
+        f->config.goal = maxmin ? SHARE_MAXMIN : SHARE_FAIRNESS;
+        divide(f, 96);
+        uint64_t a = share_rate(&f->pool[0], f->share.best[0]), b = share_rate(&f->pool[1], f->share.best[1]);
+        if (maxmin) {
+            assert_int_equal(b, 0);
+        } else {
+            assert_int_equal(b, 900);
+            assert_in_range(a, 882, 900);
+        }
+        assert_int_equal(f->share.bound[1], !maxmin);
+        assert_int_equal(f->share.spare > 0, !maxmin);
     }
 }
 
@@ -325,7 +390,9 @@ int main(void)
         TEST(speed_that_is_worth_more_is_kept),
         TEST(what_a_miss_costs_counts_by_how_much_a_program_is_slowed),
         TEST(no_division_in_steps_costs_less),
-        TEST(fairness_finds_the_lowest_rate_all_can_have),
+        TEST(maxmin_finds_the_lowest_rate_all_can_have),
+        TEST(fairness_finds_the_lowest_equal_rates),
+        TEST(fairness_keeps_a_loop_from_what_it_needs_while_another_misses),
         TEST(fairness_makes_rates_equal_where_curves_are_smooth),
         TEST(a_service_is_kept_before_misses_are_saved),
         TEST(the_heaviest_service_comes_first),
