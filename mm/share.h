@@ -68,8 +68,7 @@ struct share_pool {
         high; /* rates of the service goal, to SHARE_MISSES_MAX; high 0: none asked for; low <= high */
     /* What it has, and is to have; 0 for a new pool. */
     uint32_t pages, planned;
-    bool
-        bound; /* fairness: with more than planned it would miss less often than others, even where nobody has a use for that */
+    bool bound;    /* fairness: more than planned is kept from it, though nobody else has a use for that */
     uint32_t held; /* that are really its own: what a pool without a curve is to keep */
 };
 
