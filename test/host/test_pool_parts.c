@@ -62,6 +62,8 @@ static void a_bound_pool_has_no_more_than_its_part(void **state)
 {
     (void)state;
     make_two(1);
+    frames_max = FRAMES_MAX; /* memory is free */
+    memory_user_max = FRAMES_MAX * PAGE_SIZE;
     for (unsigned bound = 2; bound-- > 0;) {
         pool_set_target(pool, LIMIT / 4, bound);
         pool_set_target(other, LIMIT / 4, false);
