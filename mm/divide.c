@@ -31,7 +31,6 @@ struct past {
     uint32_t pid, epochs, spacing;
     uint64_t waited_us; /* between the last two looks */
     bool seen;          /* in this look               */
-    bool bound;         /* to what is planned for it  */
     struct demand demand;
 };
 
@@ -151,6 +150,7 @@ static void add(struct space *s, UNUSED void *arg)
     uint64_t instructions = instructions_of(past->pid);
     bool irq = spin_lock(&p->lock);
     uint32_t target = p->target, planned = p->planned, held = p->frames - p->leaving;
+    bool bound = p->bound;
     look_back_locked(p, past, instructions);
     spin_unlock(&p->lock, irq);
     remember(s, past);
@@ -166,7 +166,7 @@ static void add(struct space *s, UNUSED void *arg)
         .high = p->rate_max,
         .pages = target,
         .planned = planned,
-        .bound = past->bound,
+        .bound = bound,
         .held = held,
     };
 }
@@ -219,7 +219,6 @@ static void tell(struct pool *p, UNUSED void *arg)
         spin_unlock(&p->lock, irq);
         if (before != d->pool[i].planned)
             record(i, before, &worth);
-        d->of[i]->bound = d->pool[i].bound;
         pool_set_target(p, MAX(d->pool[i].pages, 1u), d->pool[i].bound); /* 0 would be an even part */
     }
 }

@@ -130,7 +130,6 @@ static int create(const struct pool *like, struct pool **out)
         inherit(p, like);
     else
         settle(p);
-    p->cap = p->limit;
     p->reserve = pool_reserve_of(p->limit);
     p->judged_at_ns = arch_clock_ns();
     p->free_head = NODE_NONE;
@@ -235,13 +234,18 @@ void pools_each(void (*f)(struct pool *p, void *arg), void *arg)
         f(p, arg);
 }
 
+uint32_t pool_cap_locked(const struct pool *p)
+{
+    return p->bound ? MIN(MAX(p->target, (uint32_t)(MEMORY_LEAST / PAGE_SIZE)), p->limit) : p->limit;
+}
+
 void pool_set_target(struct pool *p, uint32_t frames, bool bound)
 {
     bool irq = spin_lock(&p->lock);
 
     p->target = frames;
-    p->cap = bound ? MIN(MAX(frames, MEMORY_LEAST / PAGE_SIZE), p->limit) : p->limit;
-    p->ops->resize(p->state, MIN(frames ? frames : p->limit, filled_of(p->limit)));
+    p->bound = bound;
+    p->ops->resize(p->state, MIN(frames ? frames : p->limit, filled_of(pool_cap_locked(p))));
     foresee_resize(p, frames);
     spin_unlock(&p->lock, irq);
 }

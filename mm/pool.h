@@ -81,10 +81,10 @@ struct pool {
     struct prefetch *prefetch;               /* [P] NULL: nothing is prefetched */
     struct lrustack *order[PREFETCH_ORDERS]; /* [P] of all pages; NULL: the prefetch policy does not look */
     uint32_t limit;                          /* [-] frames it may ever have         */
-    uint32_t cap;     /* [P] frames it may have now: the limit, or what its goal allows  */
     uint32_t target;  /* [P] frames it should have when memory is short; 0: an even part */
     uint32_t kept;    /* [P] frames it had when memory became short; 0: it has not, or there is no goal  */
     uint32_t planned; /* [P] frames that its target goes towards (mm/share.h)          */
+    bool bound;       /* [P] it may never have more than its target                    */
     uint64_t held_up_ns,
         held_up_until_ns; /* [P] so long has any of its threads waited for a page; the latest end of that */
     uint64_t judged_faults, judged_ns; /* mm/divide.c: major faults, and held_up_ns, at its last look */
@@ -135,6 +135,8 @@ int pool_grow(struct pool *p);
 void pool_link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *head);
 /* So many frames should it have when memory is short, or, if it is bound, at any time; policies are told. */
 void pool_set_target(struct pool *p, uint32_t frames, bool bound);
+/* [P] held: so many frames may it have now, at most. */
+uint32_t pool_cap_locked(const struct pool *p);
 /* Calls f for each pool, pinned, no lock held. */
 void pools_each(void (*f)(struct pool *p, void *arg), void *arg);
 /* Is memory short for it, as of the last frame that anybody asked for?  Any context, without a lock. */

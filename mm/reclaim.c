@@ -86,7 +86,7 @@ void pool_leaving_locked(struct pool *p, int more)
 /* Others have come before the caller. */
 static bool charge_locked(struct pool *p, const struct line_place *w)
 {
-    if (p->frames >= p->cap || memory_short(line_before(w) + 1))
+    if (p->frames >= pool_cap_locked(p) || memory_short(line_before(w) + 1))
         return false;
     p->frames++;
     p->vain = 0;
@@ -114,7 +114,8 @@ void pool_uncharge(struct pool *p, uint32_t frames)
 /* So many pages should leave, besides those that do, until `free` of the pool's frames are free. */
 static uint32_t missing_locked(const struct pool *p, uint32_t free)
 {
-    uint64_t have = (uint64_t)p->frames + free, allowed = (uint64_t)p->cap + p->leaving + p->promised;
+    uint64_t have = (uint64_t)p->frames + free,
+             allowed = (uint64_t)pool_cap_locked(p) + p->leaving + p->promised;
 
     return have > allowed ? (uint32_t)(have - allowed) : 0;
 }
@@ -228,7 +229,7 @@ static bool hope_locked(const struct pool *p)
 static bool at_limit(struct pool *p)
 {
     bool irq = spin_lock(&p->lock);
-    bool is = p->frames >= p->cap;
+    bool is = p->frames >= pool_cap_locked(p);
 
     spin_unlock(&p->lock, irq);
     return is;
@@ -241,7 +242,7 @@ static int wait_for_room(struct pool *p, bool own, struct line_place *w)
     bool irq = spin_lock(&p->lock);
 
     p->stats.waits_for_room++;
-    if (own && p->frames >= p->cap)
+    if (own && p->frames >= pool_cap_locked(p))
         err = wait_sleep(&p->room, &p->lock, &irq, arch_clock_ns() + LOOK_NS);
     spin_unlock(&p->lock, irq);
     if (!own)

@@ -12,12 +12,22 @@ static uint64_t before(uint64_t first, uint64_t second)
     return MIN(second, UINT32_MAX) + (MIN(first, UINT32_MAX - 1u) << 32);
 }
 
-/* How far the pool's rate is from the highest one, where it could be near that. */
-static uint64_t gap(const struct share_pool *p, uint32_t has, uint64_t highest)
+static uint32_t pages_of(const struct share_pool *pool, unsigned i, const uint32_t *pages)
 {
-    uint64_t rate = share_rate(p, has), near = share_near(highest);
+    return pages ? pages[i] : pool[i].planned;
+}
 
-    return rate < near && share_rate(p, p->minimum) >= near ? near - rate : 0;
+/* How far the lowest rate is from the highest one, of pools that could be near that. */
+static uint64_t apart(const struct share_pool *pool, unsigned pools, const uint32_t *pages, uint64_t highest)
+{
+    uint64_t near = share_near(highest), most = 0;
+
+    for (unsigned i = 0; i < pools; i++) {
+        uint64_t rate = share_rate(&pool[i], pages_of(pool, i, pages));
+        if (rate < near && share_rate(&pool[i], pool[i].minimum) >= near)
+            most = MAX(most, near - rate);
+    }
+    return most;
 }
 
 /* What a division, NULL for the plan, costs by the goal: lost speed or misses, or the highest rate.  Rates that differ, or are above what was
@@ -25,21 +35,19 @@ static uint64_t gap(const struct share_pool *p, uint32_t has, uint64_t highest)
 static uint64_t cost_of(const struct share_config *c, const struct share_pool *pool, unsigned pools,
                         const uint32_t *pages)
 {
-    uint64_t cost = 0, highest = 0, above = 0, apart = 0;
+    uint64_t cost = 0, highest = 0, above = 0;
 
     for (unsigned i = 0; i < pools; i++) {
-        uint32_t has = pages ? pages[i] : pool[i].planned;
+        uint32_t has = pages_of(pool, i, pages);
         uint64_t rate = share_rate(&pool[i], has), asked = pool[i].high * pool[i].weight;
         cost += share_cost(&pool[i], has);
         highest = MAX(highest, rate);
         if (pool[i].high && rate > asked)
             above += rate - asked;
     }
-    for (unsigned i = 0; i < pools; i++)
-        apart = MAX(apart, gap(&pool[i], pages ? pages[i] : pool[i].planned, highest));
     switch (c->goal) {
     case SHARE_FAIRNESS:
-        return before(apart, highest);
+        return before(apart(pool, pools, pages, highest), highest);
     case SHARE_MAXMIN:
         return highest;
     case SHARE_SERVICE:

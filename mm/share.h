@@ -9,7 +9,8 @@
  *               two percent.  Where a curve has a cliff, as a loop's, and another pool misses on its way down, the first stays on top of it, and memory
  *               is spare; pools that could not miss as often with the fewest pages have what they want
  *   maxmin      the lowest rate that all can have; what cliffs leave over goes where it saves most
- *   service     pools with a range of rates asked for have the pages that keep them inside it, the heaviest first; the rest as for throughput
+ *   service     pools with a range of rates asked for have the pages that keep them inside it, the heaviest first; the rest as for throughput,
+ *               and what would save nothing is spare
  *
  * [A] moves g pages at a time from the lowest penalty to the highest benefit, which stops before a cliff: of a loop that is larger than
  * its pool, the first pages save nothing.  Here the best division of memory in steps is found whole, by dynamic programming over the pools.

@@ -214,17 +214,22 @@ static uint64_t even_level(const struct share *s, const struct share_pool *pool,
     }
 }
 
-/* Raises low[] to what every pool needs for the level; with `near`, bounds by what keeps it near that. */
-static void level(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory,
-                  uint64_t at, bool near)
+/* Bounds by what keeps a pool near the level. */
+static void bind(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory,
+                 uint64_t level)
 {
     for (unsigned i = 0; i < pools; i++) {
-        if (near) {
-            s->high[i] = most_near(s, pool, i, at, memory);
-            s->bound[i] = s->high[i] < memory;
-        }
-        s->low[i] = pages_for(&pool[i], share_rate, at, s->low[i], memory);
+        s->high[i] = most_near(s, pool, i, level, memory);
+        s->bound[i] = s->high[i] < memory;
     }
+}
+
+/* Raises low[] to what every pool needs for the level. */
+static void raise(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory,
+                  uint64_t level)
+{
+    for (unsigned i = 0; i < pools; i++)
+        s->low[i] = pages_for(&pool[i], share_rate, level, s->low[i], memory);
 }
 
 /* The heaviest pool that asks for a service and is not in the set, or pools. */
@@ -256,6 +261,29 @@ static void serve(struct share *s, const struct share_pool *pool, unsigned pools
         left -= need - s->low[i];
         s->low[i] = need;
         s->high[i] = MAX(need, enough);
+    }
+}
+
+/* What the goal asks for, as bounds. */
+static void narrow(struct share *s, enum share_goal goal, const struct share_pool *pool, unsigned pools,
+                   uint32_t memory)
+{
+    uint64_t level;
+
+    switch (goal) {
+    case SHARE_FAIRNESS:
+        level = even_level(s, pool, pools, memory, lowest_level(s, pool, pools, memory));
+        bind(s, pool, pools, memory, level);
+        raise(s, pool, pools, memory, level);
+        break;
+    case SHARE_MAXMIN:
+        raise(s, pool, pools, memory, lowest_level(s, pool, pools, memory));
+        break;
+    case SHARE_SERVICE:
+        serve(s, pool, pools, memory);
+        break;
+    default:
+        break;
     }
 }
 
@@ -363,13 +391,7 @@ int share_divide(struct share *s, const struct share_config *config, const struc
     if (error)
         return error;
     set_bounds(s, pool, pools, memory);
-    if (config->goal == SHARE_SERVICE) {
-        serve(s, pool, pools, memory);
-    } else if (config->goal != SHARE_THROUGHPUT) {
-        bool even = config->goal == SHARE_FAIRNESS;
-        uint64_t at = lowest_level(s, pool, pools, memory);
-        level(s, pool, pools, memory, even ? even_level(s, pool, pools, memory, at) : at, even);
-    }
+    narrow(s, config->goal, pool, pools, memory);
     divide_steps(s, config, pool, pools, memory);
     trim(s, pool, pools);
     spread(s, pool, pools, memory);
