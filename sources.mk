@@ -87,7 +87,7 @@ EVENTS_TOOL_WITHOUT := tools/events/without.c
 SPMD_APPS := fft lu cg mg sp ocean barnes phylogeny cube
 SPMD_SRC := apps/common/real.c apps/common/spmd.c
 $(foreach a,$(SPMD_APPS),$(eval $(a)_SRC := $(wildcard apps/$(a)/*.c) $(SPMD_SRC)))
-ALL_APPS := hello scoreboard warehouse private phases hpmstat hpmrec hpmtop memstat stores costs $(SPMD_APPS)
+ALL_APPS := hello scoreboard warehouse private latency phases hpmstat hpmrec hpmtop memstat stores costs $(SPMD_APPS)
 hello_SRC := apps/hello/hello.c
 # ... for those that measure others.
 MEASURING_SRC := $(addprefix apps/hpm/,figures.c places.c program.c recording.c shares.c table.c)
@@ -97,6 +97,7 @@ hpmtop_SRC := apps/hpmtop/hpmtop.c $(MEASURING_SRC)
 memstat_SRC := $(wildcard apps/memstat/*.c) apps/hpm/program.c
 phases_SRC := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c lz.c matrix.c phases.c sort.c vm.c)
 private_SRC := apps/private/private.c
+latency_SRC := apps/latency/latency.c
 scoreboard_SRC := apps/scoreboard/scoreboard.c
 stores_SRC := apps/stores/stores.c apps/stores/$(ARCH)/loop.S
 costs_SRC := apps/costs/costs.c

@@ -72,7 +72,7 @@ build_programs() {
 		-newer "$dir/initrd" -print -quit)" ] && return
 	mkdir -p "$dir/root/bin" "$dir/root/dev" "$dir/root/proc" "$dir/root/sys"
 	flags="-std=gnu11 -O2 -g -static -pthread -I. -Wall -Wextra -Werror"
-	for name in hello scoreboard warehouse private; do
+	for name in hello scoreboard warehouse private latency; do
 		gcc $flags -s -o "$dir/root/bin/$name" apps/$name/*.c apps/common/*.c apps/linux/*.c -lm
 	done
 	gcc $flags -s -o "$dir/root/init" tools/linux-init.c
