@@ -12,7 +12,7 @@ POLICY_SRC := \
 		replace_lru.c replace_mru.c replace_region.c replace_weigh.c) \
 	$(addprefix sched/, \
 		balance_policy.c cluster.c cluster_cosine.c cluster_published.c cluster_watch.c place.c place_core.c \
-		place_simple.c sampling_period.c shmap.c shmap_picture.c)
+		place_simple.c ready.c sampling_period.c shmap.c shmap_picture.c)
 # ... of one instruction set's kernel.
 POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c $(addprefix hpm/pmu/,spe_packets.c spe_sources.c)
 # ... names of events and metrics.  Tables of the PMUs' events are made from libpfm4's.
@@ -111,7 +111,7 @@ LIBC_SRC := \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS := advice anew badcalls counts faults known libctest loop mapped oom paging places ratio reads regions samplers sessions stress
+TEST_APPS := advice anew badcalls counts faults known libctest loop mapped oom paging places priorities ratio reads regions samplers sessions stress
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S
@@ -213,6 +213,7 @@ test_balance_SRC := sched/balance_policy.c
 test_cluster_SRC := $(CLUSTERING)
 test_place_SRC := $(PLACING)
 test_place_random_SRC := $(PLACING)
+test_ready_SRC := sched/ready.c
 test_sampling_period_SRC := sched/sampling_period.c
 test_shmap_SRC := sched/shmap.c sched/shmap_picture.c
 

@@ -120,17 +120,14 @@ static unsigned pull_queued_locked(struct pull *p, unsigned count)
 {
     unsigned moved = 0;
 
-    for (unsigned prio = PRIO_COUNT; prio-- && moved < count;) {
-        for (struct list *it = p->from->queues[prio].prev, *before;
-             it != &p->from->queues[prio] && moved < count; it = before) {
-            struct thread *t = container_of(it, struct thread, queue);
-            before = it->prev;
-            if (!may_move(p, t))
-                continue;
-            telemetry_sched_migrate(t->tid, p->from->cpu->index, p->to->cpu->index, moved_by[p->level]);
-            rq_move_locked(p->from, p->to, t);
-            moved++;
-        }
+    for (struct ready_thread *it = ready_last(&p->from->ready), *before; it && moved < count; it = before) {
+        struct thread *t = container_of(it, struct thread, ready);
+        before = ready_before(&p->from->ready, it);
+        if (!may_move(p, t))
+            continue;
+        telemetry_sched_migrate(t->tid, p->from->cpu->index, p->to->cpu->index, moved_by[p->level]);
+        rq_move_locked(p->from, p->to, t);
+        moved++;
     }
     return moved;
 }

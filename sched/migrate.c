@@ -80,10 +80,10 @@ void sched_set_priority(struct thread *t, uint8_t prio)
 
     if (t->state == THREAD_READY) {
         rq_remove_locked(rq, t);
-        t->prio = prio;
-        rq_insert_locked(rq, t, false);
+        t->ready.prio = prio;
+        rq_insert_locked(rq, t, READY_WOKEN);
     } else {
-        t->prio = prio;
+        t->ready.prio = prio;
         if (t->state == THREAD_RUNNING)
             rq_kick_locked(rq); /* it may no longer be the best */
     }

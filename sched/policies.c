@@ -61,12 +61,15 @@ static uint64_t policy_index;
 
 uint64_t sched_slice_us = 3000;
 uint64_t sched_hot_us = 500;
+uint64_t sched_starve_ms = 50;
 
 const struct arg sched_args[] = {
     {"sched.policy", ARG_CHOICE, &policy_index, 0, 0, policy_names, ARG_GROUP, "where threads are placed"},
     {"sched.slice_us", ARG_U64, &sched_slice_us, 100, 1000000, NULL, ARG_GROUP, "time slice, microseconds"},
     {"sched.hot_us", ARG_U64, &sched_hot_us, 0, 100000, NULL, ARG_GROUP,
      "a thread that stopped less long ago keeps its cache: not pulled off its chip, microseconds"},
+    {"sched.starve_ms", ARG_U64, &sched_starve_ms, 1, 10000, NULL, ARG_GROUP,
+     "a priority that has waited as long for higher ones gets a slice on that CPU, milliseconds"},
     {0},
 };
 

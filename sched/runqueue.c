@@ -1,7 +1,4 @@
-/*
- * The queues themselves: priorities as an array of lists with a bitmap, round robin inside a priority.  Locking rules in
- * runqueue.h.
- */
+/* The run queues as the scheduler uses them, above ready.c.  Locking rules in runqueue.h. */
 #include "sched/runqueue.h"
 
 struct runqueue runqueues[CPU_MAX];
@@ -12,8 +9,7 @@ void rq_init(struct runqueue *rq, struct cpu *cpu)
     spin_init(&rq->lock, LOCK_RUNQUEUE, "run queue");
     spin_init(&rq->timer_lock, LOCK_TIMER, "sleepers");
     list_init(&rq->sleepers);
-    for (unsigned p = 0; p < PRIO_COUNT; p++)
-        list_init(&rq->queues[p]);
+    ready_init(&rq->ready);
     cpu->rq = rq;
 }
 
@@ -55,35 +51,32 @@ void rq_kick_locked(struct runqueue *rq)
         arch_ipi_send(rq->cpu, IPI_RESCHED);
 }
 
-void rq_insert_locked(struct runqueue *rq, struct thread *t, bool front)
+void rq_insert_locked(struct runqueue *rq, struct thread *t, enum ready_how how)
 {
-    struct list *queue = &rq->queues[t->prio];
-
-    ASSERT(t->state == THREAD_READY && list_empty(&t->queue) && &runqueues[t->cpu] == rq);
-    (front ? list_push_front : list_push_back)(queue, &t->queue);
-    rq->occupied |= 1u << t->prio;
-    count(rq, 1);
     const struct thread *current = rq->cpu->current;
-    if (current == rq->cpu->idle || t->prio > current->prio)
+
+    ASSERT(t->state == THREAD_READY && &runqueues[t->cpu] == rq);
+    ready_add(&rq->ready, &t->ready, how, t->since_ns);
+    count(rq, 1);
+    if (current == rq->cpu->idle || ready_preempts(&rq->ready, &current->ready, &t->ready))
         rq_kick_locked(rq);
 }
 
 void rq_remove_locked(struct runqueue *rq, struct thread *t)
 {
-    ASSERT(t->state == THREAD_READY && !list_empty(&t->queue) && &runqueues[t->cpu] == rq);
-    list_remove(&t->queue);
-    if (list_empty(&rq->queues[t->prio]))
-        rq->occupied &= ~(1u << t->prio);
+    ASSERT(t->state == THREAD_READY && &runqueues[t->cpu] == rq);
+    ready_remove(&rq->ready, &t->ready);
     count(rq, -1);
 }
 
-struct thread *rq_take_locked(struct runqueue *rq)
+struct thread *rq_take_locked(struct runqueue *rq, uint64_t now_ns)
 {
-    if (!rq->occupied)
+    struct ready_thread *next = ready_take(&rq->ready, now_ns, sched_starve_ms * NS_PER_MS);
+
+    if (!next)
         return NULL;
-    struct thread *t = container_of(rq->queues[log2_floor(rq->occupied)].next, struct thread, queue);
-    rq_remove_locked(rq, t);
-    return t;
+    count(rq, -1);
+    return container_of(next, struct thread, ready);
 }
 
 void rq_recount_locked(struct runqueue *rq)
@@ -107,24 +100,18 @@ void rq_move_locked(struct runqueue *from, struct runqueue *to, struct thread *t
 {
     rq_remove_locked(from, t);
     rq_assign_locked(to, t);
-    rq_insert_locked(to, t, false);
+    rq_insert_locked(to, t, READY_WOKEN);
 }
 
 void rq_check(struct runqueue *rq)
 {
-    unsigned queued = 0;
     bool irq = spin_lock(&rq->lock);
 
-    for (unsigned p = 0; p < PRIO_COUNT; p++) {
-        ASSERT(list_empty(&rq->queues[p]) == !(rq->occupied >> p & 1));
-        list_for_each (it, &rq->queues[p]) {
-            const struct thread *t = container_of(it, struct thread, queue);
-            ASSERT(t->state == THREAD_READY && t->prio == p && &runqueues[t->cpu] == rq &&
-                   it->next->prev == it);
-            queued++;
-        }
+    ASSERT(ready_check(&rq->ready) == rq->queued && rq->cpu->current->cpu == rq->cpu->index);
+    for (struct ready_thread *it = ready_last(&rq->ready); it; it = ready_before(&rq->ready, it)) {
+        const struct thread *t = container_of(it, struct thread, ready);
+        ASSERT(t->state == THREAD_READY && &runqueues[t->cpu] == rq);
     }
-    ASSERT(queued == rq->queued && rq->cpu->current->cpu == rq->cpu->index);
-    ASSERT(rq->running == queued + (rq->cpu->current != rq->cpu->idle));
+    ASSERT(rq->running == rq->queued + (rq->cpu->current != rq->cpu->idle));
     spin_unlock(&rq->lock, irq);
 }

@@ -14,13 +14,12 @@
 
 struct runqueue {
     struct spinlock lock;
-    struct cpu *cpu;                /* [-] */
-    struct list queues[PRIO_COUNT]; /* READY threads, next one first                    */
-    uint32_t occupied;              /* bit p: queues[p] is not empty                    */
-    uint16_t queued;                /* threads in the queues                            */
-    uint16_t running;               /* and the current one, unless idle; read by others without the lock */
-    struct thread *left;            /* switched away from; for whoever runs next        */
-    struct runqueue *also;          /* second lock held across a switch, or NULL        */
+    struct cpu *cpu;          /* [-] */
+    struct ready_queue ready; /* READY threads                                    */
+    uint16_t queued;          /* how many                                         */
+    uint16_t running;         /* and the current one, unless idle; read by others without the lock */
+    struct thread *left;      /* switched away from; for whoever runs next        */
+    struct runqueue *also;    /* second lock held across a switch, or NULL        */
 
     /* Written by the own CPU alone, interrupts off. */
     struct list sleepers;       /* [M] by wake_ns                                       */
@@ -56,11 +55,11 @@ void rq_init(struct runqueue *rq, struct cpu *cpu);
 struct runqueue *rq_lock_thread(struct thread *t);
 void rq_lock_two(struct runqueue *a, struct runqueue *b); /* may be the same */
 void rq_unlock_two(struct runqueue *a, struct runqueue *b);
-/* Puts a READY thread that is in no queue in; front: before others of its priority.  Asks rq's CPU to switch if it should.
+/* Puts a READY thread that is in no queue in. Asks rq's CPU to switch if it should.
  * since_ns says since when the thread wants to run: as it was accounted last, or woken. */
-void rq_insert_locked(struct runqueue *rq, struct thread *t, bool front);
+void rq_insert_locked(struct runqueue *rq, struct thread *t, enum ready_how how);
 void rq_remove_locked(struct runqueue *rq, struct thread *t);
-struct thread *rq_take_locked(struct runqueue *rq); /* the best one, or NULL */
+struct thread *rq_take_locked(struct runqueue *rq, uint64_t now_ns); /* the one to run next, or NULL */
 /* Another thread has become the CPU's current one. */
 void rq_recount_locked(struct runqueue *rq);
 /* Changes the CPU a thread that is in no queue belongs to; both run queues locked. */
@@ -114,4 +113,4 @@ struct sched_policy {
     enum sharing_source sharing; /* where the sharing placer learns the groups             */
 };
 const struct sched_policy *sched_policy_now(void); /* the one new threads get */
-extern uint64_t sched_slice_us, sched_hot_us;
+extern uint64_t sched_slice_us, sched_hot_us, sched_starve_ms;

@@ -148,7 +148,7 @@ static void requeue_locked(struct runqueue *rq, struct thread *t, enum give_way 
         telemetry_sched_migrate(t->tid, t->cpu, to->cpu->index, TRACE_REQUESTED);
     }
     rq_assign_locked(to, t);
-    rq_insert_locked(to, t, rest);
+    rq_insert_locked(to, t, rest ? READY_PREEMPTED : to == rq ? READY_OVER : READY_WOKEN);
 }
 
 void sched_switch_locked(struct runqueue *rq, enum give_way how)
@@ -168,7 +168,7 @@ void sched_switch_locked(struct runqueue *rq, enum give_way how)
     } else {
         prev->slice_left_ns = 0;
     }
-    struct thread *next = rq_take_locked(rq);
+    struct thread *next = rq_take_locked(rq, now_ns);
     if (!next)
         next = cpu->idle;
     cpu->resched = false;
@@ -240,7 +240,7 @@ bool sched_wake(struct thread *t)
     t->state = THREAD_READY;
     t->since_ns = arch_clock_ns();
     rq_assign_locked(to, t);
-    rq_insert_locked(to, t, false);
+    rq_insert_locked(to, t, READY_WOKEN);
     rq_unlock_two(from, to);
     arch_irq_restore(irq);
     return true;
@@ -285,7 +285,7 @@ static void slice_over(struct runqueue *rq, uint64_t now_ns)
     hpm_tick();
     spin_lock_irqoff(&rq->lock);
     account_locked(t, now_ns);
-    if (rq->occupied >> t->prio)
+    if (ready_slice_over(&rq->ready, &t->ready, now_ns, sched_starve_ms * NS_PER_MS))
         rq->cpu->resched = true;
     else
         t->slice_end_ns = now_ns + new_slice_ns(rq);

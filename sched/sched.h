@@ -15,6 +15,7 @@
 #include "kernel/list.h"
 #include "kernel/lock.h"
 #include "hpm/hpm.h"
+#include "sched/ready.h"
 
 struct process; /* kernel/proc: opaque here */
 
@@ -24,8 +25,6 @@ struct cpuset {
 };
 
 enum thread_state { THREAD_NEW, THREAD_READY, THREAD_RUNNING, THREAD_BLOCKED, THREAD_DEAD };
-
-enum { PRIO_IDLE = 0, PRIO_LOW, PRIO_NORMAL, PRIO_HIGH, PRIO_KERNEL, PRIO_COUNT };
 
 #define THREAD_NAME_MAX 24
 #define KSTACK_SIZE     (16 * KIB) /* with an unmapped guard page below */
@@ -46,10 +45,9 @@ struct sharing_member {
 
 struct thread {
     struct arch_context context; /* [O] */
-    struct list queue;           /* [R] run queue link                             */
+    struct ready_thread ready;   /* [R] its priority and place in the run queue    */
     enum thread_state
         state;        /* [R] BLOCKED and DEAD only once it is switched out, or under [R] on its way there */
-    uint8_t prio;     /* [R] */
     bool interrupted; /* [R] its process ends: sleeps return -EINTR     */
     unsigned cpu;     /* [R] CPU it runs on, is queued at, or ran on last when blocked */
     unsigned migrate_to;        /* [R] CPU it must go to when it next stops running or wakes, or CPU_ANY */

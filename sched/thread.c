@@ -35,7 +35,7 @@ static void reaper_main(UNUSED void *arg)
             continue;
         }
         spin_unlock(&reap_lock, irq);
-        free_thread(container_of(item, struct thread, queue));
+        free_thread(container_of(item, struct thread, ready.link));
         irq = spin_lock(&reap_lock);
     }
 }
@@ -45,7 +45,7 @@ static void bury(struct thread *t)
 {
     bool irq = spin_lock(&reap_lock);
 
-    list_push_back(&dead_threads, &t->queue);
+    list_push_back(&dead_threads, &t->ready.link);
     wait_wake(&reaper_queue, 1);
     spin_unlock(&reap_lock, irq);
 }
@@ -83,12 +83,12 @@ static struct thread *allocate(const struct thread_params *p)
         return NULL;
     }
     name_thread(t, p->name);
-    list_init(&t->queue);
+    list_init(&t->ready.link);
     list_init(&t->timer);
     list_init(&t->wait);
     list_init(&t->siblings);
     t->state = THREAD_NEW;
-    t->prio = p->prio;
+    t->ready.prio = p->prio;
     t->entry = p->entry;
     t->arg = p->arg;
     t->process = p->process;
@@ -146,7 +146,7 @@ void thread_start(struct thread *t)
     t->since_ns = arch_clock_ns();
     bool allowed = cpuset_has(&t->affinity, cpu);
     telemetry_thread_start(t->tid, t->hpm.pid, cpu, t->name);
-    rq_insert_locked(to, t, false);
+    rq_insert_locked(to, t, READY_WOKEN);
     rq_unlock_two(from, to);
     if (!allowed) /* its affinity has changed since it was placed */
         sched_migrate(t, balance_cpu_for_new(t));
@@ -174,12 +174,12 @@ struct thread *thread_create_idle(struct cpu *cpu)
     struct thread *t = &idle_threads[cpu->index];
 
     ksnprintf(t->name, sizeof(t->name), "idle %u", cpu->index);
-    list_init(&t->queue);
+    list_init(&t->ready.link);
     list_init(&t->timer);
     list_init(&t->wait);
     list_init(&t->siblings);
     t->state = THREAD_RUNNING;
-    t->prio = PRIO_IDLE;
+    t->ready.prio = PRIO_IDLE;
     t->cpu = cpu->index;
     t->affinity = cpuset_one(cpu->index);
     t->chip_home = CHIP_ANY;

@@ -1,7 +1,6 @@
 /*
  * Hang watchdog of debug builds.  Busy CPUs look at one another at their timer interrupts: one that runs a thread but takes
- * no timer interrupt has interrupts off or is dead; one whose best waiting thread gets nowhere never reaches the
- * scheduler.  Either panics, which prints the backtraces of all CPUs.
+ * no timer interrupt has interrupts off or is dead; one where a priority waits for ever never reaches the scheduler.  Either panics, which prints the backtraces of all CPUs.
  */
 #include "kernel/printf.h"
 #include "sched/runqueue.h"
@@ -21,18 +20,22 @@ static void check_timers(uint64_t now_ns)
     }
 }
 
-/* Threads of lower priorities may rightly wait for ever. */
 static void check_waiting(struct runqueue *rq, uint64_t now_ns)
 {
     bool irq = spin_lock(&rq->lock);
-    const struct thread *current = rq->cpu->current, *t = NULL;
+    const struct thread *current = rq->cpu->current;
 
-    if (rq->occupied)
-        t = container_of(rq->queues[log2_floor(rq->occupied)].next, struct thread, queue);
-    if (t && t->prio >= current->prio && now_ns > t->since_ns + LIMIT_NS)
-        panic("watchdog: thread %u (%s) has waited for CPU %u for %llu ms while thread %u (%s) runs", t->tid,
-              t->name, rq->cpu->index, (unsigned long long)((now_ns - t->since_ns) / NS_PER_MS), current->tid,
-              current->name);
+    for (unsigned prio = 0; prio < PRIO_COUNT; prio++) {
+        const struct ready_thread *first = ready_first(&rq->ready, prio);
+        uint64_t since_ns = rq->ready.level[prio].passed_over_ns;
+        if (!first || now_ns <= since_ns + sched_starve_ms * NS_PER_MS + LIMIT_NS)
+            continue;
+        const struct thread *t = container_of(first, struct thread, ready);
+        panic("watchdog: thread %u (%s) of priority %u has waited for CPU %u for %llu ms while thread %u "
+              "(%s) runs",
+              t->tid, t->name, prio, rq->cpu->index, (unsigned long long)((now_ns - since_ns) / NS_PER_MS),
+              current->tid, current->name);
+    }
     spin_unlock(&rq->lock, irq);
 }
 

@@ -75,7 +75,7 @@ static int make_thread(struct process *p, struct launch *l, const struct thread 
         .space_number = space_number(p->space),
         .gone = gone,
         .affinity = like ? &like->affinity : NULL,
-        .prio = like ? like->prio : PRIO_NORMAL,
+        .prio = like ? like->ready.prio : PRIO_NORMAL,
         .group = GROUP_NONE,
     };
 

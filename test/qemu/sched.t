@@ -11,4 +11,13 @@ done
 boot machine=openpower720 timeout=300 -- -- sched
 status_is 0 "simulated machine: the suite ends"
 guest_tap
+
+longest_us() { # N-th program
+	sed -n 's/^RESULT app=priorities .* longest_us=\([0-9]*\).*/\1/p' "$console" | sed -n "$1p"
+}
+use vigil-test
+boot machine=openpower720 timeout=300 -- -- priorities on=one ';' priorities
+status_is 0 "a thread of the lowest priority gets on beside loops of the highest, on one CPU and on all"
+within "$(longest_us 1)" 10000 65000 "... and waits no longer than said, microseconds of model time, on one CPU"
+within "$(longest_us 2)" 10000 65000 "... and on all"
 done_testing

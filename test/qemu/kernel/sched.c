@@ -391,7 +391,10 @@ static void a_lower_priority_waits_while_a_higher_one_wants_to_run(void)
 {
     struct cpuset last = cpuset_one(cpu_count() - 1);
 
+    uint64_t starve_ms = sched_starve_ms;
+
     reset();
+    sched_starve_ms = 100000; /* none of them, however slow the host */
     high_steps = low_steps = 0;
     for (unsigned i = 0; i < 4; i++)
         spawn(run_low, NULL, &last, PRIO_LOW);
@@ -402,6 +405,43 @@ static void a_lower_priority_waits_while_a_higher_one_wants_to_run(void)
         spawn(run_high, NULL, &last, PRIO_HIGH);
     wait_for_ends(6);
     CHECK(high_steps == 2000);
+    sched_starve_ms = starve_ms;
+}
+
+static void spin(UNUSED void *arg)
+{
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        sched_point();
+        arch_cpu_relax();
+    }
+    note_end();
+}
+
+static void sleep_now_and_then(void *arg)
+{
+    for (uint64_t i = 0; i < (uint64_t)arg; i++) {
+        nap(100 * NS_PER_US);
+        sched_yield();
+    }
+    note_end();
+}
+
+/* Of both the highest that a program may have and the kernel's own. */
+static void a_lower_priority_is_not_kept_waiting_for_ever(void)
+{
+    static const uint8_t busy_prio[] = {PRIO_HIGH, PRIO_KERNEL};
+    struct cpuset last = cpuset_one(cpu_count() - 1);
+
+    for (unsigned i = 0; i < ARRAY_SIZE(busy_prio); i++) {
+        reset();
+        for (unsigned n = 0; n < 2; n++)
+            spawn(spin, NULL, &last, busy_prio[i]);
+        for (unsigned prio = PRIO_LOW; prio <= PRIO_NORMAL; prio++)
+            spawn(sleep_now_and_then, (void *)3, &last, prio);
+        wait_for_ends(2);
+        __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+        wait_for_ends(4);
+    }
 }
 
 /* All on one CPU, so plain variables do; volatile, since they change while a thread waits in sched_point(). */
@@ -438,15 +478,6 @@ static void slices_go_round_among_equals(void)
     for (unsigned i = 0; i < ARRAY_SIZE(turns_of);
          i++) /* a host that stalls may cost a thread a whole slice */
         CHECK(turns_of[i] >= 40);
-}
-
-static void spin(UNUSED void *arg)
-{
-    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-        sched_point();
-        arch_cpu_relax();
-    }
-    note_end();
 }
 
 /* Three on one CPU, looked at in the middle of their slices; their priority changes meanwhile. */
@@ -557,6 +588,7 @@ static const struct suite_test tests[] = {
      threads_that_move_each_other_about_all_come_to_their_end},
     {"a lower priority waits while a higher one wants to run",
      a_lower_priority_waits_while_a_higher_one_wants_to_run},
+    {"a lower priority is not kept waiting for ever", a_lower_priority_is_not_kept_waiting_for_ever},
     {"slices go round among equals", slices_go_round_among_equals},
     {"a thread wants a CPU all the time that it runs or waits for one",
      a_thread_wants_a_cpu_all_the_time_that_it_runs_or_waits_for_one},
