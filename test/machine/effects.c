@@ -19,6 +19,12 @@ void fence(struct vcpu *v, const struct insn *i)
     execute_fence(v);
 }
 
+void begin_string(struct vcpu *v, const struct insn *i)
+{
+    (void)i;
+    v->string_loaded = v->string_stored = NEVER;
+}
+
 void exception_return(struct vcpu *v, const struct insn *i)
 {
     (void)i;

@@ -84,16 +84,17 @@ struct tracker {
 };
 
 struct vcpu {
-    uint64_t now;                    /* its clock, 1/256 cycles, idle included */
-    uint64_t stop;                   /* when turn_stop() wants to look */
-    struct counts *mode;             /* of the mode it runs in: one of count[] */
-    const struct block *last;        /* executed before; NULL after an exception */
-    uint64_t code_first, code_lines; /* the lines fetched last, next to each other: still in the L1I */
-    vaddr_t data_line;               /* virtual number of the line accessed last: still in the L1D ... */
-    bool data_writable;              /* ... and modified */
-    vaddr_t traced_page;             /* if changes are traced */
-    uint32_t cpi;                    /* 1/256 cycles an instruction takes now */
-    uint32_t writer;                 /* tag slot (truth.c), for the caches */
+    uint64_t now;                         /* its clock, 1/256 cycles, idle included */
+    uint64_t stop;                        /* when turn_stop() wants to look */
+    struct counts *mode;                  /* of the mode it runs in: one of count[] */
+    const struct block *last;             /* executed before; NULL after an exception */
+    uint64_t code_first, code_lines;      /* the lines fetched last, next to each other: still in the L1I */
+    vaddr_t data_line;                    /* virtual number of the line accessed last: still in the L1D ... */
+    bool data_writable;                   /* ... and modified */
+    vaddr_t string_loaded, string_stored; /* lines the string instruction accessed last; NEVER: none yet */
+    vaddr_t traced_page;                  /* if changes are traced */
+    uint32_t cpi;                         /* 1/256 cycles an instruction takes now */
+    uint32_t writer;                      /* tag slot (truth.c), for the caches */
     uint16_t index, core;
     uint16_t space; /* PCID, ASID */
     bool globals;   /* kernel translations survive a change of the address space */
@@ -217,6 +218,9 @@ void execute_block(unsigned cpu, void *block);
 void execute_load(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
 void execute_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
 void execute_atomic(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
+/* The same for elements of a repeated string instruction: only the first of a line is an access. */
+void execute_string_load(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
+void execute_string_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
 /* What special instructions do, for the ISAs. */
 void execute_fence(struct vcpu *v); /* waits until the store buffer is empty */
 void execute_device(

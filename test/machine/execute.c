@@ -326,6 +326,32 @@ void execute_atomic(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void 
         atomic_part(v, info, next, (vaddr_t)pc);
 }
 
+/* The last line that an access touches. */
+static vaddr_t last_line(qemu_plugin_meminfo_t info, vaddr_t va)
+{
+    return (va + ((vaddr_t)1 << qemu_plugin_mem_size_shift(info)) - 1) >> machine.line_shift;
+}
+
+void execute_string_load(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc)
+{
+    vaddr_t line = last_line(info, va);
+
+    if (line == machine.running->string_loaded)
+        return;
+    machine.running->string_loaded = line;
+    execute_load(cpu, info, va, pc);
+}
+
+void execute_string_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc)
+{
+    vaddr_t line = last_line(info, va);
+
+    if (line == machine.running->string_stored)
+        return;
+    machine.running->string_stored = line;
+    execute_store(cpu, info, va, pc);
+}
+
 void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc)
 {
     const struct tlb_entry *e = tlb_lookup(&v->tlb, va, v->space);

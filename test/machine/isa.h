@@ -14,6 +14,7 @@ struct insn {
     /* Called before it executes, with the guest's registers readable; NULL: nothing to do. */
     void (*execute)(struct vcpu *v, const struct insn *i);
     bool atomic; /* reads and writes memory in one: all its accesses are one store */
+    bool string; /* repeats itself over memory: a line is accessed once, not once an element */
     bool reads_registers;
     bool predicted; /* where it goes on has to be predicted: conditional and indirect branches, returns */
     uint8_t bytes;

@@ -248,8 +248,10 @@ static bool instrument(struct qemu_plugin_insn *in)
         qemu_plugin_register_vcpu_mem_cb(in, execute_atomic, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, pc);
         return false;
     }
-    qemu_plugin_register_vcpu_mem_cb(in, execute_load, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, pc);
-    qemu_plugin_register_vcpu_mem_cb(in, execute_store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, pc);
+    qemu_plugin_register_vcpu_mem_cb(in, found.string ? execute_string_load : execute_load,
+                                     QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, pc);
+    qemu_plugin_register_vcpu_mem_cb(in, found.string ? execute_string_store : execute_store,
+                                     QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, pc);
     return found.predicted;
 }
 
