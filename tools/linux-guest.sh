@@ -6,6 +6,7 @@
 #
 #   machine=NAME       as for tools/qemu.sh, and so are smp= mem= timeout= out= plugin=  (openpower720)
 #   pin=good|bad       bind each group's threads to one chip, or deal them over the chips; not given: Linux decides
+#   mutex=adaptive     glibc's mutexes spin a while before they sleep; not given: its default ones, which sleep at once
 #   options=TEXT       more options for the Linux kernel
 #   package=NAME       Debian package of the kernel  (what linux-image-cloud-amd64 depends on)
 #
@@ -17,19 +18,20 @@ dir=$PWD/build/linux
 say() { printf 'linux-guest: %s\n' "$*" >&2; }
 die() { printf 'linux-guest: error: %s\n' "$*" >&2; exit 125; }
 
-machine=openpower720 pin= options= package= pass=
+machine=openpower720 pin= mutex= options= package= pass=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
-	machine=* | pin=* | options=* | package=*)
+	machine=* | pin=* | mutex=* | options=* | package=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
 	smp=* | mem=* | timeout=* | out=* | plugin=*) pass="$pass $1" ;;
-	*) die "unknown argument '$1' (machine= smp= mem= timeout= out= plugin= pin= options= package=, then -- PROGRAM)" ;;
+	*) die "unknown argument '$1' (machine= smp= mem= timeout= out= plugin= pin= mutex= options= package=, then -- PROGRAM)" ;;
 	esac
 	shift
 done
 case $pin in '' | good | bad) ;; *) die "pin=$pin: accepted are good, bad" ;; esac
+case $mutex in '' | default | adaptive) ;; *) die "mutex=$mutex: accepted are default, adaptive" ;; esac
 programs=$*
 
 # The ELF file inside a kernel image (Linux, Documentation/arch/x86/boot.rst: setup_sects, payload_offset, payload_length).
@@ -71,7 +73,7 @@ build_programs() {
 	[ -f "$dir/initrd" ] && [ -z "$(find apps tools/linux-init.c kernel/base.h kernel/dev/machine.h tools/linux-guest.sh \
 		-newer "$dir/initrd" -print -quit)" ] && return
 	mkdir -p "$dir/root/bin" "$dir/root/dev" "$dir/root/proc" "$dir/root/sys"
-	flags="-std=gnu11 -O2 -g -static -pthread -I. -Wall -Wextra -Werror"
+	flags="-std=gnu11 -O2 -g -static -pthread -I. -Wall -Wextra -Werror -Wl,--wrap=pthread_mutex_init"
 	for name in hello scoreboard warehouse private latency; do
 		gcc $flags -s -o "$dir/root/bin/$name" apps/$name/*.c apps/common/*.c apps/linux/*.c -lm
 	done
@@ -95,4 +97,4 @@ if [ "$machine" != qemu ]; then
 	quick="$quick lpj=4000000"
 fi
 exec tools/qemu.sh machine="$machine" linux="$dir/vmlinux" initrd="$dir/initrd" $pass \
-	append="console=ttyS0 $quick $options${pin:+ HPM_PIN=$pin} -- $programs"
+	append="console=ttyS0 $quick $options${pin:+ HPM_PIN=$pin}${mutex:+ HPM_MUTEX=$mutex} -- $programs"

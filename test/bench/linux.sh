@@ -7,29 +7,38 @@
 #   machine=NAME     simulated machine  (openpower720)
 #   seeds='1 2 3'    of the programs' random choices, thread creation order included  (1 to 10)
 #   ms=N             duration of each run in model time  (100)
-#   systems=NAMES    linux, linux-good and linux-bad (threads bound by group: tools/linux-guest.sh pin=), vigil, and
-#                    vigil-POLICY for another policy than default  (linux vigil)
+#   systems=NAMES    linux; linux-adaptive (glibc's mutexes spin before they sleep, as Vigil's do); linux-good and linux-bad
+#                    (threads bound by group: tools/linux-guest.sh pin=); vigil, and vigil-POLICY for another policy than
+#                    default  (linux linux-adaptive vigil)
+#   mem=SIZE         of either system; with less than 1G Linux has no huge pages  (1G)
+#   tlbs='N ...'     entries of a hardware thread's TLB, a table each  (128 2048)
 #   programs=NAMES   of those below  (all)
 #   timeout=S        for one boot  (1200)
+#   results=FILE     (build/out/linux/table.txt)
 #
 # A line for each run, then means with their standard errors.  Neither kernel moves threads much once all CPUs are busy, so a
-# run measures one placement by chance: it takes several seeds to say anything.  remote: loads and reads for ownership served
-# by another chip's caches, for each operation the program completed, by the machine's ground truth; everything that ran on
-# the machine from "start" to "end" counts, and once more from "steady" to "end".
+# run measures one placement by chance: it takes several seeds to say anything.  Columns: remote accesses and cycles for each
+# operation, both once more settled, and how long operations take: the median, 99 of 100, the longest, waiting for a CPU included.
+# remote: loads and reads for ownership served by another chip's caches, for each operation the program completed, by the machine's
+# ground truth; all that ran on the machine from "start" to "end" counts; settled: from "steady" to "end".
 set -eu
 cd "$(dirname "$0")/../.."
 die() { printf 'linux.sh: error: %s\n' "$*" >&2; exit 1; }
 
-machine=openpower720 seeds='1 2 3 4 5 6 7 8 9 10' ms=100 systems='linux vigil' timeout=1200
-programs='scoreboard-4x4 warehouse-2x8 warehouse-4x4 private-16'
+machine=openpower720 seeds='1 2 3 4 5 6 7 8 9 10' ms=100 systems='linux linux-adaptive vigil' timeout=1200 mem=1G tlbs='128 2048'
+programs='scoreboard-4x4 warehouse-2x8 warehouse-4x4 private-16' results=
+given="$*"
 for argument in "$@"; do
 	case $argument in
-	machine=* | seeds=* | ms=* | systems=* | programs=* | timeout=*) value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
-	*) die "unknown argument '$argument' (machine= seeds= ms= systems= programs= timeout=)" ;;
+	machine=* | seeds=* | ms=* | systems=* | programs=* | timeout=* | mem=* | tlbs=* | results=*)
+		value=${argument#*=}
+		eval "${argument%%=*}=\$value" ;;
+	*) die "unknown argument '$argument' (machine= seeds= ms= systems= programs= timeout= mem= tlbs= results=)" ;;
 	esac
 done
 out=$PWD/build/out/linux
 mkdir -p "$out"
+: "${results:=$out/table.txt}"
 per_boot=5 # Linux takes 31 words of arguments
 
 command_of() { # PROGRAM
@@ -42,90 +51,110 @@ command_of() { # PROGRAM
 	esac
 }
 
-boot() { # SYSTEM DIR RUNS
+boot() { # SYSTEM TLB DIR RUNS
+	shape="machine=$machine timeout=$timeout mem=$mem plugin=tlb=$2 out=$3"
 	case $1 in
-	linux) tools/linux-guest.sh machine="$machine" timeout="$timeout" out="$2" -- "$3" ;;
-	linux-*) tools/linux-guest.sh machine="$machine" timeout="$timeout" out="$2" pin="${1#linux-}" -- "$3" ;;
+	linux) tools/linux-guest.sh $shape -- "$4" ;;
+	linux-adaptive) tools/linux-guest.sh $shape mutex=adaptive -- "$4" ;;
+	linux-good | linux-bad) tools/linux-guest.sh $shape pin="${1#linux-}" -- "$4" ;;
 	vigil | vigil-*)
 		policy=${1#vigil}
 		policy=${policy#-}
-		tools/qemu.sh machine="$machine" timeout="$timeout" out="$2" kernel=build/x86_64/vigil.elf \
-			append="sched.policy=${policy:-default} -- $3" ;;
-	*) die "'$1' is no system (linux, linux-good, linux-bad, vigil, vigil-POLICY)" ;;
+		tools/qemu.sh $shape kernel=build/x86_64/vigil.elf append="sched.policy=${policy:-default} -- $4" ;;
+	*) die "'$1' is no system (linux, linux-adaptive, linux-good, linux-bad, vigil, vigil-POLICY)" ;;
 	esac
 }
 
 # The n-th run's figures, from its RESULT line and the ground truth between its marks.
-figures() { # SYSTEM SEED DIR N PROGRAM
-	result=$(grep '^RESULT app=' "$3/console" | sed -n "$4p" | tr -d '\r')
-	case $result in *" seed=$2 "*"check=ok"*) ;; *) die "$1, $5, seed $2: '$result' (see $3/console)" ;; esac
+figures() { # SYSTEM TLB SEED DIR N PROGRAM
+	result=$(grep '^RESULT app=' "$4/console" | sed -n "$5p" | tr -d '\r')
+	case $result in *" seed=$3 "*"check=ok"*) ;; *) die "$1, $6, seed $3: '$result' (see $4/console)" ;; esac
 	{
 		printf '%s\n' "$result"
-		tools/truth.sh "$3/truth.txt" "start:$4" "end:$4"
-		tools/truth.sh "$3/truth.txt" "steady:$4" "end:$4"
-	} | awk -v who="$1" -v seed="$2" -v name="$5" '
-		{ for (i = 2; i <= NF; i++) { split($i, pair, "="); value[NR, pair[1]] = pair[2] } }
+		tools/truth.sh "$4/truth.txt" "start:$5" "end:$5"
+		tools/truth.sh "$4/truth.txt" "steady:$5" "end:$5"
+	} | awk -v who="$1" -v tlb="$2" -v seed="$3" -v name="$6" '
+		{ for (i = 1; i <= NF; i++) if (split($i, pair, "=") == 2) value[NR, pair[1]] = pair[2] }
 		END {
-			printf "RESULT linux system=%s app=%s seed=%s remote_per_op=%.3f remote_per_op_steady=%.3f", who, name, seed,
-				value[2, "remote"] / value[1, "ops"], value[3, "remote"] / value[1, "ops_steady"]
-			printf " user_remote_per_op=%.3f cycles_per_op=%.0f ops=%s busy_pct=%.1f\n",
-				value[2, "user_remote"] / value[1, "ops"], value[2, "cycles"] / value[1, "ops"], value[1, "ops"],
-				100 * value[2, "cycles"] / (value[2, "cycles"] + value[2, "idle"])
+			ops = value[1, "ops"]; late = value[1, "ops_steady"]
+			printf "RESULT linux system=%s tlb=%s app=%s seed=%s remote=%.3f remote_settled=%.3f", who, tlb, name, seed,
+				value[2, "remote"] / ops, value[3, "remote"] / late
+			printf " user_remote=%.3f cycles=%.0f cycles_settled=%.0f", value[2, "user_remote"] / ops, value[2, "cycles"] / ops, value[3, "cycles"] / late
+			printf " p50_us=%.2f p99_us=%.2f longest_us=%.1f ops=%s busy_pct=%.1f\n", value[1, "p50_ns"] / 1000, value[1, "p99_ns"] / 1000,
+				value[1, "max_ns"] / 1000, ops, 100 * value[2, "cycles"] / (value[2, "cycles"] + value[2, "idle"])
 		}'
 }
 
 case " $systems" in *" vigil"*) make -s kernel machine ;; esac
 : >"$out/results"
 
-measure() { # SYSTEM PROGRAM SEEDS...
-	who=$1 program=$2 runs= number=0
-	shift 2
+measure() { # SYSTEM TLB PROGRAM SEEDS...
+	who=$1 tlb=$2 program=$3 runs= number=0
+	shift 3
 	command=$(command_of "$program")
 	for seed in "$@"; do runs="${runs:+$runs ; }$command ms=$ms seed=$seed"; done
-	dir=$out/$who-$program-$1
+	dir=$out/$who-$program-$tlb-$1
 	mkdir -p "$dir"
-	boot "$who" "$dir" "$runs" </dev/null >"$dir/console" || die "$who, $program: see $dir/console"
+	boot "$who" "$tlb" "$dir" "$runs" </dev/null >"$dir/console" || die "$who, $program: see $dir/console"
 	for seed in "$@"; do
 		number=$((number + 1))
-		figures "$who" "$seed" "$dir" $number "$program" >"$dir/figures"
+		figures "$who" "$tlb" "$seed" "$dir" $number "$program" >"$dir/figures"
 		tee -a "$out/results" <"$dir/figures"
 	done
 }
 
-for program in $programs; do
-	for who in $systems; do
-		printf '%s\n' $seeds | xargs -n $per_boot | while read -r batch; do
-			measure "$who" "$program" $batch
+for tlb in $tlbs; do
+	for program in $programs; do
+		for who in $systems; do
+			printf '%s\n' $seeds | xargs -n $per_boot | while read -r batch; do
+				measure "$who" "$tlb" "$program" $batch
+			done
 		done
 	done
 done
 
-# Means and their standard errors.
-awk -v systems="$systems" '
-function cell(who, app, figure,    list, count, i, sum, squares) {
-	count = split(values[who, app, figure], list, " ")
-	for (i = 1; i <= count; i++) { sum += list[i]; squares += list[i] ^ 2 }
-	mean = count ? sum / count : 0
-	squares = squares / (count ? count : 1) - mean ^ 2
-	return sprintf("%9.2f +-%6.2f", mean, count > 1 && squares > 0 ? sqrt(squares / (count - 1)) : 0)
-}
+# Means and their standard errors; of the longest operations the median and the largest of all runs.
 {
-	for (i = 3; i <= NF; i++) {
-		split($i, pair, "=")
-		if (pair[1] == "app" && !(pair[2] in known)) { known[pair[2]]; apps[++app_count] = pair[2] }
-		value[pair[1]] = pair[2]
+	test/bench/header.sh "test/bench/linux.sh${given:+ $given}" machine="$machine" arch=x86_64 mem="$mem" ms="$ms" "kernel=$(cat build/linux/package)"
+	awk -v systems="$systems" -v tlbs="$tlbs" '
+	function sorted(text,    i, j, t) {
+		count = split(text, list, " ")
+		for (i = 2; i <= count; i++)
+			for (j = i; j > 1 && list[j - 1] + 0 > list[j] + 0; j--) { t = list[j]; list[j] = list[j - 1]; list[j - 1] = t }
 	}
-	for (figure in value) values[value["system"], value["app"], figure] = values[value["system"], value["app"], figure] " " value[figure]
-}
-END {
-	count = split(systems, names, " ")
-	printf "\n%-15s %-14s %-20s %-20s %-20s %s\n", "program", "system", " remote/op", " settled", " cycles/op", "of " names[1]
-	for (a = 1; a <= app_count; a++)
-		for (s = 1; s <= count; s++) {
-			row = cell(names[s], apps[a], "remote_per_op")
-			if (s == 1) base = mean
-			share = base ? sprintf("%6.1f %%", 100 * mean / base) : "-"
-			printf "%-15s %-14s %-20s %-20s %-20s %s\n", apps[a], names[s], row, cell(names[s], apps[a], "remote_per_op_steady"),
-				cell(names[s], apps[a], "cycles_per_op"), share
+	function cell(key, figure, format,    i, sum, squares, mean) {
+		count = split(values[key, figure], list, " ")
+		for (i = 1; i <= count; i++) { sum += list[i]; squares += list[i] ^ 2 }
+		mean = count ? sum / count : 0
+		squares = squares / (count ? count : 1) - mean ^ 2
+		return sprintf(format " +-" format, mean, count > 1 && squares > 0 ? sqrt(squares / (count - 1)) : 0)
+	}
+	function longest(key) {
+		sorted(values[key, "longest_us"])
+		return sprintf("%8.0f %8.0f", list[int((count + 1) / 2)], list[count])
+	}
+	{
+		for (i = 3; i <= NF; i++) { split($i, pair, "="); value[pair[1]] = pair[2] }
+		if (!(value["app"] in known)) { known[value["app"]]; apps[++app_count] = value["app"] }
+		key = value["system"] SUBSEP value["tlb"] SUBSEP value["app"]
+		for (figure in value) values[key, figure] = values[key, figure] " " value[figure]
+	}
+	END {
+		count_systems = split(systems, names, " "); count_tlbs = split(tlbs, sizes, " ")
+		for (z = 1; z <= count_tlbs; z++) {
+			printf "\nTLB of %s entries.  remote/op, cycles/op: mean +- standard error; op, microseconds: means; longest: median, largest of the runs\n", sizes[z]
+			printf "%-15s %-15s %14s %14s %15s %15s %15s %15s %17s\n", "program", "system", "remote/op", "settled", "cycles/op", "settled", "p50 us", "p99 us",
+				"longest us"
+			for (a = 1; a <= app_count; a++)
+				for (s = 1; s <= count_systems; s++) {
+					key = names[s] SUBSEP sizes[z] SUBSEP apps[a]
+					printf "%-15s %-15s %14s %14s %15s %15s %15s %15s %17s\n", apps[a], names[s], cell(key, "remote", "%5.2f"),
+						cell(key, "remote_settled", "%5.2f"), cell(key, "cycles", "%6.0f"), cell(key, "cycles_settled", "%6.0f"), cell(key, "p50_us", "%5.1f"),
+						cell(key, "p99_us", "%5.1f"), longest(key)
+				}
 		}
-}' "$out/results" | tee "$out/table.txt"
+		print ""
+	}' "$out/results"
+	cat "$out/results"
+} >"$results"
+grep -v '^RESULT' "$results"

@@ -1,0 +1,17 @@
+#!/bin/sh
+# The first lines of a file of results: what made it, of which commit, on what.
+#
+#   test/bench/header.sh COMMAND [name=value ...]
+#
+# A commit that ends in -dirty had changes that were not committed.  arch=ARCH: QEMU's version for it is added.
+set -eu
+cd "$(dirname "$0")/../.."
+command=$1
+shift
+qemu=
+for pair; do
+	case $pair in arch=*) qemu=", QEMU $("qemu-system-${pair#*=}" --version | sed -n 's/^QEMU emulator version \([^ ]*\).*/\1/p')" ;; esac
+done
+commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
+compiler=$(gcc -dumpfullversion)
+printf '# %s\n# commit %s%s; gcc %s%s\n' "$command" "$commit" "$([ $# -eq 0 ] || printf '; %s' "$*")" "$compiler" "$qemu"
