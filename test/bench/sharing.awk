@@ -58,7 +58,7 @@ END {
 			median(k, "wrong") == "" ? "-" : spread(k, "wrong", "%d"), median(k, "migrations") == "" ? "-" : median(k, "migrations")
 	}
 	print ""
-	removed_min = of_hand_min = 1e9; gain_max = -1e9; overhead_max = 0
+	removed_min = of_hand_min = gain_min = 1e9; gain_max = -1e9; overhead_max = 0
 	printf "# %-16s %10s %10s %10s %10s %10s %10s %10s %10s %10s\n", "percent", "removed", "..steady", "of hand", "..steady", "gain", "..steady",
 		"hand gains", "to hand", "..steady"
 	for (i = 1; i <= name_count; i++) {
@@ -71,25 +71,31 @@ END {
 		of_hand_late = by_hand_late > 0 ? 100 * (median(d, "remote_late") - median(c, "remote_late")) / by_hand_late : 0
 		gain = 100 * (median(c, "rate") / median(d, "rate") - 1)
 		gain_late = 100 * (median(c, "rate_late") / median(d, "rate_late") - 1)
-		printf "# %-16s %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f\n", name, removed, removed_late, of_hand, of_hand_late,
-			gain, gain_late, 100 * (median(h, "rate") / median(d, "rate") - 1),
+		control_row = name ~ /^private/ # shares nothing: there is nothing to remove
+		printf "# %-16s " (control_row ? "%10s %10s %10s %10s" : "%10.1f %10.1f %10.1f %10.1f"), name, control_row ? "-" : removed,
+			control_row ? "-" : removed_late, control_row ? "-" : of_hand, control_row ? "-" : of_hand_late
+		printf " %10.1f %10.1f %10.1f %10.1f %10.1f\n", gain, gain_late, 100 * (median(h, "rate") / median(d, "rate") - 1),
 			to_hand(name, rate), to_hand(name, rate_late)
 		key = c; n = sort("overhead"); if (n && list[c, "overhead", n] + 0 > overhead_max) overhead_max = list[c, "overhead", n] + 0
-		if (name !~ /^(scoreboard|warehouse)/) continue
-		if (removed < removed_min) removed_min = removed
-		if (of_hand < of_hand_min) of_hand_min = of_hand
-		if (gain > gain_max) gain_max = gain
+		if (control_row) continue
+		shapes++
+		if (removed < removed_min) { removed_min = removed; removed_worst = name }
+		if (of_hand < of_hand_min) { of_hand_min = of_hand; of_hand_worst = name }
+		if (gain < gain_min) { gain_min = gain; gain_worst = name }
+		if (gain > gain_max) { gain_max = gain; gain_best = name }
 	}
-	key = "control"
-	for (s in seeds) if ((("private-16", "cluster", s) in rate) && (("private-16", "default", s) in rate)) {
-		key = "control"; note("delta", 100 * (rate["private-16", "cluster", s] / rate["private-16", "default", s] - 1))
-		if (("private-16", "default2", s) in rate) {
-			key = "aa"; note("delta", 100 * (rate["private-16", "default2", s] / rate["private-16", "default", s] - 1))
+	for (i = 1; i <= name_count; i++) if (names[i] ~ /^private/) control = names[i]
+	for (s in seeds) if (((control, "cluster", s) in rate) && ((control, "default", s) in rate)) {
+		key = "control"; note("delta", 100 * (rate[control, "cluster", s] / rate[control, "default", s] - 1))
+		if ((control, "default2", s) in rate) {
+			key = "aa"; note("delta", 100 * (rate[control, "default2", s] / rate[control, "default", s] - 1))
 		}
 	}
-	if (count["aa", "delta"]) printf "# private-16 paired by seed: cluster/default %s %%, default again/default %s %%\n",
-		spread("control", "delta", "%.2f"), spread("aa", "delta", "%.2f")
-	if (gain_max == -1e9) exit # none of the programs it is about was run
-	printf "RESULT sharing.summary arch=%s removed_pct_min=%.1f of_hand_pct_min=%.1f gain_pct_max=%.1f control_delta_pct=%.2f overhead_pct_max=%.2f\n",
-		arch, removed_min, of_hand_min, gain_max, median("control", "delta"), overhead_max
+	if (!shapes) exit # none of the programs it is about was run
+	printf "# of the summary: all %d shapes that share, none left out; control: %s paired by seed, cluster against default, and default against itself\n", shapes, control
+	printf "RESULT sharing.summary arch=%s machine=%s shapes=%d removed_pct_min=%.1f removed_worst=%s of_hand_pct_min=%.1f of_hand_worst=%s", arch, machine, shapes,
+		removed_min, removed_worst, of_hand_min, of_hand_worst
+	printf " gain_pct_min=%.1f gain_worst=%s gain_pct_max=%.1f gain_best=%s", gain_min, gain_worst, gain_max, gain_best
+	printf " control_delta_pct=%s control_spread=%s control_again_spread=%s overhead_pct_max=%.2f\n", control == "" ? "-" : sprintf("%.2f", median("control", "delta")),
+		count["control", "delta"] ? spread("control", "delta", "%.2f") : "-", count["aa", "delta"] ? spread("aa", "delta", "%.2f") : "-", overhead_max
 }

@@ -12,21 +12,32 @@
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
-kernel= machine=openpower720 quick=0 ms=500 seeds=5 out=build/bench/sharing-$arch results=docs/results/sharing-$arch.txt jobs=$(nproc) only=.
+kernel= machine=openpower720 quick=0 ms=500 seeds=5 out= results= jobs=$(nproc) only=.
 for argument; do
 	case $argument in
 	kernel=* | machine=* | quick=* | ms=* | seeds=* | out=* | results=* | jobs=* | only=*) value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
 	*) echo "sharing.sh: unknown argument '$argument'" >&2; exit 125 ;;
 	esac
 done
-if [ "$quick" = 1 ]; then ms=60 seeds=1 results=build/bench/sharing-quick.txt; fi
+# Quick: few programs, each as long as it takes for what detecting costs to be small beside what it gains.
+if [ "$quick" = 1 ]; then ms=330 seeds=1 results=build/bench/sharing-quick.txt; fi
+: "${out:=build/bench/sharing-$machine-$arch}" "${results:=docs/results/sharing-$([ "$machine" = openpower720 ] || echo "$machine-")$arch.txt}"
 mkdir -p "$out" "$(dirname "$results")"
 
 # Name, arguments, milliseconds in percent of ms, policies, boot arguments: the four programs of the comparison, then shapes that are hard on
 # a scheduler.
 all='default roundrobin hand cluster'
-[ "$quick" = 0 ] || all='default hand cluster' only='scoreboard-4x4|warehouse-2x8|private'
+[ "$quick" = 0 ] || all='default hand cluster' only='scoreboard-4x4|warehouse-2x8|private|scoreboard-16x4'
 programs() {
+	case $machine in
+	openpower-8chip) # four times the CPUs, which take four times as long to simulate
+		cat <<-END
+			scoreboard-16x4|scoreboard groups=16 threads=4|40|$all|
+			warehouse-8x8|warehouse warehouses=8 threads=8|40|$all|
+			private-64|private threads=64|15|default2 $all|
+		END
+		return ;;
+	esac
 	cat <<-END
 		scoreboard-4x4|scoreboard groups=4 threads=4|150|$all|
 		warehouse-2x8|warehouse warehouses=2 threads=8|150|$all|
@@ -84,7 +95,7 @@ echo "bench: $(wc -l <"$out/list") runs, $jobs at a time"
 xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$machine" ms="$ms" seeds="$seeds" out="$out" \
 	results="$results" <"$out/list" || failed=1
 {
-	echo "# make bench-sharing: machine=$machine arch=$arch ms=$ms seeds=$seeds only=$only, $("qemu-system-$arch" --version | sed -n 's/^QEMU emulator version //p')"
+	test/bench/header.sh "make bench-sharing ARCH=$arch MACHINE=$machine $([ "$quick" = 0 ] || echo "QUICK=1 ")MS=$ms SEEDS=$seeds" machine="$machine" arch="$arch" only="$only"
 	cat "$out"/*.line | awk -v arch="$arch" -v machine="$machine" -f test/bench/sharing.awk
 } | tee "$results"
 exit $failed
