@@ -34,6 +34,12 @@ static size_t lay_out(struct clustering *c, char *memory)
     used += threads * sizeof *c->next;
     c->used = (uint16_t *)(memory + used);
     used += entries * sizeof *c->used;
+    c->touched = (uint16_t *)(memory + used);
+    used += threads * entries * sizeof *c->touched;
+    c->touches = (uint16_t *)(memory + used);
+    used += threads * sizeof *c->touches;
+    c->users = (uint16_t *)(memory + used);
+    used += entries * sizeof *c->users;
     c->own = (uint16_t *)(memory + used);
     used += entries * sizeof *c->own;
     c->of = (int16_t *)(memory + used);
@@ -70,19 +76,32 @@ int cluster_init(struct clustering *c, unsigned threads, unsigned entries, void 
     return 0;
 }
 
-/* Eight entries at a time, as most are empty. */
+/* Sets c->touched to a thread's entries; eight at a time, as most are empty. */
+static void list_touched(struct clustering *c, const uint8_t *row, unsigned t)
+{
+    uint16_t *touched = c->touched + (size_t)t * c->entries;
+    unsigned touches = 0;
+
+    for (unsigned e = 0; e < c->entries; e += 8) {
+        uint64_t eight = 0;
+        unsigned n = MIN(c->entries - e, 8u);
+        memcpy(&eight, row + e, n);
+        for (unsigned i = 0; eight && i < n; i++) {
+            touched[touches] = (uint16_t)(e + i);
+            touches += row[e + i] != 0; /* no branch: it could not be predicted */
+        }
+    }
+    c->touches[t] = (uint16_t)touches;
+}
+
+/* Lists what the others take one thread after the other, and totals each line. */
 static void total_lines(struct clustering *c, const uint8_t *counts)
 {
     memset(c->line, 0, c->entries * sizeof *c->line);
     for (unsigned t = 0; t < c->threads; t++) {
         const uint8_t *row = cluster_row(c, counts, t);
-        for (unsigned e = 0; e < c->entries; e += 8) {
-            uint64_t eight = 0;
-            unsigned n = MIN(c->entries - e, 8u);
-            memcpy(&eight, row + e, n);
-            for (unsigned i = 0; eight && i < n; i++)
-                c->line[e + i] += row[e + i];
-        }
+        list_touched(c, row, t);
+        cluster_each_touched(c, t, e) c->line[e] += row[e];
     }
     c->lines = 0;
     for (unsigned e = 0; e < c->entries; e++) {
@@ -92,42 +111,42 @@ static void total_lines(struct clustering *c, const uint8_t *counts)
     }
 }
 
+static void count_users(struct clustering *c, const struct cluster_policy *policy, const uint8_t *counts)
+{
+    memset(c->users, 0, c->entries * sizeof *c->users);
+    for (unsigned t = 0; t < c->threads; t++) {
+        const uint8_t *row = cluster_row(c, counts, t);
+        cluster_each_touched(c, t, e) c->users[e] += policy->uses(c, e, row[e]);
+    }
+}
+
 /* Marks the lines that strictly more than half of the threads use, and counts what is on them and what is not. */
 static void find_global(struct clustering *c, const struct cluster_policy *policy, const uint8_t *counts)
 {
     total_lines(c, counts);
+    count_users(c, policy, counts);
     c->local_samples = c->global_samples = 0;
     cluster_each_line (c, e) {
-        unsigned users = 0;
-        for (unsigned t = 0; t < c->threads; t++) {
-            uint8_t count = cluster_row(c, counts, t)[e];
-            users += count && policy->uses(c, e, count);
-        }
-        c->global[e] = 2 * users > c->threads;
+        c->global[e] = 2 * c->users[e] > c->threads;
         *(c->global[e] ? &c->global_samples : &c->local_samples) += c->line[e];
     }
     for (unsigned t = 0; t < c->threads; t++) {
         const uint8_t *row = cluster_row(c, counts, t);
         c->kept[t] = 0;
-        cluster_each_line (c, e)
-            c->kept[t] += c->global[e] ? 0 : row[e];
+        cluster_each_touched(c, t, e) c->kept[t] += c->global[e] ? 0 : row[e];
     }
 }
 
 /* Why a thread in no cluster is in none. */
-static enum cluster_why reason(const struct clustering *c, const uint8_t *counts, unsigned t)
+static enum cluster_why reason(const struct clustering *c, unsigned t)
 {
     if (c->kept[t])
         return c->why[t] == CLUSTER_UNSURE ? CLUSTER_UNSURE : CLUSTER_ALONE;
-    cluster_each_line (c, e) {
-        if (cluster_row(c, counts, t)[e])
-            return CLUSTER_GLOBAL;
-    }
-    return CLUSTER_SILENT;
+    return c->touches[t] ? CLUSTER_GLOBAL : CLUSTER_SILENT;
 }
 
 /* Turns what the policy left in c->of and c->why into a result. */
-static void finish(struct clustering *c, const uint8_t *counts)
+static void finish(struct clustering *c)
 {
     memset(c->members, 0, c->threads * sizeof *c->members);
     for (unsigned t = 0; t < c->threads; t++) {
@@ -140,7 +159,7 @@ static void finish(struct clustering *c, const uint8_t *counts)
         int16_t old = c->of[t];
         if (old == CLUSTER_NONE || c->members[old] < 2) {
             c->of[t] = CLUSTER_NONE;
-            c->why[t] = reason(c, counts, t);
+            c->why[t] = reason(c, t);
             continue;
         }
         if (c->next[old] == UINT16_MAX) {
@@ -163,7 +182,7 @@ void cluster_run(struct clustering *c, const struct cluster_policy *policy, cons
     }
     find_global(c, policy, counts);
     policy->group(c, counts, threshold);
-    finish(c, counts);
+    finish(c);
 }
 
 /* The cluster that has somebody of an earlier one; CLUSTER_NONE if that has broken up altogether. */
@@ -176,7 +195,7 @@ static int16_t heir_of(const struct clustering *c, const int16_t *earlier, int16
     return CLUSTER_NONE;
 }
 
-void cluster_keep(struct clustering *c, const int16_t *earlier, const uint8_t *counts)
+void cluster_keep(struct clustering *c, const int16_t *earlier)
 {
     unsigned clusters = c->clusters;
 
@@ -196,7 +215,7 @@ void cluster_keep(struct clustering *c, const int16_t *earlier, const uint8_t *c
         if (c->of[t] == CLUSTER_NONE && earlier[t] != CLUSTER_NONE)
             c->of[t] = (int16_t)c->next[t];
     }
-    finish(c, counts);
+    finish(c);
 }
 
 const char *cluster_check(const struct clustering *c)

@@ -52,7 +52,10 @@ struct clustering {
     uint32_t *line;          /* [entries] counts of all threads                 */
     uint16_t *used;          /* [lines] the entries that anybody has counts at, ascending */
     unsigned lines;
-    uint16_t *own; /* [own_lines] of one thread: the entries it has counts at that are not global */
+    uint16_t *touched; /* [threads][entries] the entries a thread has counts at, ascending */
+    uint16_t *touches; /* [threads] number of them                                         */
+    uint16_t *users;   /* [entries] threads that use the line                              */
+    uint16_t *own;     /* [own_lines] of one thread: the entries it has counts at that are not global */
     unsigned own_lines;
     uint64_t *score; /* [threads] of one thread for each cluster        */
     uint32_t *sum;   /* [threads][entries] counts of each cluster       */
@@ -76,6 +79,11 @@ extern const struct cluster_policy *const cluster_policies[]; /* NULL-terminated
 #define cluster_each_line(c, e) \
     for (unsigned line_##e = 0, e = 0; line_##e < (c)->lines && (e = (c)->used[line_##e], true); line_##e++)
 
+/* The entries that a thread has counts at: a few of those that matter. */
+#define cluster_each_touched(c, thread, e) \
+    for (unsigned at_##e = 0, e = 0;       \
+         at_##e < (c)->touches[thread] && (e = cluster_touched(c, thread)[at_##e], true); at_##e++)
+
 /* Bytes of memory for so many threads and entries, aligned to 8; 0 when out of range. */
 size_t cluster_bytes(unsigned threads, unsigned entries);
 /* Nobody in a cluster yet.  -EINVAL: bad numbers or alignment, -ENOMEM: bytes too few. */
@@ -85,11 +93,15 @@ void cluster_run(struct clustering *c, const struct cluster_policy *policy, cons
                  uint32_t threshold);
 /* After a run, for threads that have been placed by an earlier one of the same threads: those now left out go back to whom
  * they were with, for sharing within a chip is not sampled.  earlier: [threads] cluster, or CLUSTER_NONE. */
-void cluster_keep(struct clustering *c, const int16_t *earlier, const uint8_t *counts);
-/* The counts of a thread; the row of sums of a cluster. */
+void cluster_keep(struct clustering *c, const int16_t *earlier);
+/* The counts of a thread; the entries it has counts at; the row of sums of a cluster. */
 static inline const uint8_t *cluster_row(const struct clustering *c, const uint8_t *counts, unsigned thread)
 {
     return counts + (size_t)thread * c->entries;
+}
+static inline const uint16_t *cluster_touched(const struct clustering *c, unsigned thread)
+{
+    return c->touched + (size_t)thread * c->entries;
 }
 static inline uint32_t *cluster_sum(const struct clustering *c, unsigned cluster)
 {

@@ -58,6 +58,8 @@ static uint32_t cosine_permille(uint64_t dot, uint64_t norm_a, uint64_t norm_b)
 {
     uint64_t length;
 
+    if (!dot)
+        return 0; /* as for most: spares two roots */
     for (; norm_a >> NORM_BITS; norm_a >>= 2)
         dot >>= 1;
     for (; norm_b >> NORM_BITS; norm_b >>= 2)
@@ -66,13 +68,14 @@ static uint32_t cosine_permille(uint64_t dot, uint64_t norm_a, uint64_t norm_b)
     return length ? (uint32_t)((dot * 1000 << 16) / length) : 0;
 }
 
-/* Sets c->own to the thread's: few of all lines, so that what follows takes a fraction of the time. */
-static void list_own_lines(struct clustering *c, const uint8_t *row)
+/* Sets c->own to the lines of the thread that are not global. */
+static void list_own_lines(struct clustering *c, unsigned t)
 {
     c->own_lines = 0;
-    cluster_each_line (c, e) {
+    cluster_each_touched(c, t, e)
+    {
         c->own[c->own_lines] = (uint16_t)e;
-        c->own_lines += (row[e] != 0) & !c->global[e]; /* no branch: it could not be predicted */
+        c->own_lines += !c->global[e]; /* no branch: it could not be predicted */
     }
 }
 
@@ -116,7 +119,7 @@ static unsigned gather(struct clustering *c, const uint8_t *counts, uint32_t thr
         unsigned t = c->order[i], best = clusters;
         const uint8_t *row = cluster_row(c, counts, t);
         uint32_t best_cosine = 0;
-        list_own_lines(c, row);
+        list_own_lines(c, t);
         uint64_t norm = norm_of(c, row);
         for (unsigned k = 0; k < clusters; k++) {
             uint32_t cosine = cosine_permille(dot_with(c, row, k), norm, c->score[k]);
@@ -211,9 +214,9 @@ static uint64_t count_samples(struct clustering *c, const uint8_t *counts)
     uint64_t all = 0;
 
     for (unsigned t = 0; t < c->threads; t++) {
+        const uint8_t *row = cluster_row(c, counts, t);
         c->score[t] = 0;
-        cluster_each_line (c, e)
-            c->score[t] += cluster_row(c, counts, t)[e];
+        cluster_each_touched(c, t, e) c->score[t] += row[e];
         all += c->score[t];
     }
     return all;
@@ -288,8 +291,7 @@ static void find_shares(struct clustering *c, const uint8_t *counts)
     for (unsigned t = 0; t < c->threads; t++) {
         const uint8_t *row = cluster_row(c, counts, t);
         c->share[t] = 1;
-        cluster_each_line (c, e)
-            c->share[t] += c->global[e] ? row[e] : 0;
+        cluster_each_touched(c, t, e) c->share[t] += c->global[e] ? row[e] : 0;
         total += c->share[t] - 1;
     }
     for (unsigned t = 0; t < c->threads; t++)
@@ -308,7 +310,7 @@ static void sum_clusters(struct clustering *c, const uint8_t *counts)
         if (c->members[c->of[t]]++ == 0)
             memset(cluster_sum(c, c->of[t]), 0, c->entries * sizeof(uint32_t));
         c->cluster_share[c->of[t]] += c->share[t];
-        list_own_lines(c, cluster_row(c, counts, t));
+        list_own_lines(c, t);
         add_to_cluster(c, cluster_row(c, counts, t), c->of[t], &norm);
     }
 }
@@ -320,12 +322,13 @@ struct ballot {
 };
 
 /* Leaves in score, for every cluster, the thread's samples times the part the cluster's other members have there. */
-static struct ballot count_votes(struct clustering *c, const uint8_t *row, int own, unsigned clusters)
+static struct ballot count_votes(struct clustering *c, const uint8_t *row, unsigned t, unsigned clusters)
 {
     struct ballot ballot = {0, 0};
+    int own = c->of[t];
 
     memset(c->score, 0, clusters * sizeof *c->score);
-    list_own_lines(c, row);
+    list_own_lines(c, t);
     for (unsigned i = 0; i < c->own_lines; i++) {
         unsigned e = c->own[i];
         uint64_t weight;
@@ -360,7 +363,7 @@ static bool beyond_chance(const struct ballot *ballot, uint64_t excess, uint64_t
 static int choose(struct clustering *c, const uint8_t *counts, unsigned t, unsigned clusters)
 {
     const uint8_t *row = cluster_row(c, counts, t);
-    struct ballot ballot = count_votes(c, row, c->of[t], clusters);
+    struct ballot ballot = count_votes(c, row, t, clusters);
     uint64_t best = 0, best_share = 0, all = 0;
     int chosen = CLUSTER_NONE;
 
@@ -375,8 +378,7 @@ static int choose(struct clustering *c, const uint8_t *counts, unsigned t, unsig
         }
     }
     c->why[t] = CLUSTER_ALONE;
-    cluster_each_line (c, e)
-        all += row[e];
+    cluster_each_touched(c, t, e) all += row[e];
     if (chosen == CLUSTER_NONE || best * MIN_PART < all << SCORE_BITS)
         return CLUSTER_NONE;
     if (!beyond_chance(&ballot, best, best_share, Z_SQUARED_UNSURE))

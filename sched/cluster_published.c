@@ -13,11 +13,13 @@ static bool uses(const struct clustering *c UNUSED, unsigned entry UNUSED, uint8
     return count >= FLOOR;
 }
 
-static uint64_t similarity(const struct clustering *c, const uint8_t *a, const uint8_t *b)
+static uint64_t similarity(const struct clustering *c, const uint8_t *counts, unsigned first, unsigned second)
 {
+    const uint8_t *a = cluster_row(c, counts, first), *b = cluster_row(c, counts, second);
     uint64_t dot = 0;
 
-    cluster_each_line (c, e) {
+    cluster_each_touched(c, first, e)
+    {
         if (!c->global[e] && a[e] >= FLOOR && b[e] >= FLOOR)
             dot += (uint32_t)a[e] * b[e];
     }
@@ -30,9 +32,8 @@ static void group(struct clustering *c, const uint8_t *counts, uint32_t threshol
     unsigned clusters = 0;
 
     for (unsigned t = 0; t < c->threads; t++) {
-        const uint8_t *row = cluster_row(c, counts, t);
         unsigned k = 0;
-        while (k < clusters && similarity(c, row, cluster_row(c, counts, representative[k])) <= threshold)
+        while (k < clusters && similarity(c, counts, t, representative[k]) <= threshold)
             k++;
         if (k == clusters)
             representative[clusters++] = (uint16_t)t;

@@ -125,7 +125,7 @@ enum cluster_verdict detection_judge(struct detection *d, bool now)
     cluster_run(&d->clustering, policy, d->table.count,
                 sharing_threshold ? (uint32_t)sharing_threshold : policy->threshold);
     if (d->early_ns)
-        cluster_keep(&d->clustering, d->placed_of, d->table.count);
+        cluster_keep(&d->clustering, d->placed_of);
     return cluster_judge(&d->watch, &d->clustering, samples);
 }
 

@@ -452,7 +452,7 @@ static void the_placed_go_back_to_whom_they_were_with(void **state)
     plant(f, 7, village);
     run(f, &cluster_cosine);
     assert_clusters(f, "abab---");
-    cluster_keep(&f->clustering, earlier, f->counts);
+    cluster_keep(&f->clustering, earlier);
     assert_null(cluster_check(&f->clustering));
     assert_clusters(f, "abab-ba"); /* 5 was with 3, 6 with 0 and 2, 4 with nobody */
 }
@@ -464,7 +464,7 @@ static void what_has_broken_up_altogether_is_put_together_again(void **state)
 
     plant(f, 7, village);
     run(f, &cluster_cosine);
-    cluster_keep(&f->clustering, earlier, f->counts);
+    cluster_keep(&f->clustering, earlier);
     assert_null(cluster_check(&f->clustering));
     assert_clusters(f, "ababc-c");
     assert_int_equal(f->clustering.why[4], CLUSTER_MEMBER);
