@@ -93,7 +93,7 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run plot-breakdown plot-mrc bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs bench-mm test test-host test-machine test-qemu test-long test-page-ins lint bench fuzz clean distclean compile_commands vigil-replay policy-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown plot-mrc bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs bench-mm results test test-host test-machine test-qemu test-long test-page-ins lint bench fuzz clean distclean compile_commands vigil-replay policy-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
@@ -356,6 +356,13 @@ bench-mm: $(KERNEL) machine $(B)/vigil-replay $(addprefix $(H)/,sim_mrc sim_regr
 		$(if $(SEEDS),seeds=$(SEEDS)) $(if $(PARTS),parts=$(PARTS)) \
 		$(if $(ONLY),apps=$(ONLY)) $(if $(PERCENTS),percents=$(PERCENTS)) $(if $(POLICIES),policies=$(POLICIES)) $(if $(ROUNDS),rounds=$(ROUNDS)) $(if $(RESUME),resume=$(RESUME)) $(if $(RESULTS),results=$(RESULTS))
 
+# Of benchmarks on the host: what a whole run prints becomes docs/results/NAME.txt.
+keep = $(if $(filter 1,$(QUICK))$(TRACE)$(TRIALS)$(SHAPE)$(PROGRAM),,test/bench/keep.sh docs/results/$(1).txt)
+
+# All of docs/results anew, part by part (PARTS='mux hpm-x86_64'; PARTS=list names them): hours.  Ended, it goes on with the next part.
+results:
+	@test/bench/results.sh $(if $(PARTS),parts='$(PARTS)')
+
 bench: bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-hpm bench-programs bench-regret
 all: $(KERNEL) $(O)/vigil.efi machine
 
@@ -391,7 +398,7 @@ $(H)/sim_sharing: test/host/sim_sharing.c $(CLUSTERING) $(wildcard sched/cluster
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -o $@
 bench-clustering: $(H)/sim_sharing
-	@QUICK=$(QUICK) $(H)/sim_sharing $(if $(filter 1,$(QUICK)),,| tee docs/results/clustering.txt)
+	@QUICK=$(QUICK) $(call keep,clustering) $(H)/sim_sharing
 
 # How good multiplexed counts are: intervals and distances on simulated events (TRIALS and SEED from the environment).
 $(H)/sim_mux: test/host/sim_mux.c $(MUX) hpm/mux.h hpm/estimate.h hpm/group.h kernel/fixed.h
@@ -399,7 +406,7 @@ $(H)/sim_mux: test/host/sim_mux.c $(MUX) hpm/mux.h hpm/estimate.h hpm/group.h ke
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
 bench-mux: $(H)/sim_mux
-	@QUICK=$(QUICK) $(H)/sim_mux $(if $(filter 1,$(QUICK)),,| tee docs/results/mux.txt)
+	@QUICK=$(QUICK) $(call keep,mux) $(H)/sim_mux
 
 # How soon a sampling period settles, and how evenly a loop's stores are sampled (TRIALS and SEED from the environment).
 $(H)/sim_period: test/host/sim_period.c hpm/period.c hpm/period_draw.c hpm/period.h hpm/pmu/draw.h kernel/fixed.h
@@ -407,7 +414,7 @@ $(H)/sim_period: test/host/sim_period.c hpm/period.c hpm/period_draw.c hpm/perio
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
 bench-period: $(H)/sim_period
-	@QUICK=$(QUICK) $(H)/sim_period $(if $(filter 1,$(QUICK)),,| tee docs/results/period.txt)
+	@QUICK=$(QUICK) $(call keep,period) $(H)/sim_period
 
 # What curves of misses by memory cost, and how near they are (SEED from the environment).
 $(H)/sim_mrc: test/host/sim_mrc.c test/host/instructions.c test/host/instructions.h $(MRC_COMPARED) $(wildcard mm/lru*.h mm/mru*.h mm/mrc.h mm/tally.h)
@@ -415,7 +422,7 @@ $(H)/sim_mrc: test/host/sim_mrc.c test/host/instructions.c test/host/instruction
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
 bench-mrc: $(H)/sim_mrc
-	@QUICK=$(QUICK) $(H)/sim_mrc $(if $(filter 1,$(QUICK)),,| tee docs/results/mrc.txt)
+	@QUICK=$(QUICK) $(call keep,mrc) $(H)/sim_mrc
 
 # What two programs gain by pools of their own (SEED from the environment).
 $(H)/sim_pools: test/host/sim_pools.c $(POOLS) test/host/traces.h $(wildcard mm/share.h mm/lru*.h mm/mru*.h mm/mrc.h mm/tally.h)
@@ -423,7 +430,7 @@ $(H)/sim_pools: test/host/sim_pools.c $(POOLS) test/host/traces.h $(wildcard mm/
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
 bench-pools: $(H)/sim_pools
-	@QUICK=$(QUICK) $(H)/sim_pools $(if $(filter 1,$(QUICK)),,| tee docs/results/pools.txt)
+	@QUICK=$(QUICK) $(call keep,pools) $(H)/sim_pools
 
 # How many faults prefetching avoids, and at what price (SEED and PROGRAM from the environment).
 $(H)/sim_prefetch: test/host/sim_prefetch.c $(PREFETCHING) $(addprefix test/host/,paging.h programs.h traces.h) mm/prefetch.h mm/lrustack.h
@@ -431,7 +438,7 @@ $(H)/sim_prefetch: test/host/sim_prefetch.c $(PREFETCHING) $(addprefix test/host
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
 bench-prefetch: $(H)/sim_prefetch
-	@QUICK=$(QUICK) $(H)/sim_prefetch $(if $(filter 1,$(QUICK)),,| tee docs/results/prefetch.txt)
+	@QUICK=$(QUICK) $(call keep,prefetch) $(H)/sim_prefetch
 
 # How far the chooser of replacement policies is below the best of its experts (TRACE=name,... for some, size by size).
 $(H)/sim_regret: test/host/sim_regret.c $(REPLACE_SRC) $(SIMULATE_SRC) test/host/traces.c \
@@ -440,7 +447,7 @@ $(H)/sim_regret: test/host/sim_regret.c $(REPLACE_SRC) $(SIMULATE_SRC) test/host
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
 bench-regret: $(H)/sim_regret
-	@QUICK=$(QUICK) $(H)/sim_regret $(if $(filter 1,$(QUICK))$(TRACE),,| tee docs/results/regret.txt)
+	@QUICK=$(QUICK) $(call keep,regret) $(H)/sim_regret
 
 # ---- Fuzzers ---------------------------------------------------------------------------------------------------------
 FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)

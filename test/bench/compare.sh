@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 for arch in x86_64 aarch64; do
 	file=docs/results/sharing-$arch.txt
 	[ -s "$file" ] || { echo "compare.sh: $file is missing: make bench-sharing ARCH=$arch" >&2; exit 1; }
-	sed -n "s/^# make/# $arch: make/p" "$file"
+	sed -n "1,2s/^# /# $arch: /p" "$file"
 done
 awk '
 /^# percent/ { table = 1; arch++; next }

@@ -3,6 +3,7 @@
 #
 #   test/bench/header.sh COMMAND [name=value ...]
 #
+# COMMAND -: what follows names it already.
 # A commit that ends in -dirty had changes that were not committed.  arch=ARCH: QEMU's version for it is added.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -14,4 +15,5 @@ for pair; do
 done
 commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
 compiler=$(gcc -dumpfullversion)
-printf '# %s\n# commit %s%s; gcc %s%s\n' "$command" "$commit" "$([ $# -eq 0 ] || printf '; %s' "$*")" "$compiler" "$qemu"
+[ "$command" = - ] || printf '# %s\n' "$command"
+printf '# commit %s%s; gcc %s%s\n' "$commit" "$([ $# -eq 0 ] || printf '; %s' "$*")" "$compiler" "$qemu"

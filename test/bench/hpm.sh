@@ -112,7 +112,7 @@ echo "bench: $(wc -l <"$out/list") runs, $jobs at a time"
 xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$machine" seeds="$seeds" out="$out" \
 	<"$out/list" || failed=1
 {
-	echo "# make bench-hpm: machine=$machine arch=$arch seeds=$seeds only=$only, $("qemu-system-$arch" --version | sed -n 's/^QEMU emulator version //p')"
+	test/bench/header.sh "make bench-hpm ARCH=$arch SEEDS=$seeds" machine="$machine" arch="$arch" only="$only"
 	python3 test/bench/hpm.py out="$out" arch="$arch" machine="$machine" bias="$bias" <"$out/list" || failed=1
 } | tee "$results"
 exit $failed

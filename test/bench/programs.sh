@@ -47,7 +47,7 @@ while read -r program; do
 done <"$out/list"
 
 {
-	echo "# make bench-programs: machine=$machine arch=$arch mb=$mb, $("qemu-system-$arch" --version | sed -n 's/^QEMU emulator version //p')"
+	test/bench/header.sh "make bench-programs ARCH=$arch MB=$mb" machine="$machine" arch="$arch"
 	while read -r program; do
 		name=$(echo "$program" | tr ' =' '_-')
 		[ -s "$out/$name.truth" ] || continue

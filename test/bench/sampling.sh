@@ -51,7 +51,7 @@ failed=0
 echo "bench: $(wc -l <"$out/list") runs, $jobs at a time"
 xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$machine" quick="$quick" out="$out" <"$out/list" || failed=1
 {
-	echo "# make bench-hpm: machine=$machine arch=$arch, $("qemu-system-$arch" --version | sed -n 's/^QEMU emulator version //p')"
+	test/bench/header.sh "make bench-hpm ARCH=$arch" machine="$machine" arch="$arch"
 	while read -r criterion period primes; do
 		dir=$out/$criterion-$period-$primes
 		[ ! -e "$dir/done" ] || sed -n "s/^RESULT app=stores /$criterion $period $primes /p" "$dir/console.txt"

@@ -82,7 +82,7 @@ logged() { # PROGRAM TRACKER
 		"$out/$1-$2/truth.txt"
 }
 
-echo "# test/bench/track.sh: machine=openpower720 smp=1 (warehouse: 4) mem=$mem tlb=$tlb mem.pab=$pab, $("qemu-system-$arch" --version | sed -n 's/^QEMU emulator version //p')" >"$results"
+test/bench/header.sh "test/bench/track.sh kernel=$kernel" machine=openpower720 arch="$arch" smp="1 (warehouse: 4)" mem=$mem tlb=$tlb mem.pab=$pab >"$results"
 for t in $trackers; do
 	echo "# $t: $(settings "$t")"
 done | tee -a "$results"

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Runs a benchmark that prints its results.  What it prints is shown, and kept in FILE behind a line that names the commit if the
+# benchmark ended well.
+#
+#   test/bench/keep.sh FILE COMMAND [ARGUMENT ...]
+set -eu
+file=$1
+shift
+part=build/bench/$(basename "$file").part
+mkdir -p build/bench
+test/bench/header.sh - >"$part"
+{ "$@" || echo $? >"$part.status"; } | tee -a "$part"
+[ ! -e "$part.status" ] || { status=$(cat "$part.status"); rm -f "$part.status"; echo "keep.sh: $file stays as it was: status $status" >&2; exit 1; }
+mv "$part" "$file"
