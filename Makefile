@@ -367,7 +367,9 @@ bench: bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench
 all: $(KERNEL) $(O)/vigil.efi machine
 
 # ---- Host tests ------------------------------------------------------------------------------------------------------
-PROVE := prove --timer -j $(shell nproc)
+# Runs test files, as many at a time as there are CPUs: $(call prove,NAME), options and files behind it.  NAME: where it notes how long
+# each took, for test/slowest.sh.
+prove = mkdir -p $(B)/times && rm -f $(B)/times/$(1).yml && $(2) prove --timer -j $(shell nproc) --state=save --statefile=$(B)/times/$(1).yml
 # Objects for the host, with the address and undefined-behaviour sanitizers.
 $(H)/%.o: %.c Makefile | deps-test
 	$(call say,HOSTCC,$<)
@@ -390,7 +392,7 @@ $(foreach t,$(HOST_TESTS),$(eval $(call host_test_rule,$(t))))
 # The tables may be of another libpfm4 than the library they are compared with.
 test-host: $(addprefix $(H)/,$(HOST_TESTS))
 	@library=$$(dpkg-query -W -f '$${Version}' libpfm4-dev) && \
-		LIBPFM4_TABLES=$$(cat $(LIBPFM4)/version) LIBPFM4_LIBRARY=$${library%-*} CMOCKA_MESSAGE_OUTPUT=TAP $(PROVE) --exec '' $^
+		$(call prove,host,LIBPFM4_TABLES=$$(cat $(LIBPFM4)/version) LIBPFM4_LIBRARY=$${library%-*} CMOCKA_MESSAGE_OUTPUT=TAP) --exec '' $^
 
 # How many samples right clusters take, on planted sharing (TRIALS, SHAPE and SEED from the environment).
 $(H)/sim_sharing: test/host/sim_sharing.c $(CLUSTERING) $(wildcard sched/cluster*.h sched/shmap.h test/host/planted.h)
@@ -473,19 +475,21 @@ fuzz: $(addprefix $(F)/,$(FUZZERS))
 
 # ---- Tests in the booted kernel --------------------------------------------------------------------------------------
 # All there are, the longest first, for as many run at a time as there are CPUs: QEMU's vCPUs take turns on one.
-LONG_TESTS := $(patsubst %,test/qemu/%.t,paging stress block framebuffer uefi selftest sched memory hpm sharing hpmstat hpmrec telemetry)
-QEMU_TESTS := $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(sort $(wildcard test/qemu/*.t)))
+# Those named *.long.t are for test-long.
+SLOW_TESTS := $(patsubst %,test/qemu/%.t,hpmrec divide paging framebuffer stress policies hpmstat uefi block telemetry memory sched selftest hpm)
+QEMU_TESTS := $(SLOW_TESTS) $(filter-out $(SLOW_TESTS) %.long.t,$(sort $(wildcard test/qemu/*.t)))
 test-qemu: $(foreach i,vigil vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil.efi $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test
-	@ARCH=$(ARCH) B=$(B) $(PROVE) $(QEMU_TESTS)
+	@$(call prove,$(ARCH),ARCH=$(ARCH) B=$(B)) $(QEMU_TESTS)
 
 test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test
-	@ARCH=$(ARCH) prove --timer test/machine/machine.t
+	@$(call prove,$(ARCH)-machine,ARCH=$(ARCH)) test/machine/machine.t
 
 # Both architectures, or the one asked for.
 TEST_ARCHS := $(if $(filter file,$(origin ARCH)),x86_64 aarch64,$(ARCH))
 test: test-host
 	@failed=; for arch in $(TEST_ARCHS); do \
 		$(MAKE) --no-print-directory ARCH=$$arch test-machine test-qemu policy-check || failed="$$failed $$arch"; done; \
+		test/slowest.sh $(B)/times; \
 		[ -z "$$failed" ] || { echo "test: failed on$$failed" >&2; exit 1; }
 # Pages read in and checked, by seeds from SEED on: stopped, it goes on where it was when it is called again.
 PAGE_INS ?= 10000000
@@ -495,7 +499,7 @@ test-page-ins-%: | deps-test
 	@$(MAKE) --no-print-directory ARCH=$* $(B)/$*/vigil-test.$(KERNEL_FILE_$*)
 	@ARCH=$* B=$(B) PAGE_INS=$(PAGE_INS) SEED=$(SEED) prove --timer --verbose test/qemu/page_ins.sh
 test-long: test
-	@for arch in $(TEST_ARCHS); do ARCH=$$arch ROUNDS=1000 prove --timer test/qemu/stress.t || exit 1; done
+	@for arch in $(TEST_ARCHS); do ARCH=$$arch B=$(B) ROUNDS=1000 prove --timer test/qemu/stress.t $(wildcard test/qemu/*.long.t) || exit 1; done
 	@$(MAKE) --no-print-directory test-page-ins $(if $(filter file,$(origin ARCH)),,ARCH=$(ARCH))
 
 # __aarch64_*: the compiler's way to an atomic instruction or, on CPUs without it, a loop.
