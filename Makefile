@@ -83,7 +83,7 @@ KERNEL_ISA_aarch64 := $(ISA_aarch64) -mgeneral-regs-only
 KERNEL_ISA_x86_64 := $(ISA_x86_64) -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
 LIBFDT_INC    := -Ikernel/dev/libfdt -I$(LIBFDT)
 KERNEL_CFLAGS := $(COMMON) -O2 -ffreestanding -fno-omit-frame-pointer -fno-optimize-sibling-calls -Ikernel/arch/$(ARCH) $(LIBFDT_INC) \
-	$(KERNEL_ISA_$(ARCH))
+	$(KERNEL_ISA_$(ARCH)) -Wframe-larger-than=1024
 # The same bits on every machine, and square roots without a call.
 REAL          := -ffp-contract=off -fno-math-errno
 APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -Iapps/libc/$(ARCH) -nostdinc \
@@ -93,7 +93,7 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run plot-breakdown plot-mrc bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs bench-mm results test test-host test-machine test-qemu test-long test-page-ins lint bench fuzz clean distclean compile_commands vigil-replay policy-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown plot-mrc bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs bench-mm results test test-host test-machine test-qemu test-long test-page-ins lint bench fuzz clean distclean compile_commands vigil-replay policy-check stack-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
@@ -105,6 +105,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small sizes
 ## make all               kernel, applications, simulated machine, UEFI image
 ## make lint              formatting, warnings, purity of the policies
+## make stack-check       how deep a kernel stack can get, path by path
 ## make fuzz              fuzz the parsers (FUZZ_SECONDS=60 each)
 ## make vigil-replay      build/vigil-replay: page traces through replacement policies on the host
 ## make compile_commands  compile_commands.json for editors
@@ -488,7 +489,7 @@ test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test
 TEST_ARCHS := $(if $(filter file,$(origin ARCH)),x86_64 aarch64,$(ARCH))
 test: test-host
 	@failed=; for arch in $(TEST_ARCHS); do \
-		$(MAKE) --no-print-directory ARCH=$$arch test-machine test-qemu policy-check || failed="$$failed $$arch"; done; \
+		$(MAKE) --no-print-directory ARCH=$$arch test-machine test-qemu policy-check stack-check || failed="$$failed $$arch"; done; \
 		test/slowest.sh $(B)/times; \
 		[ -z "$$failed" ] || { echo "test: failed on$$failed" >&2; exit 1; }
 # Pages read in and checked, by seeds from SEED on: stopped, it goes on where it was when it is called again.
@@ -512,6 +513,16 @@ policy-check: $(policy_objects)
 compile_commands: | deps-build
 	@tools/deps.sh bear
 	@$(MAKE) clean >/dev/null && bear -- $(MAKE) kernel $(addprefix $(H)/,$(HOST_TESTS))
+
+# Frames and calls of every file of the kernel, and from these the deepest path on a stack: it must fit with an interrupt on top.
+# ccache knows nothing of .ci files.
+stack_objects = $(addprefix $(O)/stack/,$(addsuffix .o,$(basename $(filter %.c,$(KERNEL_SRC)))))
+$(O)/stack/%.o: export CCACHE_DISABLE := 1
+$(O)/stack/%.o: %.c Makefile | deps-build
+	$(call compile,$(KERNEL_CFLAGS) -fcallgraph-info=su)
+$(call devtree_objects,$(O)/stack): | $(LIBFDT)/libfdt.h
+stack-check: $(stack_objects) | deps-hpm
+	@tools/stack_depth.py $(ARCH) $(^:.o=.ci)
 
 lint: deps-lint policy-check
 	@clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h') && echo "lint: formatting is clean"

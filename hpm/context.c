@@ -165,9 +165,8 @@ static void follow(struct hpm_sums *sum, const struct mux_plan *plan)
 }
 
 void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts,
-                 struct hpm_sums *sum)
+                 struct hpm_sums *sum, struct mux_sum part[GROUP_EVENTS_MAX])
 {
-    struct mux_sum part[GROUP_EVENTS_MAX];
     uint64_t cycles;
     uint32_t begin;
 

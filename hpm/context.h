@@ -36,9 +36,9 @@ void context_read_remote(const struct hpm_context *c, const struct mux_plan *pla
 /* All of them, the open unit estimated; any CPU. */
 void context_read(const struct hpm_context *c, const struct mux_plan *plan,
                   const struct context_figures *figures, struct hpm_breakdown *out);
-/* Adds the logical counts of the mask; any CPU. */
+/* Adds the logical counts of the mask; any CPU.  part: memory to work in, the caller's alone. */
 void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts,
-                 struct hpm_sums *sum);
+                 struct hpm_sums *sum, struct mux_sum part[GROUP_EVENTS_MAX]);
 /* One logical count; any CPU. */
 void context_count(const struct hpm_context *c, const struct mux_plan *plan, unsigned i, struct mux_sum *out);
 /* Sums as figures. */

@@ -433,7 +433,7 @@ void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums
         return;
     account_if_running(t);
     const struct mux_plan *plan = plan_to_read(&irq);
-    context_sum(&t->counts, plan, plan->events & counts, sums);
+    context_sum(&t->counts, plan, plan->events & counts, sums, this_cpu()->hpm->part);
     arch_irq_restore(irq);
 }
 
@@ -446,7 +446,7 @@ static void sum_cpu(const struct hpm_cpu *hpm, uint64_t counts, struct hpm_sums 
     const struct mux_plan *plan = plan_to_read(&irq);
 
     for (unsigned a = 0; a < accounts; a++)
-        context_sum(of[a], plan, plan->events & counts, to[a]);
+        context_sum(of[a], plan, plan->events & counts, to[a], this_cpu()->hpm->part);
     arch_irq_restore(irq);
 }
 

@@ -2,22 +2,12 @@
 #include "hpm/plan.h"
 #include "hpm/events/request.h"
 
-/* What is packed: each event once, in the order of the first logical count of it; but what is sampled by itself. */
-struct packing {
-    unsigned events;
-    uint8_t first[GROUP_EVENTS_MAX];    /* logical count, by event             */
-    uint8_t event_of[GROUP_EVENTS_MAX]; /* by logical count                    */
-    struct event event[GROUP_EVENTS_MAX];
-    struct group_event demand[GROUP_EVENTS_MAX];
-    uint64_t set[GROUP_SETS_MAX], pinned;
-};
-
 static unsigned first_of(uint64_t counts)
 {
     return (unsigned)__builtin_ctzll(counts);
 }
 
-static void find_events(struct packing *p, const struct plan_request *r)
+static void find_events(struct plan_packing *p, const struct plan_request *r)
 {
     for (uint64_t left = r->wanted; left; left &= left - 1) {
         unsigned i = first_of(left), e = r->sampled >> i & 1 ? p->events : 0;
@@ -31,7 +21,7 @@ static void find_events(struct packing *p, const struct plan_request *r)
     }
 }
 
-static uint64_t events_of(const struct packing *p, uint64_t counts)
+static uint64_t events_of(const struct plan_packing *p, uint64_t counts)
 {
     uint64_t events = 0;
 
@@ -56,13 +46,13 @@ static unsigned rank_of(uint32_t mask, unsigned n)
     return rank;
 }
 
-static bool is_sampled(const struct packing *p, const struct plan_request *r, unsigned e)
+static bool is_sampled(const struct plan_packing *p, const struct plan_request *r, unsigned e)
 {
     return r->sampled >> p->first[e] & 1;
 }
 
 /* The hardware's fixed counters have other numbers; what is not among r's is not driven, and none can be armed. */
-static void seat_fixed(struct packing *p, const struct plan_request *r)
+static void seat_fixed(struct plan_packing *p, const struct plan_request *r)
 {
     for (unsigned e = 0; e < p->events; e++) {
         unsigned f = p->event[e].fixed;
@@ -81,7 +71,7 @@ static int one_empty_group(struct group_plan *groups)
     return 0;
 }
 
-static void name_counts(const struct packing *p, struct group_cause *cause)
+static void name_counts(const struct plan_packing *p, struct group_cause *cause)
 {
     uint64_t crowd = 0;
 
@@ -94,9 +84,9 @@ static void name_counts(const struct packing *p, struct group_cause *cause)
         cause->other = p->first[cause->other];
 }
 
-static int pack(struct packing *p, const struct plan_request *r, struct plan_work *work,
-                struct group_cause *cause)
+static int pack(const struct plan_request *r, struct plan_work *work, struct group_cause *cause)
 {
+    struct plan_packing *p = &work->packing;
     struct group_request request = {
         .events = p->events,
         .counters = r->counters,
@@ -120,7 +110,7 @@ static int pack(struct packing *p, const struct plan_request *r, struct plan_wor
 }
 
 /* The groups' events go by the number of their first logical count, the others of the same event after it. */
-static void name_places(const struct packing *p, struct group_plan *groups)
+static void name_places(const struct plan_packing *p, struct group_plan *groups)
 {
     for (unsigned g = 0; g < groups->groups; g++)
         for (unsigned place = 0; place < GROUP_PLACES; place++)
@@ -158,14 +148,15 @@ static unsigned passes_of(const struct plan_request *r, unsigned groups)
 int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_work *work,
               struct group_cause *cause)
 {
-    struct packing p = {0};
+    struct plan_packing *p = &work->packing;
     struct mux_config config = {.unit = r->unit};
 
-    find_events(&p, r);
-    int err = pack(&p, r, work, cause);
+    *p = (struct plan_packing){0};
+    find_events(p, r);
+    int err = pack(r, work, cause);
     if (err)
         return err;
-    name_places(&p, &work->groups);
+    name_places(p, &work->groups);
     *out = (struct hpm_plan){0};
     memset(config.share, 1, sizeof config.share);
     config.passes = passes_of(r, work->groups.groups);
@@ -174,7 +165,7 @@ int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_wo
     if (err)
         return err == -EINVAL ? -ERANGE : err;
     for (uint64_t left = r->wanted; left; left &= left - 1) {
-        unsigned i = first_of(left), first = p.first[p.event_of[i]];
+        unsigned i = first_of(left), first = p->first[p->event_of[i]];
         if (i != first)
             mux_plan_alias(&out->mux, first, i);
     }

@@ -50,8 +50,19 @@ struct hpm_plan {
     struct hpm_programme programme[GROUP_MAX]; /* of each group, whose images are the caller's to fill in */
 };
 
+/* What is packed: each event once, in the order of the first logical count of it; but what is sampled by itself. */
+struct plan_packing {
+    unsigned events;
+    uint8_t first[GROUP_EVENTS_MAX];    /* logical count, by event */
+    uint8_t event_of[GROUP_EVENTS_MAX]; /* by logical count        */
+    struct event event[GROUP_EVENTS_MAX];
+    struct group_event demand[GROUP_EVENTS_MAX];
+    uint64_t set[GROUP_SETS_MAX];
+};
+
 /* Memory that plan_make works in; nothing in it outlives the call. */
 struct plan_work {
+    struct plan_packing packing;
     struct group_work group;
     struct group_plan groups;
 };

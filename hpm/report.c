@@ -6,6 +6,7 @@
 #include "hpm/internal.h"
 #include "hpm/context.h"
 #include "kernel/printf.h"
+#include "mm/mm.h"
 
 /* Bits of hpm_caps()->stall. */
 #define CAUSES   ((1u << STALL_CAUSES) - 1)
@@ -222,21 +223,23 @@ static void add_title(struct text *t, const char *title, const struct hpm_breakd
 void hpm_breakdown_print(const char *title, const struct hpm_breakdown *b)
 {
     const struct hpm_caps *caps = hpm_caps();
-    struct text t = {0};
+    struct text *t = caps->present ? kmalloc(sizeof *t) : NULL;
     char missing[160];
 
-    if (!caps->present) {
-        kprintf("hpm: %s: no breakdown, this machine has no performance counters that are known\n", title);
+    if (!t) {
+        kprintf("hpm: %s: no breakdown, %s\n", title,
+                caps->present ? "out of memory" : "this machine has no performance counters that are known");
         return;
     }
-    add_title(&t, title, b, caps);
-    add_causes(&t, b, caps);
+    add_title(t, title, b, caps);
+    add_causes(t, b, caps);
     if (caps->dcache | caps->served)
-        add_sources(&t, b, caps);
+        add_sources(t, b, caps);
     if (caps->missed)
-        add_misses(&t, b, caps);
+        add_misses(t, b, caps);
     report_missing(missing, sizeof missing);
     if (missing[0])
-        text_add(&t, "  not counted by this PMU: %s\n", missing);
-    kwrite(t.at, t.length);
+        text_add(t, "  not counted by this PMU: %s\n", missing);
+    kwrite(t->at, t->length);
+    kfree(t);
 }

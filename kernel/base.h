@@ -52,6 +52,7 @@ typedef uint64_t cycles_t; /* processor cycles; model cycles when simulated */
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define NORETURN          __attribute__((noreturn))
 #define ALWAYS_INLINE     inline __attribute__((always_inline))
+#define NOINLINE          __attribute__((noinline)) /* its frame is gone before its caller goes on */
 #define PACKED            __attribute__((packed))
 #define ALIGNED(n)        __attribute__((aligned(n)))
 #define UNUSED            __attribute__((unused))

@@ -212,7 +212,7 @@ static void print_nodes(void)
 {
     const struct numa *numa = arch_numa();
     uint64_t bytes[NUMA_NODES_MAX + 1] = {0}, *unnamed = &bytes[numa->node_count];
-    char line[NUMA_NODES_MAX * 24];
+    static char line[NUMA_NODES_MAX * 24]; /* too large for a stack; only the first thread comes here */
     size_t n = 0;
 
     frame_each_run(count_by_node, bytes);
@@ -275,6 +275,8 @@ static void init(void *arg)
     unsigned run_status = run_commands(&cmdline);
     telemetry_stop();
     track_end();
+    if (selftest_wanted)
+        selftest_end();
     end_run(MIN(status ? status : run_status, (unsigned)STATUS_MAX));
 }
 
@@ -289,6 +291,8 @@ NORETURN void kernel_main(const struct boot_info *info)
     kprintf("\nVigil " VERSION " %s, started by %s\n", arch_name, info->protocol);
     outputs_report();
     obey_arguments(err);
+    if (selftest_wanted)
+        kstack_measure();
     start_memory(info);
     print_memory();
     arch_attach(&handlers);

@@ -24,8 +24,7 @@
 struct leaver {
     struct space *space; /* pinned; NULL: it was not mapped */
     vaddr_t va;
-    uint32_t node, slot, frame;
-    bool alone; /* is not written together with others */
+    uint32_t node; /* GOING, and until it is settled nobody changes its slot, frame and NODE_ALONE */
 };
 
 struct batch {
@@ -53,7 +52,7 @@ static void unpin(struct space *s)
 }
 
 /* The slot that keeps the page beside its neighbours: they are looked for in its aligned cluster of pages.  [S] and [P] held. */
-static uint32_t slot_beside_neighbours(struct pool *p, struct space *s, vaddr_t va)
+static NOINLINE uint32_t slot_beside_neighbours(struct pool *p, struct space *s, vaddr_t va)
 {
     struct arch_page row[SWAP_CLUSTER];
     unsigned index = (va >> PAGE_SHIFT) % SWAP_CLUSTER;
@@ -78,8 +77,7 @@ static void add_locked(struct batch *b, struct space *s, uint32_t n)
     pool_set_state(p, n, NODE_GOING);
     node->flags &= ~NODE_FRESH;
     p->ops->leave(p->state, n);
-    b->page[b->n++] =
-        (struct leaver){s, node->page << PAGE_SHIFT, n, node->slot, node->frame, node->flags & NODE_ALONE};
+    b->page[b->n++] = (struct leaver){s, node->page << PAGE_SHIFT, n};
 }
 
 /* A page that is not mapped can leave at once.  [P] held. */
@@ -282,23 +280,24 @@ static bool settle_locked(struct pool *p, uint32_t n)
     return false;
 }
 
-static void finish(struct batch *b)
+static NOINLINE void finish(struct batch *b)
 {
     struct swap_page dirty[BATCH];
+    struct pool *p = b->pool;
     unsigned n = 0;
 
     forget_translations(b);
-    bool irq = spin_lock(&b->pool->lock);
+    bool irq = spin_lock(&p->lock);
     for (unsigned i = 0; i < b->n; i++) {
-        const struct leaver *page = &b->page[i];
-        if (settle_locked(b->pool, page->node))
-            dirty[n++] = (struct swap_page){.node = page->node,
-                                            .slot = page->slot,
-                                            .frame = frame_address(frame_page_number(page->frame)),
-                                            .alone = page->alone};
+        const struct node *node = &p->nodes[b->page[i].node];
+        if (settle_locked(p, b->page[i].node))
+            dirty[n++] = (struct swap_page){.node = b->page[i].node,
+                                            .slot = node->slot,
+                                            .frame = frame_address(frame_page_number(node->frame)),
+                                            .alone = node->flags & NODE_ALONE};
     }
-    spin_unlock(&b->pool->lock, irq);
-    swap_pages(b->pool, true, dirty, n);
+    spin_unlock(&p->lock, irq);
+    swap_pages(p, true, dirty, n);
 }
 
 static bool is_in_turn(struct pool *p)

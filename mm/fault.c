@@ -15,7 +15,7 @@
 #include "mm/track.h"
 
 /* What came of a try, besides 0: it is there, and errors. */
-enum { NEEDS_FRAME = 1, NEEDS_ZEROS, NEEDS_NODES, NEEDS_READING, AGAIN };
+enum { NEEDS_FRAME = 1, NEEDS_ZEROS, NEEDS_NODES, NEEDS_READING, NEEDS_LIST, AGAIN };
 
 #define READ_ON_PAGES 32 /* of what a program reads sequentially: then the next are begun */
 
@@ -33,7 +33,7 @@ struct bring {
     bool trim;                  /* the active set has become too large */
     uint32_t node;              /* that is out, or NODE_NONE */
     uint32_t slot;              /* to be read from */
-    struct prefetch_list *list; /* what else is to be read */
+    struct prefetch_list *list; /* what else is to be read; NULL: nothing has been asked for it yet */
     bool advised;               /* ... as the program has said */
     unsigned ahead; /* pages to be read from the source together, the one at va first; 0: not known yet */
 };
@@ -232,7 +232,10 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
     struct pool *p = b->pool;
     int err;
 
+    if (!b->list)
+        return NEEDS_LIST;
     spin_lock_irqoff(&p->lock);
+    p->unheard.length = 0;
     switch (p->nodes[n].state) {
     case NODE_READY:
         err = return_locked(b, r, n);
@@ -336,6 +339,22 @@ static int read_in(struct bring *b)
     return 0;
 }
 
+/* What nobody can keep is not read ahead. */
+static void get_list(struct bring *b)
+{
+    b->list = kmalloc(sizeof(*b->list)) ?: &b->pool->unheard;
+}
+
+static void fetch_list(struct bring *b)
+{
+    if (!b->list || b->list == &b->pool->unheard)
+        return;
+    if (b->advised)
+        foresee_fetch_advised(b->space, b->list);
+    else
+        foresee_fetch(b->space, b->list);
+}
+
 static int get_what_it_needs(struct bring *b, int need)
 {
     switch (need) {
@@ -347,6 +366,9 @@ static int get_what_it_needs(struct bring *b, int need)
         return pool_grow(b->pool);
     case NEEDS_READING:
         return read_in(b);
+    case NEEDS_LIST:
+        get_list(b);
+        return 0;
     default:
         return 0;
     }
@@ -354,22 +376,18 @@ static int get_what_it_needs(struct bring *b, int need)
 
 static int bring(struct bring *b)
 {
-    struct prefetch_list list;
     int err;
 
-    list.length = 0;
-    b->list = &list;
     do {
         b->node = NODE_NONE;
         err = try(b);
         if (err > 0)
             err = get_what_it_needs(b, err) ?: AGAIN;
-        if (b->advised)
-            foresee_fetch_advised(b->space, b->list);
-        else
-            foresee_fetch(b->space, b->list);
+        fetch_list(b);
         b->advised = false;
     } while (err == AGAIN);
+    if (b->list && b->list != &b->pool->unheard)
+        kfree(b->list);
     if (b->frame) {
         frame_free(b->frame, 0);
         if (b->pool)

@@ -2,6 +2,8 @@
 #include "mm/foresee.h"
 #include "mm/space.h"
 
+#define BATCH 128 /* pages of a list that are begun to be read together */
+
 static uint32_t frames_for(const struct pool *p, uint32_t frames)
 {
     struct frame_stats all;
@@ -129,21 +131,29 @@ void foresee_check(const struct pool *p)
 
 /* ---- What it wants.  No lock held. ---- */
 
+/* The list has pages, or nodes. */
+static void fetch(struct space *s, struct prefetch_list *list, bool pages, unsigned how)
+{
+    uint32_t nodes[BATCH];
+    unsigned begun = 0;
+
+    for (unsigned at = 0, n; at < list->length; at += n) {
+        unsigned found = n = MIN(list->length - at, (unsigned)BATCH);
+        if (pages)
+            found = space_nodes(s, list->page + at, n, nodes);
+        else
+            for (unsigned i = 0; i < n; i++)
+                nodes[i] = (uint32_t)list->page[at + i];
+        begun += pool_fetch(s->pool, nodes, found, list->fetch - begun, how);
+    }
+    list->length = 0;
+}
+
 void foresee_fetch(struct space *s, struct prefetch_list *list)
 {
-    struct pool *p = s->pool;
-    uint32_t nodes[PREFETCH_LIST_MAX];
-    unsigned n = list->length;
-
-    if (!n)
-        return;
-    if (p->ahead->unit == PREFETCH_PAGES) /* p->prefetch may be replaced at any time */
-        n = space_nodes(s, list->page, n, nodes);
-    else
-        for (unsigned i = 0; i < n; i++)
-            nodes[i] = (uint32_t)list->page[i];
-    pool_fetch(p, nodes, n, list->fetch, FETCH_FORESEEN | (list->touch ? FETCH_TOUCH : 0));
-    list->length = 0;
+    if (list->length) /* p->prefetch may be replaced at any time */
+        fetch(s, list, s->pool->ahead->unit == PREFETCH_PAGES,
+              FETCH_FORESEEN | (list->touch ? FETCH_TOUCH : 0));
 }
 
 /* ---- What a program has said.  The policy does not hear of it. ---- */
@@ -159,9 +169,5 @@ void foresee_advised(const struct pool *p, vaddr_t va, vaddr_t end, struct prefe
 
 void foresee_fetch_advised(struct space *s, struct prefetch_list *list)
 {
-    uint32_t nodes[PREFETCH_LIST_MAX];
-    unsigned n = list->length ? space_nodes(s, list->page, list->length, nodes) : 0;
-
-    pool_fetch(s->pool, nodes, n, list->fetch, 0);
-    list->length = 0;
+    fetch(s, list, true, 0);
 }

@@ -36,6 +36,11 @@ void kfree(void *p);
  * memory.  kstack_free: interrupts on, no spinlock held, nobody uses the stack. */
 void *kstack_alloc(size_t size);
 void kstack_free(void *stack, size_t size);
+/* Boot, before the first: how deep stacks are used is to be known. */
+void kstack_measure(void);
+/* The most bytes that any stack has had in use, of the first CPU, of threads and of those that have ended, interrupts included; *stacks:
+ * how many there are.  Thread context. */
+size_t kstack_deepest(unsigned *stacks);
 
 /* An array of bytes zeroed, which need not be in a row in physical memory; NULL: no memory.  area_free: interrupts on, no
  * spinlock held, as are both; NULL is fine. */

@@ -80,7 +80,9 @@ struct pool {
     const struct prefetch_ops *ahead;        /* [-] of prefetch, or NULL */
     struct prefetch *prefetch;               /* [P] NULL: nothing is prefetched */
     struct lrustack *order[PREFETCH_ORDERS]; /* [P] of all pages; NULL: the prefetch policy does not look */
-    uint32_t limit;                          /* [-] frames it may ever have         */
+    struct prefetch_list
+        unheard;      /* [P] what the policy says where there is no memory for a fault's own list */
+    uint32_t limit;   /* [-] frames it may ever have         */
     uint32_t target;  /* [P] frames it should have when memory is short; 0: an even part */
     uint32_t kept;    /* [P] frames it had when memory became short; 0: it has not, or there is no goal  */
     uint32_t planned; /* [P] frames that its target goes towards (mm/share.h)          */

@@ -25,7 +25,7 @@
 
 enum {
     PREFETCH_FETCH_MAX = 64,  /* pages read for one fault ([A 4.6.5]) */
-    PREFETCH_LIST_MAX = 256,  /* pages looked at                      */
+    PREFETCH_LIST_MAX = 254,  /* pages looked at; the list takes 2 KB */
     PREFETCH_UNUSED_PCT = 10, /* of memory                            */
     PREFETCH_SOON = 512,      /* faults and first uses; fewer ...     */
     PREFETCH_SOON_PCT = 25,   /* ... where memory is small            */
@@ -50,6 +50,7 @@ struct prefetch_list {
     bool touch;             /* resident ones are to stay                           */
     uint64_t page[PREFETCH_LIST_MAX];
 };
+_Static_assert(sizeof(struct prefetch_list) <= 2 * KIB, "an object of the heap, not a page");
 
 /* A page that was faulted on or used for the first time. */
 struct prefetch_use {

@@ -48,6 +48,11 @@ struct ppg_node {
     struct edge edge[DEGREE]; /* those there are come first */
 };
 
+/* The pages of a walk, for asking whether one has been seen: open addressing. */
+struct seen {
+    uint32_t node[SEEN]; /* + 1 */
+};
+
 struct ppg {
     uint32_t nodes;
     uint32_t weight_max;
@@ -61,6 +66,7 @@ struct ppg {
     uint32_t next[PREFETCH_ORDERS][DEGREE]; /* page + 1 that each order says comes next; 0: none */
     uint32_t right, guesses;                /* of this round, those used since; all                   */
     uint32_t guess[ROUND]; /* page + 1 on an edge too light to be followed; 0: none, or used since */
+    struct seen seen;      /* by the present walk */
     struct ppg_node node[];
 };
 _Static_assert(sizeof(struct ppg) % 8 == 0, "its nodes are in a row behind it");
@@ -175,11 +181,6 @@ static void learn(struct ppg *g, const struct prefetch_use *use)
         append_others(n, &edges, &old);
 }
 
-/* The pages of a walk, for asking whether one has been seen: open addressing. */
-struct seen {
-    uint32_t node[SEEN]; /* + 1 */
-};
-
 /* Whether it was not there. */
 static bool see(struct seen *s, uint32_t node)
 {
@@ -203,29 +204,28 @@ static unsigned least_weight(const struct ppg *g, const struct ppg_node *n)
     return MAX(g->floor, heaviest / 2);
 }
 
-static void follow(const struct ppg *g, uint32_t from, struct seen *seen, struct prefetch_list *list)
+static void follow(struct ppg *g, uint32_t from, struct prefetch_list *list)
 {
     unsigned least = g->published ? 1 : least_weight(g, &g->node[from]);
 
     for (unsigned e = 0; e < DEGREE && list->length < PREFETCH_LIST_MAX; e++) {
         struct edge edge = g->node[from].edge[e];
-        if (edge.weight && edge.weight >= least && see(seen, edge.node))
+        if (edge.weight && edge.weight >= least && see(&g->seen, edge.node))
             list->page[list->length++] = edge.node;
     }
 }
 
 /* Breadth first, so many edges far. */
-static void walk(const struct ppg *g, uint32_t from, unsigned far, struct prefetch_list *list)
+static void walk(struct ppg *g, uint32_t from, unsigned far, struct prefetch_list *list)
 {
-    struct seen seen;
     unsigned done = 0;
 
-    memset(&seen, 0, sizeof seen);
-    see(&seen, from);
-    follow(g, from, &seen, list);
+    memset(&g->seen, 0, sizeof g->seen);
+    see(&g->seen, from);
+    follow(g, from, list);
     for (unsigned depth = 2; depth <= far; depth++) {
         for (unsigned level = list->length; done < level; done++)
-            follow(g, (uint32_t)list->page[done], &seen, list);
+            follow(g, (uint32_t)list->page[done], list);
     }
 }
 

@@ -222,7 +222,7 @@ static void collect_out_locked(struct space *s, vaddr_t va, uint32_t n, struct b
 
 /* Takes pages of [va, end) out of the tables until the batch is full or the stretch long enough; how far it came.  The tracker forgets them:
  * of what comes there the first use is one that is logged. */
-static vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end, struct batch *b)
+static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end, struct batch *b)
 {
     struct arch_page row[ROW_PAGES];
 

@@ -25,6 +25,8 @@ struct curve {
     bool full;            /* there is no memory for more pages: those that come are left out */
     struct page_index *index;
     struct mrc *mrc;
+    uint64_t of_sample[BATCH]; /* memory for touch_sampled and touch to work in */
+    uint32_t number[BATCH];
 };
 
 static bool mru_wanted(const struct space *s)
@@ -118,7 +120,7 @@ static bool grow(const struct space *s, struct curve *c)
 static void touch(struct space *s, const uint64_t *entry, size_t n)
 {
     struct curve *c = s->curve;
-    uint32_t number[BATCH];
+    uint32_t *number = c->number;
 
     while (n) {
         size_t part = MIN(n, (size_t)BATCH);
@@ -136,7 +138,7 @@ static void touch(struct space *s, const uint64_t *entry, size_t n)
 /* Those of them that are of the sample: what was logged before sampling began, or by software, has others. */
 static void touch_sampled(struct space *s, const uint64_t *entry, size_t n)
 {
-    uint64_t of_sample[BATCH];
+    uint64_t *of_sample = s->curve->of_sample;
     unsigned count = 0;
 
     for (size_t i = 0; i < n; i++) {

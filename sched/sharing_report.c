@@ -96,29 +96,33 @@ static unsigned count_global(const struct clustering *c)
     return n;
 }
 
-static void print_picture(const struct sharing_process *p, const struct detection *d)
-{
-    const struct clustering *c = &d->clustering;
-    struct shmap_picture_input in = {c->threads, c->entries, d->table.count, d->tid, c->of, c->global};
+struct drawing {
     struct shmap_picture picture;
     char line[SHMAP_PICTURE_LINE_MAX];
-    uint16_t *row = kmalloc(c->threads * sizeof(*row));
+    uint16_t row[]; /* by thread */
+};
 
-    if (!row)
+static void print_picture(const struct sharing_process *p, const struct detection *of)
+{
+    const struct clustering *c = &of->clustering;
+    struct shmap_picture_input in = {c->threads, c->entries, of->table.count, of->tid, c->of, c->global};
+    struct drawing *d = kmalloc(sizeof(*d) + c->threads * sizeof(d->row[0]));
+
+    if (!d)
         return;
-    shmap_picture_plan(&picture, &in, PICTURE_COLUMNS, row);
+    shmap_picture_plan(&d->picture, &in, PICTURE_COLUMNS, d->row);
     kprintf("shmap: pid=%u threads=%u lines=%u shown=%u global_left_out=%u\n", p->pid, c->threads, c->lines,
-            picture.columns, count_global(c));
+            d->picture.columns, count_global(c));
     for (unsigned i = 0; i < c->threads; i++) {
-        shmap_picture_text(&picture, i, line);
-        kprintf("%s%s%s\n", line, c->of[row[i]] == CLUSTER_NONE ? " " : "",
-                c->of[row[i]] == CLUSTER_NONE ? cluster_why_names[c->why[row[i]]] : "");
+        shmap_picture_text(&d->picture, i, d->line);
+        kprintf("%s%s%s\n", d->line, c->of[d->row[i]] == CLUSTER_NONE ? " " : "",
+                c->of[d->row[i]] == CLUSTER_NONE ? cluster_why_names[c->why[d->row[i]]] : "");
     }
-    for (unsigned i = 0; picture.columns && i < c->threads; i++) {
-        shmap_picture_counts(&picture, i, line);
-        kprintf("%s\n", line);
+    for (unsigned i = 0; d->picture.columns && i < c->threads; i++) {
+        shmap_picture_counts(&d->picture, i, d->line);
+        kprintf("%s\n", d->line);
     }
-    kfree(row);
+    kfree(d);
 }
 
 void sharing_report_clusters(struct sharing_process *p)

@@ -215,10 +215,9 @@ unsigned event_request_sets(const struct event_request *r, uint64_t set[EVENT_WI
     return sets;
 }
 
-int event_request_pack(const struct event_request *r, unsigned groups_max, struct group_plan *plan,
+int event_request_pack(struct event_request *r, unsigned groups_max, struct group_plan *plan,
                        struct group_work *work, char *err, size_t err_size)
 {
-    struct group_event demand[GROUP_EVENTS_MAX];
     uint64_t set[EVENT_WISHES_MAX];
     uint8_t wish_of[EVENT_WISHES_MAX];
     struct group_cause cause;
@@ -229,11 +228,11 @@ int event_request_pack(const struct event_request *r, unsigned groups_max, struc
         .sets = event_request_sets(r, set, wish_of),
         .groups_max = groups_max,
         .pinned = r->pinned,
-        .event = demand,
+        .event = r->demand,
         .set = set,
     };
 
-    event_demands(r->event, r->events, request.counters, demand);
+    event_demands(r->event, r->events, request.counters, r->demand);
     int result = group_pack(&request, plan, work, &cause);
     if (result && cause.set != GROUP_NIL)
         cause.set = wish_of[cause.set];

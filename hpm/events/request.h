@@ -34,6 +34,7 @@ struct event_request {
     struct event_wish wish[EVENT_WISHES_MAX];
     struct event event[GROUP_EVENTS_MAX];
     uint64_t pinned; /* bit e: event e is in every group; the caller's to set before it packs */
+    struct group_event demand[GROUP_EVENTS_MAX]; /* what event_request_pack works in */
 };
 
 /* Nothing is asked for yet. */
@@ -42,7 +43,7 @@ void event_request_init(struct event_request *r, const struct event_pmu *pmu);
  * refusal changes nothing. */
 int event_request_add(struct event_request *r, const char *text, char *err, size_t err_size);
 /* 0 and a plan whose events have the request's numbers; -EINVAL, -ENOSPC: as group_pack, with the names in err. */
-int event_request_pack(const struct event_request *r, unsigned groups_max, struct group_plan *plan,
+int event_request_pack(struct event_request *r, unsigned groups_max, struct group_plan *plan,
                        struct group_work *work, char *err, size_t err_size);
 /* The parts of it, for who packs several requests together.  Wishes that are sets, their events and numbers: how many. */
 unsigned event_request_sets(const struct event_request *r, uint64_t set[EVENT_WISHES_MAX],

@@ -351,12 +351,13 @@ static int64_t sys_hpm_print(struct process *p, const uint64_t a[6])
 
 static int64_t sys_hpm_open(struct process *p, const uint64_t a[6])
 {
-    char names[NAMES_MAX], why[160] = "";
-    int err = user_copy_string(names, sizeof(names), a[0]);
+    char *names, why[160] = "";
+    int err = user_take_string(&names, NAMES_MAX, a[0]);
 
     if (err)
         return err;
     int session = counts_open(p, names, why, sizeof(why));
+    kfree(names);
     /* Why not is no use to who cannot be told. */
     if (session < 0 && a[2] && user_put_struct(a[1], a[2], why, MIN(a[2], (uint64_t)sizeof(why))))
         return -EFAULT;
@@ -413,14 +414,16 @@ static int split_words(const char *text, size_t n, const char **argv)
 static int64_t sys_spawn(struct process *p, const uint64_t a[6])
 {
     const char *argv[PROCESS_ARGS_MAX];
-    char text[PROCESS_ARGS_BYTES];
 
-    if (a[1] > sizeof(text))
+    if (a[1] > PROCESS_ARGS_BYTES)
         return -E2BIG;
-    if (arch_copy_from_user(text, a[0], a[1]))
-        return -EFAULT;
-    int argc = split_words(text, a[1], argv);
-    return argc < 0 ? argc : children_spawn(p, argv, (unsigned)argc);
+    char *text = kmalloc(PROCESS_ARGS_BYTES);
+    if (!text)
+        return -ENOMEM;
+    int argc = arch_copy_from_user(text, a[0], a[1]) ? -EFAULT : split_words(text, a[1], argv);
+    int pid = argc < 0 ? argc : children_spawn(p, argv, (unsigned)argc);
+    kfree(text);
+    return pid;
 }
 
 static int64_t sys_next_pid(struct process *p, UNUSED const uint64_t a[6])
@@ -502,18 +505,19 @@ static int64_t sys_place(struct process *p, const uint64_t a[6])
 
 static int64_t sys_sample_open(struct process *p, const uint64_t a[6])
 {
-    char text[NAMES_MAX], why[160] = "";
+    char *text, why[160] = "";
     struct sys_profiling what;
 
     if (arch_copy_from_user(&what, a[0], sizeof(what)))
         return -EFAULT;
     if (what.reserved)
         return -EINVAL;
-    int err = user_copy_string(text, sizeof(text), what.criteria);
+    int err = user_take_string(&text, NAMES_MAX, what.criteria);
     if (err)
         return err;
     struct hpm_profiling profiling = {text, what.pid, what.rate, what.permille};
     int session = samples_open(p, &profiling, why, sizeof(why));
+    kfree(text);
     if (session < 0 && a[2] && user_put_struct(a[1], a[2], why, MIN(a[2], (uint64_t)sizeof(why))))
         return -EFAULT;
     return session;

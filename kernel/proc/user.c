@@ -1,5 +1,6 @@
 /* See user.h. */
 #include "kernel/proc/user.h"
+#include "mm/mm.h"
 
 int user_copy_string(char *dst, size_t size, vaddr_t src)
 {
@@ -10,6 +11,18 @@ int user_copy_string(char *dst, size_t size, vaddr_t src)
             return 0;
     }
     return -E2BIG;
+}
+
+int user_take_string(char **out, size_t size, vaddr_t src)
+{
+    char *text = kmalloc(size);
+    int err = text ? user_copy_string(text, size, src) : -ENOMEM;
+
+    if (err)
+        kfree(text);
+    else
+        *out = text;
+    return err;
 }
 
 int user_put_struct(vaddr_t dst, uint64_t bytes, const void *src, size_t full)

@@ -15,7 +15,7 @@ struct check {
 };
 
 /* By subject, each ended by name NULL. */
-extern const struct check memory_checks[], clock_checks[], cpu_checks[], program_checks[];
+extern const struct check memory_checks[], clock_checks[], cpu_checks[], program_checks[], stack_checks[];
 
 /* ---- For checks ---- */
 extern const struct boot_info *selftest_boot;

@@ -1,7 +1,9 @@
-/* A program starts, runs in user mode, and ends. */
+/* A program starts, runs in user mode, and ends; how deep kernel stacks were used until then. */
 #include "kernel/selftest/check.h"
 #include "kernel/printf.h"
 #include "kernel/proc/process.h"
+#include "mm/mm.h"
+#include "sched/sched.h"
 
 #define PROGRAM "hello"
 
@@ -23,6 +25,23 @@ static void a_program_runs_and_exits(struct measured *m)
     process_put(p);
     ksnprintf(m->note, sizeof(m->note), "of " PROGRAM);
 }
+
+/* A frame, which is 1 KB at most, would still have fitted below. */
+static void stacks_are_large_enough(struct measured *m)
+{
+    unsigned stacks;
+
+    m->unit = "bytes";
+    m->value = kstack_deepest(&stacks);
+    m->low = 1;
+    m->high = KSTACK_SIZE - KIB;
+    ksnprintf(m->note, sizeof(m->note), "the deepest use of %u stacks, interrupts included", stacks);
+}
+
+const struct check stack_checks[] = {
+    {"stacks", stacks_are_large_enough},
+    {0},
+};
 
 const struct check program_checks[] = {
     {"program", a_program_runs_and_exits},

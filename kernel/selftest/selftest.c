@@ -4,6 +4,7 @@
 #include "kernel/selftest/describe.h"
 #include "kernel/cpu.h"
 #include "kernel/printf.h"
+#include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 
@@ -12,7 +13,8 @@
 uint64_t selftest_wanted;
 const struct boot_info *selftest_boot;
 
-static const struct check *const subjects[] = {memory_checks, clock_checks, cpu_checks, program_checks, NULL};
+static const struct check *const subjects[] = {memory_checks,  clock_checks, cpu_checks,
+                                               program_checks, stack_checks, NULL};
 
 enum verdict { PASSED, FAILED, SKIPPED, VERDICTS };
 static const char *const verdict_names[] = {"passed", "failed", "skipped"};
@@ -52,6 +54,15 @@ unsigned selftest_run(const struct boot_info *info)
     kprintf("RESULT selftest arch=%s passed=%u failed=%u skipped=%u\n", arch_name, counts[PASSED],
             counts[FAILED], counts[SKIPPED]);
     return counts[FAILED];
+}
+
+void selftest_end(void)
+{
+    unsigned stacks;
+    size_t deepest = kstack_deepest(&stacks);
+
+    kprintf("selftest: stacks: deepest use %llu of %llu bytes\n", (unsigned long long)deepest,
+            (unsigned long long)KSTACK_SIZE);
 }
 
 /* ---- For checks ---- */

@@ -11,3 +11,5 @@ extern uint64_t selftest_wanted; /* boot argument */
 
 /* Thread context, all CPUs running, before applications.  Returns how many checks failed. */
 unsigned selftest_run(const struct boot_info *info);
+/* The same, behind applications: what their run has shown. */
+void selftest_end(void);

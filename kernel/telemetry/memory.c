@@ -90,7 +90,7 @@ static void put_changes(uint32_t pid, const struct space_stats *m, struct seen *
     s->level = m->prefetch.level;
 }
 
-static void put_curve(uint32_t pid, struct seen *s)
+static NOINLINE void put_curve(uint32_t pid, struct seen *s)
 {
     uint64_t values[6 + 2 * TRACK_CURVE_POINTS];
     struct track_curve c;

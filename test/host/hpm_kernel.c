@@ -56,6 +56,16 @@ bool arch_frame_user(const struct arch_frame *frame)
     return host_user;
 }
 
+void *kmalloc(size_t size)
+{
+    return calloc(1, size);
+}
+
+void kfree(void *p)
+{
+    free(p);
+}
+
 unsigned cpu_count(void)
 {
     return DOUBLE_CPUS;

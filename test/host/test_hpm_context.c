@@ -6,6 +6,7 @@ enum { COUNTERS = 2, SLICE = 10000, INSTRUCTIONS = 0, PINNED, FIRST, SECOND, THI
 
 static const struct event instructions = {.config = 1, .counters = 3, .fixed = EVENT_NO_FIXED, .modes = 3};
 static struct context_figures figures;
+static struct mux_sum part[GROUP_EVENTS_MAX]; /* for context_sum */
 
 static struct event event_number(unsigned n)
 {
@@ -180,7 +181,7 @@ static void sums_of_threads_have_the_figures_of_their_breakdowns_added(void **st
     for (int i = 0; i < 3; i++) {
         context_read(&c[i], &plan->mux, &figures, &each);
         hpm_breakdown_add(&all, &each);
-        context_sum(&c[i], &plan->mux, plan->mux.events, &sums);
+        context_sum(&c[i], &plan->mux, plan->mux.events, &sums, part);
     }
     sums_read(&sums, &plan->mux, &figures, &summed);
     assert_int_equal(summed.cycles, all.cycles);
@@ -202,12 +203,12 @@ static void sums_forget_what_a_number_meant_before(void **state)
     memset(&sums, 0, sizeof sums);
     for (int i = 0; i < 100; i++)
         add(&ended, plan, (unsigned)i % plan->mux.rounds.groups, SLICE, rate);
-    context_sum(&ended, &plan->mux, plan->mux.events, &sums);
+    context_sum(&ended, &plan->mux, plan->mux.events, &sums, part);
     assert_true(sums.count[ASKED].count > 100 * SLICE / 3);
     plan = make_plan(2, 1 << ASKED);
     for (unsigned g = 0; g < plan->mux.rounds.groups; g++)
         add(&c, plan, g, SLICE, rate);
-    context_sum(&c, &plan->mux, plan->mux.events, &sums);
+    context_sum(&c, &plan->mux, plan->mux.events, &sums, part);
     assert_int_equal(sums.count[ASKED].count, plan->mux.rounds.groups * SLICE / 2);
     assert_int_equal(sums.count[INSTRUCTIONS].count, (100 + plan->mux.rounds.groups) * SLICE * 9 / 10);
 }

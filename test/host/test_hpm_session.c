@@ -146,6 +146,8 @@ static void check_one(const struct opened *o)
     }
 }
 
+static struct mux_sum part[GROUP_EVENTS_MAX]; /* for context_sum */
+
 /* Threads, ended ones included, and idle time are the machine. */
 static void check_parts(const struct opened *o)
 {
@@ -154,11 +156,11 @@ static void check_parts(const struct opened *o)
     struct hpm_sums parts = past, machine = {0};
 
     for (int t = 0; t < THREADS; t++)
-        context_sum(&threads[t].counts, plan, counts, &parts);
+        context_sum(&threads[t].counts, plan, counts, &parts, part);
     for (unsigned c = 0; c < DOUBLE_CPUS; c++) {
-        context_sum(&cpus[c].hpm->idle, plan, counts, &parts);
-        context_sum(&cpus[c].hpm->idle, plan, counts, &machine);
-        context_sum(&cpus[c].hpm->busy, plan, counts, &machine);
+        context_sum(&cpus[c].hpm->idle, plan, counts, &parts, part);
+        context_sum(&cpus[c].hpm->idle, plan, counts, &machine, part);
+        context_sum(&cpus[c].hpm->busy, plan, counts, &machine, part);
     }
     for (unsigned i = 0; i < ALWAYS; i++) {
         struct hpm_value v = value(o->s, i, &parts);

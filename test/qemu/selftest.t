@@ -9,15 +9,16 @@ passed() { # CHECK...
 
 boot machine=openpower720 timeout=300 -- selftest=on
 status_is 0 "simulated machine: nothing fails"
-passed memory write-xor-execute clock-backwards timer-late cpus-answer pmu-instructions pmu-cycles program
+passed memory write-xor-execute clock-backwards timer-late cpus-answer pmu-instructions pmu-cycles program stacks
 says '^selftest: machine: .' "the report says what machine it is"
 says '^selftest: cpu: [^ ]' "... what processor"
 says '^selftest: cpu: .*(1\.eax|midr_el1)=[0-9a-f]+' "... with its feature words"
 says '^selftest: cpus: 8 on 2 chips of 2 cores of 2 threads' "... what shape"
 says '^selftest: clock: [0-9]+ kHz, CPUs agree within [0-9]+ ticks' "... how far its clocks agree"
 says '^selftest: memory: usable: [0-9]+ KB in [0-9]+ ranges' "... what memory"
-says "^RESULT selftest arch=$arch passed=[89] failed=0 skipped=[01]\$" "... and ends with what became of it"
+says "^RESULT selftest arch=$arch passed=(9|10) failed=0 skipped=[01]\$" "... and ends with what became of it"
 says_not 'no application given' "no application is missed"
+says '^selftest: stacks: deepest use [0-9]+ of 16384 bytes$' "... and, at the end, how deep stacks were used"
 
 # Times of plain QEMU are the host's, so they are not asked about here.
 boot smp=4 $no_pmu -- selftest=on -- hello after

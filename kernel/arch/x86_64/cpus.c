@@ -59,7 +59,7 @@ static void read_madt(struct cpus_list *list)
 
 static void place_by_cpuid(struct cpus_list *list)
 {
-    struct cpuid_leaf leaves[LEAVES_MAX];
+    static struct cpuid_leaf leaves[LEAVES_MAX]; /* too large for a stack; once, at boot */
     uint64_t ids[CPU_MAX];
 
     for (unsigned i = 0; i < list->count; i++)

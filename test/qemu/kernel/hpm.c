@@ -129,7 +129,7 @@ static unsigned far_cpu(void)
 static void only_a_line_that_crosses_chips_costs_remote_stalls(void)
 {
     static struct line line;
-    struct worker far[2], near[2];
+    static struct worker far[2], near[2];
     uint32_t latency = hpm_caps()->latency[SOURCE_REMOTE_L2];
 
     rounds_wanted = 2000;
@@ -302,7 +302,7 @@ static void a_burst_that_nobody_takes_is_accounted_for(void)
     static struct line line;
     struct hpm_sampling all = kernel_remote;
     struct hpm_sample_account before, after;
-    struct worker pair[2];
+    static struct worker pair[2];
 
     all.period = 1;
     all.jitter = 0;
@@ -375,7 +375,7 @@ static void read_both(struct hpm_breakdown *machine, struct hpm_breakdown *own)
 static void threads_that_sleep_move_and_end_add_up_to_the_machine(void)
 {
     static struct line line;
-    struct hpm_breakdown before, own_before, after, own, sum = {0};
+    static struct hpm_breakdown before, own_before, after, own, sum;
     struct cpuset any = cpuset_first(cpu_count());
 
     rounds_wanted = 400;
@@ -439,7 +439,7 @@ static void read_accounts(struct accounts *a, uint64_t counts, const char *mark)
     bool irq = arch_irq_save();
     hpm_mark(mark);
     hpm_sum_accounts(counts, a->sum);
-    context_sum(&thread_current()->hpm.counts, &hpm_state.plan->mux, counts, &a->own);
+    context_sum(&thread_current()->hpm.counts, &hpm_state.plan->mux, counts, &a->own, this_cpu()->hpm->part);
     read_counters(&a->cycles, &a->instructions);
     arch_irq_restore(irq);
 }

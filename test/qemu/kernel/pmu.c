@@ -254,7 +254,7 @@ static void read_both(struct hpm_breakdown *machine, struct hpm_breakdown *own)
 
 static void threads_that_take_turns_have_their_own_counts(void)
 {
-    struct hpm_breakdown before, own_before, after, own, rest[THREADS], sum = {0};
+    static struct hpm_breakdown before, own_before, after, own, rest[THREADS], sum;
 
     if (!none_skipped(true))
         return;

@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""
+How deep a kernel stack can get: the deepest static path through the kernel's calls, and an interrupt on top of it.
+
+  tools/stack_depth.py ARCH FILE.ci ...     (of every file of the kernel, by gcc's -fcallgraph-info=su)
+
+Frames and calls are the compiler's. A call through a pointer may reach every function that the sources give a member of that
+name, in an initializer or an assignment; what is called by other names is in CALLS below. A call that nothing is known of and a
+recursion without a bound are errors, and so is a path that does not fit the stack.
+
+An access to user memory may fault: the exception's frame and the fault's path are below it then. A panic can come from anywhere
+and is added once, at the end; so are the interrupts that can come on top of each other.
+"""
+import os
+import re
+import sys
+
+# Which structure's members are called by an expression, where members of several have one name.
+BASES = {
+    "hpm_state.ops": "pmu_ops",
+    "path.ops": "path_ops",
+    ("hpm/path/path.c", "ops"): "path_ops",
+    "hardware": "path_ops",
+    "track.ops": "tracker_ops",
+    "b->pool->ops": "replace_ops",
+    "p->ops": "replace_ops",
+    "expert[i]": "replace_ops",
+    "expert[s->current]": "replace_ops",
+    "ahead->ops": "prefetch_ops",
+    ("kernel/dev/acpi_platform.c", "k"): "kind",
+    ("kernel/arch/msi.c", "m"): "message",
+    ("mm/prefetch.c", "p->ops"): "prefetch_ops",
+    ("mm/prefetch.c", "ops"): "prefetch_ops",
+}
+# What is called by names that the sources do not lead to.
+CALLS = {
+    "kernel/arch/aarch64/its.c:alloc_frames": ["frame_alloc"],
+    "kernel/arch/aarch64/lpi.c:alloc": ["frame_alloc"],
+    "kernel/arch/aarch64/lpi.c:alloc_frames": ["frame_alloc"],
+    "kernel/arch/aarch64/memory.c:replace": ["replace_ttbr1"],
+    "kernel/format.c:sink": ["kernel/printf.c:put", "kernel/printf.c:buffer_put"],
+    "mm/track.c:sink": ["mm/track_record.c:take", "pool_sink", "mm/track_curve.c:take"],
+}
+# Recursions: a function in each, the most frames of it at a time, and why.
+RECURSIONS = {
+    "acpi_find": (2, "the DSDT's address is in another table"),
+    "fdt_path_offset_namelen": (2, "an alias is looked for at /aliases, which is none"),
+    "hpm/events/metric.c:operand": (9, "DEPTH_MAX brackets and signs of a metric, and what is in them"),
+    "kernel/arch/pt.c:free_below": (4, "the levels of a page table"),
+}
+# Calls through pointers that lead elsewhere, by the files of both ends, and why.
+CUT = {
+    ("mm/replace_chooser.c", "mm/replace_chooser.c"): "the chooser is none of its experts",
+    ("sched/thread.c", "sched/thread.c"): "start is no thread's own entry",
+}
+PANICS = {"panic", "panic_frame", "kernel/panic.c:panic_stopped"}
+
+# By instruction set: what an exception saves; C functions that entry.S calls; frames of functions in assembly; members of
+# arch_handlers and functions that only exceptions from user mode, only faults and only interrupts come to.
+USER_ONLY = {"*user_return", "*user_fault", "*syscall", "fault_from_user"}
+FAULT_ONLY = {"*page_fault", "fault_in_kernel"}
+INTERRUPT_ONLY = {"*timer", "*ipi", "*pmu", "*path", "msi_arrived", "gic_interrupt", "gic_quick_interrupt"}
+FAST_ONLY = {"call_ipi", "tlb_ipi"}  # but for these: the one FIQ is that to stop
+ISA = {
+    "x86_64": {
+        "exception": 176 + 8 + 16,  # struct arch_frame, its alignment, the link
+        "user": ["syscall_enter", "trap_enter"],
+        "fault": "trap_enter",
+        "interrupts": [(["trap_enter", "trap_pmu_enter"], set())],
+        "assembly": {"context_switch": 56, "user_copy": 8, "peek32": 8, "peek64": 8, "user_enter": 8},
+        "starts": ["kernel_main", "kernel_secondary_main"],
+    },
+    "aarch64": {
+        "exception": 304,
+        "user": ["trap_user"],
+        "fault": "trap_kernel",
+        "interrupts": [(["trap_irq", "gic_quick_interrupt"], set()), (["trap_fiq"], FAST_ONLY)],
+        "assembly": {"replace_ttbr1": 0, "fpu_save": 0, "fpu_restore": 0, "context_switch": 96, "user_copy": 0, "peek32": 0, "peek64": 0, "user_enter": 0},
+        "starts": ["kernel_main", "kernel_secondary_main"],
+    },
+}
+FAULTS = {"user_copy"}
+
+
+def fail(text):
+    sys.exit("stack_depth: " + text)
+
+
+def balanced(text, at):
+    """What is between the bracket at `at` and its partner."""
+    depth = 0
+    for i in range(at, len(text)):
+        depth += (text[i] in "({[") - (text[i] in ")}]")
+        if not depth:
+            return text[at + 1:i]
+    return ""
+
+
+class Sources:
+    """The kernel's sources, for what pointers to functions may point to: values["struct.member"], values["function(parameter)"] and,
+    for what is assigned to somewhere, values["name"]."""
+
+    def __init__(self):
+        self.text, self.values, self.alias, self.structs, self.functions = {}, {}, [], {}, set()
+        self.parameters, self.defined = {}, {}
+
+    def read(self, path):
+        if path not in self.text:
+            blank = lambda m: re.sub(r"[^\n]", " ", m[0])
+            self.text[path] = re.sub(r"/\*.*?\*/", blank, open(path).read(), flags=re.S)
+        return self.text[path]
+
+    def find_values(self, functions):
+        self.functions = functions
+        for path in list(self.text):
+            for header in re.findall(r'#include "(\S+\.h)"', self.text[path]):
+                if os.path.exists(header):
+                    self.read(header)
+                elif os.path.exists(beside := os.path.join(os.path.dirname(path), header)):
+                    self.read(beside)
+        self.find_pointers()
+        for path in self.text:
+            self.find_definitions(path)
+        for path in self.text:
+            self.find_assigned(path)
+            self.find_listed(path)
+            self.find_passed(path)
+        last = lambda name: re.findall(r"\w+", name)[-1]
+        for _ in range(4):
+            for to, value in self.alias:
+                if value in self.values and last(to) in self.pointers and last(value) in self.pointers:
+                    self.values.setdefault(to, set()).update(self.values[value])
+
+    def find_pointers(self):
+        """self.pointers: names that are declared as pointers to functions somewhere."""
+        every = "\n".join(self.text.values())
+        self.pointers = set(re.findall(r"\(\*(?:const )?(\w+)(?:\[\w*\])*\)\s*\(", every))
+        for name in re.findall(r"typedef [^;{}()]*?\b(\w+)\([^;]*\);", every):
+            self.pointers |= set(re.findall(r"\b" + name + r" \*(?:const )?(\w+)", every))
+
+    def find_definitions(self, path):
+        text, at = self.read(path), []
+        for m in re.finditer(r"^[\w*][^;{}()\n#]*?\b(\w+)\(", text, re.M):
+            inside = balanced(text, m.end() - 1)
+            names = re.findall(r"\(\*(\w+)\)\(|(\w+)(?:\[\w*\])?\s*(?:,|$)", re.sub(r"\)\([^()]*\)", ")(", inside))
+            if inside:
+                self.parameters.setdefault(m[1], set()).update(a or b for a, b in names)
+                at.append((text.count("\n", 0, m.start()) + 1, m[1]))
+        self.defined[path] = at
+        for m in re.finditer(r"struct (\w+)\s*\{", text):
+            self.structs[m[1]] = balanced(text, m.end() - 1)
+
+    def within(self, path, line):
+        """The function a line is in."""
+        return max((d for d in self.defined[path] if d[0] <= line), default=(0, ""))[1]
+
+    def titles(self, path, value):
+        return [t for t in (path + ":" + value, value) if t in self.functions][:1]
+
+    def add(self, path, name, value):
+        if re.findall(r"\w+", name)[-1] not in self.pointers:
+            return
+        for title in self.titles(path, value):
+            self.values.setdefault(name, set()).add(title)
+
+    def find_assigned(self, path):
+        """Assignments, and tables of functions."""
+        text = self.read(path)
+        for m in re.finditer(r"(?<![\s{,(]\.)\b(\w+)(?:\[[^\]=]*\])?\s*=\s*(?:[^;=?\n]*\? &?(\w+) : )?&?(\w+)\s*[;,}\n]", text):
+            for value in (m[2], m[3]):
+                if value:
+                    self.add(path, m[1], value)
+                    inside = self.within(path, text.count("\n", 0, m.start()) + 1)
+                    self.alias += [(m[1], f"{inside}({value})"), (m[1], value)]
+        for pointer, values in re.findall(r"\(\*(\w+)\)\([^()]*\)\s*=\s*([^;]+);", text):
+            self.alias += [(pointer, value) for value in re.findall(r"\w+", values)]
+        for m in re.finditer(r"__atomic_store_n\(&(\w+), (\w+),", text):
+            inside = self.within(path, text.count("\n", 0, m.start()) + 1)
+            self.alias.append((m[1], f"{inside}({m[2]})"))
+        for m in re.finditer(r"(\w+)(?:\[[^\]]*\]\)?(?:\(.*?\))?)\s*=\s*\{", text):
+            for value in re.findall(r"(?<![\w.\[])\w+", balanced(text, m.end() - 1)):
+                self.add(path, m[1], value)
+
+    def find_listed(self, path):
+        """Structures. A function in an initializer without names may be any of its pointers to functions."""
+        text = self.read(path)
+        for m in re.finditer(r"\bstruct (\w+)?\s*(\{)?|(\((?:const )?struct (\w+)\)|return)\s*\{", text):
+            body, at, name = "", m.end(), m[1] or m[4] or "?"
+            if m[2]:
+                body = balanced(text, m.end() - 1)
+                at += len(body) + 1
+            if m[3]:
+                values = balanced(text, m.end() - 1)
+            else:
+                start = re.compile(r"\s*\w+(?:\[[^\]]*\])?\s*=\s*\{").match(text, at)
+                if not start:
+                    continue
+                values = balanced(text, start.end() - 1)
+            inside = self.within(path, text.count("\n", 0, m.start()) + 1)
+            for member, value in re.findall(r"\.(\w+)\s*=\s*(?:\{\s*)?&?(\w+)\b(?!\s*\()", values):
+                self.add(path, f"{name}.{member}", value)
+                self.alias += [(f"{name}.{member}", f"{inside}({value})"), (f"{name}.{member}", value)]
+            pointers = re.findall(r"\(\*(?:const )?(\w+)\)\s*\(", body or self.structs.get(name, ""))
+            for value in re.findall(r"(?:^|[{,])\s*&?(\w+)\s*(?=[,}]|$)", values):
+                for pointer in pointers:
+                    self.add(path, f"{name}.{pointer}", value)
+                    self.alias.append((f"{name}.{pointer}", f"{inside}({value})"))
+
+    def find_passed(self, path):
+        """Functions handed to functions."""
+        text = self.read(path)
+        for m in re.finditer(r"\b(\w+)\(", text):
+            names = self.parameters.get(m[1])
+            if not names:
+                continue
+            inside = self.within(path, text.count("\n", 0, m.start()) + 1)
+            for value in re.findall(r"(?:^|[,?:])\s*&?(\w+)(?:\[\w*\])?\s*(?=[,?:]|$)", balanced(text, m.end() - 1)):
+                for name in names:
+                    self.add(path, f"{m[1]}({name})", value)
+                    self.alias += [(f"{m[1]}({name})", f"{inside}({value})"), (f"{m[1]}({name})", value)]
+
+    def called(self, place):
+        """What a call through a pointer may reach; None: nothing is known of it."""
+        path, line, column = place.rsplit(":", 2)
+        lines = self.read(path).split("\n")
+        text = lines[int(line) - 1][int(column) - 1:] + " " + lines[int(line)]
+        inside = self.within(path, int(line))
+        members = re.findall(r"((?:[\w.\])]|\[\w*|->)*?)(?:->|\.)(\w+)\(", text)
+        m = re.match(r"[(*]*(\w+)(?:\[[^\]]*\])?\(", text)
+        names = re.findall(r"(?:->|\.)(\w+)\[?", text.split("(")[0])
+        for name in [m[1]] if m else names:
+            if f"{path}:{name}" in CALLS:
+                return CALLS[f"{path}:{name}"]
+        if m and f"{inside}({m[1]})" in self.values:
+            return self.values[f"{inside}({m[1]})"]
+        if m and m[1] in self.values:
+            return self.values[m[1]]
+        if members:
+            found = [self.member(path, base, name) for base, name in members]
+            return set().union(*found) if all(found) else None
+        before = " ".join(lines[max(0, int(line) - 3):int(line)])
+        names = re.findall(r"[?:] (\w+)", before[before.rfind("?"):])[:2]
+        return {t for name in names for t in self.titles(path, name)} or None
+
+    def member(self, path, base, name):
+        base = base.strip("()*")
+        struct = BASES.get((path, base), BASES.get(base))
+        found = set(self.values.get(name, ()))
+        for key, values in self.values.items():
+            if key.endswith("." + name) and struct in (None, key.split(".")[0]):
+                found |= values
+        return found
+
+
+class Graph:
+    def __init__(self, files, isa):
+        self.frame, self.calls, self.sources = {}, {}, Sources()
+        for path in files:
+            self.read(path)
+        self.sources.find_values(self.frame)
+        self.frame.update(isa["assembly"])
+        self.resolve()
+
+    def read(self, path):
+        edge = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"(?: label: "([^"]*)")?')
+        node = re.compile(r'node: \{ title: "([^"]+)" label: "([^"]*)"')
+        for line in open(path):
+            if line.startswith("graph:"):
+                self.sources.read(re.search(r'"([^"]+)"', line)[1])
+            elif m := node.match(line):
+                size = re.search(r"(\d+) bytes \(([\w,]+)\)", m[2])
+                if size and size[2] == "dynamic":
+                    fail(f"{m[1]}: its frame has no bound")
+                if size:
+                    self.frame[m[1]] = max(self.frame.get(m[1], 0), int(size[1]))
+            elif m := edge.match(line):
+                self.calls.setdefault(m[1], {}).setdefault((m[2], m[3] if m[2] == "__indirect_call" else None))
+
+    def resolve(self):
+        unknown = set()
+        for f, calls in self.calls.items():
+            found = {}
+            for target, place in calls:
+                if target != "__indirect_call":
+                    found.setdefault(target)
+                    continue
+                values = self.sources.called(place)
+                if values is None:
+                    unknown.add(f"{place}: nothing is known of what this calls")
+                for value in values or ():
+                    found.setdefault(("*" + self.member_at(place), value))
+            self.calls[f] = found
+        if unknown:
+            fail("\n".join(sorted(unknown)))
+
+    def member_at(self, place):
+        path, line, column = place.rsplit(":", 2)
+        text = self.sources.read(path).split("\n")[int(line) - 1][int(column) - 1:]
+        m = re.search(r"(\w+)(?:\[[^\]]*\])?\)?\(", text)
+        return m[1] if m else ""
+
+    def callees(self, f, without):
+        for call in self.calls.get(f, {}):
+            by, target = call if isinstance(call, tuple) else (call, call)
+            cut = by != target and (f.split(":")[0], target.split(":")[0]) in CUT
+            if by not in without and target not in without and not cut:
+                yield target
+
+
+class Depths:
+    """Deepest paths from functions, not over any in `without`; `below`: what is under a function besides its calls."""
+
+    def __init__(self, graph, without, below):
+        self.graph, self.without, self.below = graph, without, below
+        self.depth, self.path, self.again = {}, [], {}
+
+    def of(self, f):
+        """(bytes, path) of the deepest path from f on."""
+        if f in self.depth:
+            return self.depth[f]
+        if f in self.path:
+            cycle = self.path[self.path.index(f):]
+            levels = [RECURSIONS[name][0] for name in cycle if name in RECURSIONS]
+            if not levels:
+                fail("a recursion without a bound: " + " > ".join(cycle + [f]) + ": name it in RECURSIONS")
+            again = (min(levels) - 1) * sum(self.graph.frame[name] for name in cycle)
+            self.again[f] = max(self.again.get(f, 0), again)
+            return 0, []
+        if f.startswith("__aarch64_"):
+            return 0, []
+        if f not in self.graph.frame:
+            fail(f"{' > '.join(self.path)} > {f}: it has no frame that is known")
+        self.path.append(f)
+        best = self.below.get(f, (0, []))
+        for target in self.graph.callees(f, self.without | PANICS):
+            best = max(best, self.of(target), key=lambda d: d[0])
+        self.path.pop()
+        self.depth[f] = best[0] + self.graph.frame[f] + self.again.get(f, 0), [f] + best[1]
+        return self.depth[f]
+
+    def deepest(self, functions):
+        return max((self.of(f) for f in functions), key=lambda d: d[0])
+
+
+def show(graph, what, depth):
+    print(f"{what}: {depth[0]} bytes")
+    for f in depth[1]:
+        print(f"  {graph.frame.get(f, 0):5} {f}")
+
+
+def stack_size():
+    m = re.search(r"#define KSTACK_SIZE\s+\((\d+) \* KIB\)", open("sched/sched.h").read())
+    return int(m[1]) * 1024
+
+
+def main():
+    arch, stack = sys.argv[1], stack_size()
+    sys.setrecursionlimit(10000)
+    isa = ISA[arch]
+    graph = Graph(sys.argv[2:], isa)
+    panic = Depths(graph, set(), {}).deepest(["panic", "panic_frame"])
+    fault = Depths(graph, USER_ONLY | INTERRUPT_ONLY, {}).of(isa["fault"])
+    below = {f: (fault[0] + isa["exception"], ["(exception)"] + fault[1]) for f in FAULTS}
+    thread = Depths(graph, {"fault_in_kernel"}, below)
+    paths = [
+        ("a system call or exception of a program", thread.deepest(isa["user"])),
+        ("a thread of the kernel", thread.of("sched/thread.c:start")),
+        ("the start of a CPU", thread.deepest(isa["starts"])),
+    ]
+    interrupts = []
+    for names, without in isa["interrupts"]:
+        depth, path = Depths(graph, USER_ONLY | FAULT_ONLY | without, {}).deepest(names)
+        interrupts.append(("an interrupt", (depth + isa["exception"], path)))
+    deepest = max(depth for _, (depth, _) in paths) + isa["exception"]
+    total = deepest + sum(depth for _, (depth, _) in interrupts) + panic[0]
+    for what, depth in paths + interrupts + [("a panic", panic)]:
+        show(graph, what, depth)
+    print(f"stack_depth: {arch}: at most {total} bytes of {stack}: {deepest} by a thread, "
+          f"{total - deepest - panic[0]} by interrupts on top, {panic[0]} by a panic there")
+    if total > stack:
+        fail(f"{arch}: {total} bytes do not fit a stack of {stack}")
+
+
+main()
