@@ -9,7 +9,7 @@ POLICY_SRC := \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
 	$(addprefix mm/, \
 		region_policy.c replace.c replace_arc.c replace_aside.c replace_chooser.c replace_clock.c replace_gap.c replace_lirs.c \
-		replace_lru.c replace_mru.c replace_region.c replace_weigh.c) \
+		replace_lru.c replace_mru.c replace_region.c replace_s3fifo.c replace_sieve.c replace_weigh.c replace_wtinylfu.c) \
 	$(addprefix sched/, \
 		balance_policy.c cluster.c cluster_cosine.c cluster_published.c cluster_watch.c place.c place_core.c \
 		place_simple.c ready.c sampling_period.c shmap.c shmap_picture.c)
@@ -199,6 +199,8 @@ test_replace_SRC := $(REPLACING)
 test_replace_adaptive_SRC := $(REPLACING)
 test_replace_chooser_SRC := $(REPLACING)
 test_replace_gap_SRC := $(REPLACING)
+test_replace_gap_time_SRC := $(filter-out mm/replace_gap.c,$(REPLACING))
+test_replace_queues_SRC := $(REPLACING)
 test_region_SRC := $(REPLACING)
 test_pool_SRC := \
 	$(addprefix mm/,pool.c pool_grow.c foresee.c reclaim.c reclaim_line.c swap_done.c slots.c lrustack.c) $(filter mm/prefetch%,$(POLICY_SRC)) $(REPLACE_SRC) \

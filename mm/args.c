@@ -11,7 +11,8 @@ uint64_t memory_pool_global, memory_accessed = 1, memory_seed = 1, memory_pools_
 uint64_t swap_wanted = SWAP_NONE, swap_bytes_max = MEMORY_UNLIMITED;
 
 /* Of replace_policies and prefetch_policies; the others in the order of their enumerations. */
-static const char *const policy_names[] = {"lru", "clock",  "mru",     "lirs", "arc",
+static const char *const policy_names[] = {"lru", "clock",  "mru",     "lirs",     "lirs-recent",
+                                           "arc", "sieve",  "s3fifo",  "wtinylfu", "wtinylfu-margin",
                                            "gap", "region", "chooser", NULL};
 static const char *const prefetch_names[] = {"none", "spatial", "ppg", "ppg-published", NULL};
 /* Behind the first: of share_goal_names. */

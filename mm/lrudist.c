@@ -12,6 +12,9 @@
 
 enum { WORD = 64, SLOTS_PER_NODE = 8 };
 
+/* The last slot of the last word, and one more, are numbers of 32 bits. */
+_Static_assert((uint64_t)LRUDIST_NODES_MAX *SLOTS_PER_NODE <= UINT32_MAX - WORD + 1, "slots overflow");
+
 static uint32_t words_of(uint32_t nodes)
 {
     return (uint32_t)(((uint64_t)nodes * SLOTS_PER_NODE + WORD - 1) / WORD);

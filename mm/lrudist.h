@@ -14,7 +14,8 @@
 #pragma once
 #include "mm/tally.h"
 
-enum { LRUDIST_NODES_MAX = 1 << 29 };
+/* With eight slots a page the number of slots is below 2^32. */
+enum { LRUDIST_NODES_MAX = (1 << 29) - 8 };
 
 struct lrudist {
     uint32_t nodes;

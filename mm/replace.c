@@ -1,9 +1,13 @@
 /* The table of replacement policies, and what they share. */
 #include "mm/replace_list.h"
 
-const struct replace_ops *const replace_policies[] = {&replace_lru,    &replace_clock,   &replace_mru,
-                                                      &replace_lirs,   &replace_arc,     &replace_gap,
-                                                      &replace_region, &replace_chooser, NULL};
+const struct replace_ops *const replace_policies[] = {&replace_lru,         &replace_clock,
+                                                      &replace_mru,         &replace_lirs,
+                                                      &replace_lirs_recent, &replace_arc,
+                                                      &replace_sieve,       &replace_s3fifo,
+                                                      &replace_wtinylfu,    &replace_wtinylfu_margin,
+                                                      &replace_gap,         &replace_region,
+                                                      &replace_chooser,     NULL};
 
 static bool same(const char *a, const char *b)
 {

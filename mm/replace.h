@@ -2,14 +2,19 @@
  * Page replacement: which resident page of a pool is to go next.
  *
  * Policies, by name:
- *   lru      the least recently used
- *   clock    second chance: the oldest that was not used since it was last looked at [Corbato 1968]
- *   mru      the most recently used: of a loop, what came first stays
- *   lirs     of those used once in a long while, the first [Jiang and Zhang 2002]
- *   arc      between recency and frequency, by which of both misses more [Megiddo and Modha 2003]
- *   gap      whose next use is foretold to be farthest, by gaps between uses [Phalke and Gopinath 1995]
- *   region   LRU or MRU for each region, by its curves, and memory where it saves most misses [Azimi 2007, 4.3.1]
- *   chooser  what the one of these, but `region`, does that has missed least so far
+ *   lru              the least recently used
+ *   clock            second chance: the oldest that was not used since it was last looked at [Corbato 1968]
+ *   mru              the most recently used: of a loop, what came first stays
+ *   lirs             of those used once in a long while, the first, exactly as published [Jiang and Zhang 2002]
+ *   lirs-recent      the same with more frames for what was used last, where a hundredth is few
+ *   arc              between recency and frequency, by which of both misses more [Megiddo and Modha 2003]
+ *   sieve            the oldest that was not used since a hand last passed, new pages being passed last [Zhang 2024]
+ *   s3fifo           of the new, those not used again; of the others the oldest not used in their round [Yang 2023]
+ *   wtinylfu         of the last of a window and the last of the rest the one used less often [Einziger 2017]
+ *   wtinylfu-margin  the same, the rest being given no page that was not used twice more often
+ *   gap              whose next use is foretold to be farthest, by gaps between uses [Phalke and Gopinath 1995]
+ *   region           LRU or MRU for each region, by its curves, and memory where it saves most misses [Azimi 2007, 4.3.1]
+ *   chooser          what the one of its experts does that has missed least so far
  *
  * A page is a *node*, a number below `nodes`; a policy knows nothing else of it.  What it is told:
  *   touch            the page access log has a resident page, in the log's order.  Pages that the page access buffer
@@ -106,8 +111,9 @@ struct replace_ops {
     const char *(*check)(const void *state);
 };
 
-extern const struct replace_ops replace_lru, replace_clock, replace_mru, replace_lirs, replace_arc,
-    replace_gap, replace_region, replace_chooser;
+extern const struct replace_ops replace_lru, replace_clock, replace_mru, replace_lirs, replace_lirs_recent,
+    replace_arc, replace_sieve, replace_s3fifo, replace_wtinylfu, replace_wtinylfu_margin, replace_gap,
+    replace_region, replace_chooser;
 extern const struct replace_ops *const replace_policies[]; /* NULL-terminated, in the order above */
 
 /* The policy of that name, or NULL. */

@@ -4,7 +4,8 @@
  * does.  |T1| + |B1| <= c and all four <= 2c, c being the frames.
  *
  * The paper evicts inside a request; here the victim leaves before the page enters, so p is adapted by whichever is told of the
- * incoming page first, and history is cut when the page enters.  The decisions are the paper's.  p has fractions, as there.
+ * incoming page first, and history is cut when the page enters.  The decisions are the paper's.  p has fractions, as there,
+ * rounded down to 2^-16.
  */
 #include "mm/replace_list.h"
 

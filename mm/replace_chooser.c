@@ -23,7 +23,7 @@
 #include "mm/replace_list.h"
 #include "mm/replace_weigh.h"
 
-static const struct replace_ops *const expert[] = {&replace_lru, &replace_clock, &replace_lirs,
+static const struct replace_ops *const expert[] = {&replace_lru, &replace_clock, &replace_lirs_recent,
                                                    &replace_gap, &replace_arc,   &replace_mru};
 enum {
     EXPERTS = ARRAY_SIZE(expert),
@@ -66,9 +66,9 @@ struct chooser {
 
 /* ---- Memory: a state for each expert behind this one's; of a node the link, what each expert has of it, and what they are owed ---- */
 
-/* Of the experts: a link, and LIRS's second one, and what `gap` has besides. */
+/* Of the experts: a link, and what LIRS and `gap` have besides. */
 #define OWED_AT  (8 * sizeof(struct replace_link) + 16)
-#define PER_NODE (OWED_AT + sizeof(uint32_t))
+#define PER_NODE (OWED_AT + sizeof(uint64_t))
 
 static size_t expert_bytes(uint32_t i)
 {
@@ -120,7 +120,7 @@ static int init_experts(struct chooser *s, const struct replace_config *config,
 static int chooser_init(void *state, const struct replace_config *config)
 {
     struct chooser *s = state;
-    const struct replace_ops *first = config->first ? replace_find(config->first) : &replace_lirs;
+    const struct replace_ops *first = config->first ? replace_find(config->first) : &replace_lirs_recent;
     struct replace_place place = replace_place(config, states_bytes(), PER_NODE);
     int rc = replace_config_check(config);
 

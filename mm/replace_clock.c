@@ -1,7 +1,8 @@
 /*
  * CLOCK, or second chance: resident pages in a circle with a bit each that a use sets.  The hand goes round, clears set bits
  * and stops at the first that is clear [Corbato, A paging experiment with the Multics system, 1968].
- * A prefetched page has the second chance as well, so that there is time to use it.
+ * A prefetched page has the second chance as well, so that there is time to use it.  The hand passes LOOKS_MAX pages for a victim at
+ * most; then the next one goes though it was used.
  * The circle is a list whose tail is under the hand; what the hand passes goes to the head.
  */
 #include "mm/replace_list.h"
@@ -62,13 +63,17 @@ static void clock_enter(void *state, uint32_t node, uint32_t region)
 static uint32_t clock_victim(void *state, uint32_t incoming)
 {
     struct clock *s = state;
-    uint32_t node;
+    uint32_t node = s->circle.tail;
 
     (void)incoming;
-    while ((node = s->circle.tail) != LINK_END && link_of(&s->link, node)->mark == USED) {
+    for (uint32_t looks = 0; looks < LOOKS_MAX && node != LINK_END && link_of(&s->link, node)->mark == USED;
+         looks++) {
         link_of(&s->link, node)->mark = 0;
         list_to_head(&s->link, &s->circle, node);
+        node = s->circle.tail;
     }
+    if (node != LINK_END)
+        link_of(&s->link, node)->mark = 0;
     return list_named(node);
 }
 

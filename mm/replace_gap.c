@@ -10,9 +10,10 @@
  * The pages used last are *recent* (recent_frames) and stay: LRU-K's and 2Q's answer to uses that come in bursts.
  *
  * Pages wait by the time foretold, in slots of a timing wheel without cascades (Linux's; [Varghese and Lauck 1987]), as wide
- * as they are far: 1/8 to 1/61 of the time to go.  A use costs a constant time and refiling pages that are late by now, each
- * at most eight times for a use of it; victim() costs a constant time.
- * Time wraps: what was not used for 2^32 uses is foretold wrongly, once.
+ * as they are far: 1/8 to 1/61 of the time to go.  A use costs a constant time: it refiles STEPS_MAX pages that are late by now at
+ * most, each page at most eight times for a use of it.  The wheel lags behind where more are due at once, and catches up.  victim()
+ * costs a constant time.
+ * Time wraps.  At each use the age of one page, in turn, is held to AGE_MAX, so that no age is ever as long as time is.
  */
 #include "mm/replace_list.h"
 
@@ -34,6 +35,9 @@ enum {
     FIRSTS = 64,        /* first gaps remembered: so many, and half of those before */
     BACK_SHIFT = 3,     /* weight of one page that came back                        */
     HOT_SHIFT = 5,      /* in the page access buffer: expected in frames / 32 uses  */
+    STEPS_MAX = 32,     /* pages refiled, and times the wheel goes on by, at a use  */
+    AGE_MAX = 1 << 30,  /* further than GAP_MAX; with one use for each node below 2^31 */
+    NOW_FIRST = -4096,  /* uses: time wraps soon, that it may be seen to            */
 };
 
 struct page {
@@ -47,6 +51,8 @@ struct page {
 struct gap {
     uint32_t nodes, frames;
     uint32_t now;
+    uint32_t wheel;  /* the time up to which slots have been emptied: now, or before it */
+    uint32_t held;   /* whose age is held next               */
     uint32_t firsts; /* first gaps ...                       */
     uint64_t gaps;   /* ... their sum                        */
     uint64_t ages;   /* time since the use of all ONCE pages */
@@ -82,7 +88,11 @@ static int gap_init(void *state, const struct replace_config *config)
 
     if (rc)
         return rc;
-    *s = (struct gap){.nodes = config->nodes, .frames = config->frames, .offered = LINK_END};
+    *s = (struct gap){.nodes = config->nodes,
+                      .frames = config->frames,
+                      .now = (uint32_t)NOW_FIRST,
+                      .wheel = (uint32_t)NOW_FIRST,
+                      .offered = LINK_END};
     for (unsigned l = 0; l < LEVELS; l++)
         for (unsigned i = 0; i < SLOTS; i++)
             list_init(&s->slot[l][i], WAITING);
@@ -111,7 +121,7 @@ static unsigned slot_of(uint32_t time, unsigned level)
 
 static void wait_until(struct gap *s, uint32_t node, uint32_t due)
 {
-    uint32_t ahead = due - s->now, level = 0;
+    uint32_t ahead = due - s->wheel, level = 0;
 
     while (ahead >> (level * LEVEL_SHIFT) > AHEAD_MAX)
         level++;
@@ -290,17 +300,46 @@ static void refile(struct gap *s, uint32_t node)
     file(s, node);
 }
 
+/* Empties the slots that have passed at this time, as far as so many steps go; how many are left, 0: perhaps not all are empty. */
+static uint32_t empty_passed(struct gap *s, uint32_t time, uint32_t steps)
+{
+    for (unsigned level = 0; level < LEVELS; level++) {
+        if (time & ((1u << (level * LEVEL_SHIFT)) - 1))
+            break;
+        struct replace_list *passed = &s->slot[level][slot_of(time - (1u << (level * LEVEL_SHIFT)), level)];
+        for (; passed->size && steps; steps--)
+            refile(s, passed->tail);
+    }
+    return steps;
+}
+
+static void turn_wheel(struct gap *s)
+{
+    for (uint32_t steps = STEPS_MAX; s->wheel != s->now && (steps = empty_passed(s, s->wheel + 1, steps));
+         steps--)
+        s->wheel++;
+}
+
+/* What has not been used for longer than AGE_MAX has not been used for AGE_MAX. */
+static void hold_age(struct gap *s)
+{
+    struct page *p = page_of(s, s->held);
+    uint32_t age = s->now - p->last;
+
+    if (p->known && age > AGE_MAX) {
+        p->last += age - AGE_MAX;
+        if (link_of(&s->link, s->held)->list == ONCE)
+            s->ages -= age - AGE_MAX;
+    }
+    s->held = s->held + 1 < s->nodes ? s->held + 1 : 0;
+}
+
 static void tick(struct gap *s)
 {
     s->now++;
     s->ages += s->once.size;
-    for (unsigned level = 0; level < LEVELS; level++) {
-        if (s->now & ((1u << (level * LEVEL_SHIFT)) - 1))
-            break;
-        struct replace_list *passed = &s->slot[level][slot_of(s->now - (1u << (level * LEVEL_SHIFT)), level)];
-        while (passed->size)
-            refile(s, passed->tail);
-    }
+    hold_age(s);
+    turn_wheel(s);
 }
 
 /* ---- What it is told ---- */
@@ -324,7 +363,7 @@ static void gap_touch(void *state, uint32_t node)
     if (hot) {
         page_of(s, node)->known = 1;
         page_of(s, node)->last = s->now;
-        wait_until(s, node, s->now + MAX(s->frames >> HOT_SHIFT, 1u));
+        wait_until(s, node, s->now + MIN(MAX(s->frames >> HOT_SHIFT, 1u), (uint32_t)GAP_MAX));
         return;
     }
     tick(s);
@@ -360,7 +399,7 @@ static uint32_t farthest(const struct gap *s)
 
     for (unsigned level = 0; level < LEVELS; level++) {
         uint64_t taken = s->taken[level];
-        unsigned here = slot_of(s->now, level);
+        unsigned here = slot_of(s->wheel, level);
         if (!taken)
             continue;
         taken = here ? taken >> here | taken << (SLOTS - here) : taken;
@@ -470,7 +509,7 @@ static const char *check_slot(const struct gap *s, unsigned level, unsigned i, u
         if (n >= s->nodes || link_of(&s->link, n)->list != WAITING || link_of(&s->link, n)->mark != level ||
             link_of(&s->link, n)->prev != before)
             return "gap: a slot has what does not wait there";
-        uint32_t ahead = (page_of(s, n)->due >> (level * LEVEL_SHIFT)) - (s->now >> (level * LEVEL_SHIFT));
+        uint32_t ahead = (page_of(s, n)->due >> (level * LEVEL_SHIFT)) - (s->wheel >> (level * LEVEL_SHIFT));
         if (slot_of(page_of(s, n)->due, level) != i ||
             (ahead & (UINT32_MAX >> (level * LEVEL_SHIFT))) > AHEAD_MAX + 1)
             return "gap: a page waits in a slot of another time";

@@ -4,50 +4,73 @@
  * recently, HIR pages in between resident or not; queue Q has the resident HIR pages, the next victim in front.  A HIR page
  * used while in S has been reused sooner than the LIR page at the bottom, and changes places with it.
  *
- * As in the paper, S has no limit but the nodes that there are.  Beyond it: memory that comes and goes, prefetched pages
- * (out of Q until used, then as if they entered), LIR pages that leave, and more resident HIR pages than the paper's hundredth where that
- * is few of the nodes (recent_frames).
+ * S is not kept as a list.  A page is in it if it was used later than the LIR page used least recently: a list of the LIR pages
+ * alone and the time of each page's latest use say the same, nothing is pruned, and each call costs a constant time.
+ *
+ *   lirs         as published: one frame in 100, two at least, is for HIR pages, and an access to the page accessed last is
+ *                none, as in the authors' program.  S has no limit but the nodes that there are.
+ *   lirs-recent  our variant: more frames for HIR pages where a hundredth is few of the nodes (recent_frames), and every
+ *                access counts.
+ *
+ * Beyond the paper, in both: memory that comes and goes, prefetched pages (out of Q until used, then as if they entered), LIR
+ * pages that leave, and victims that turn out to be in use.
  */
 #include "mm/replace_list.h"
 
-enum { STACK = 1 };              /* list of link              */
-enum { QUEUE = 1, UNUSED_LIST }; /* list of queued            */
-enum { HIR = 0, LIR = 1 };       /* mark of link              */
+enum { LIR = 1, QUEUE, UNUSED_LIST };
+enum { HIR_PERCENT = 1, HIR_LEAST = 2, DEMOTED_MAX = 16 };
 
-#define PER_NODE (2 * sizeof(struct replace_link))
+struct page {
+    struct replace_link link;
+    uint64_t used; /* time of the latest use, 0: none is known */
+};
 
 struct lirs {
     uint32_t nodes, frames;
-    uint32_t lir;     /* pages, all resident */
-    uint32_t history; /* pages of S that are out */
+    uint32_t remembered; /* pages that are out, the time of whose latest use is known */
     uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
-    struct replace_list stack; /* S: latest use at the head      */
+    uint32_t last;    /* the page used last, or LINK_END */
+    bool recent;      /* lirs-recent */
+    uint64_t now;     /* uses */
+    struct replace_list lir;   /* LIR pages, latest use first    */
     struct replace_list queue; /* Q: the next victim at the tail */
     struct replace_unused unused;
-    struct replace_links link;   /* in S                      */
-    struct replace_links queued; /* in Q, or among the unused */
+    struct replace_links link;
 };
 
 static size_t lirs_bytes(uint32_t nodes)
 {
-    return replace_bytes(nodes, sizeof(struct lirs), PER_NODE);
+    return replace_bytes(nodes, sizeof(struct lirs), sizeof(struct page));
 }
 
-static int lirs_init(void *state, const struct replace_config *config)
+static int init(void *state, const struct replace_config *config, bool recent)
 {
     struct lirs *s = state;
-    struct replace_place place = replace_place(config, sizeof *s, PER_NODE);
+    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct page));
     int rc = replace_config_check(config);
 
     if (rc)
         return rc;
-    *s = (struct lirs){.nodes = config->nodes, .frames = config->frames, .offered = LINK_END};
-    list_init(&s->stack, STACK);
+    *s = (struct lirs){.nodes = config->nodes,
+                       .frames = config->frames,
+                       .offered = LINK_END,
+                       .last = LINK_END,
+                       .recent = recent};
+    list_init(&s->lir, LIR);
     list_init(&s->queue, QUEUE);
     unused_init(&s->unused, UNUSED_LIST);
     links_init(&s->link, s, &place, 0);
-    links_init(&s->queued, s, &place, sizeof(struct replace_link));
     return 0;
+}
+
+static int lirs_init(void *state, const struct replace_config *config)
+{
+    return init(state, config, false);
+}
+
+static int lirs_recent_init(void *state, const struct replace_config *config)
+{
+    return init(state, config, true);
 }
 
 static void lirs_grow(void *state, uint32_t nodes)
@@ -58,10 +81,32 @@ static void lirs_grow(void *state, uint32_t nodes)
     s->nodes = nodes;
 }
 
+static struct page *page_of(const struct lirs *s, uint32_t node)
+{
+    return (struct page *)link_of(&s->link, node);
+}
+
+static bool is_in(const struct lirs *s, uint32_t node, uint32_t list)
+{
+    return link_of(&s->link, node)->list == list;
+}
+
+static bool lirs_resident(const void *state, uint32_t node)
+{
+    const struct lirs *s = state;
+
+    ASSERT(node < s->nodes);
+    return !is_in(s, node, LIST_NONE);
+}
+
 /* Lhirs. */
 static uint32_t hir_frames(const struct lirs *s)
 {
-    return recent_frames(s->nodes, s->frames);
+    uint32_t least = MIN((uint32_t)HIR_LEAST, MAX(s->frames - 1, 1u));
+
+    if (s->recent)
+        return recent_frames(s->nodes, s->frames);
+    return MAX((uint32_t)((uint64_t)s->frames * HIR_PERCENT / 100), least);
 }
 
 /* Llirs: prefetched pages take their frames from the LIR pages. */
@@ -72,76 +117,44 @@ static uint32_t lir_frames(const struct lirs *s)
     return s->frames > others ? s->frames - others : 0;
 }
 
-static bool is_lir(const struct lirs *s, uint32_t node)
-{
-    return link_of(&s->link, node)->mark == LIR;
-}
-
 static bool in_stack(const struct lirs *s, uint32_t node)
 {
-    return link_of(&s->link, node)->list == STACK;
-}
-
-static bool lirs_resident(const void *state, uint32_t node)
-{
-    const struct lirs *s = state;
-
-    ASSERT(node < s->nodes);
-    return is_lir(s, node) || link_of(&s->queued, node)->list != LIST_NONE;
-}
-
-/* Stack pruning: a LIR page is at the bottom of S, or S is empty. */
-static void prune(struct lirs *s)
-{
-    while (s->stack.size && !is_lir(s, s->stack.tail)) {
-        s->history -= !lirs_resident(s, s->stack.tail);
-        list_remove(&s->link, &s->stack, s->stack.tail);
-    }
+    return s->lir.size && page_of(s, node)->used >= page_of(s, s->lir.tail)->used;
 }
 
 static void demote(struct lirs *s)
 {
-    uint32_t node = s->stack.tail;
+    uint32_t node = s->lir.tail;
 
-    ASSERT(node != LINK_END && is_lir(s, node));
-    list_remove(&s->link, &s->stack, node);
-    link_of(&s->link, node)->mark = HIR;
-    s->lir--;
-    list_push_head(&s->queued, &s->queue, node);
-    prune(s);
+    list_remove(&s->link, &s->lir, node);
+    list_push_head(&s->link, &s->queue, node);
 }
 
-static void to_top(struct lirs *s, uint32_t node)
+/* As far as one call goes. */
+static void demote_excess(struct lirs *s)
 {
-    if (in_stack(s, node))
-        list_remove(&s->link, &s->stack, node);
-    list_push_head(&s->link, &s->stack, node);
+    for (uint32_t n = 0; s->lir.size > lir_frames(s) && n < DEMOTED_MAX; n++)
+        demote(s);
 }
 
-/* A page in no queue is used: reused while in S, or the first while LIR pages are wanted, it is LIR. */
+/* A page in no list is used: reused while in S, or the first while LIR pages are wanted, it is LIR. */
 static void use(struct lirs *s, uint32_t node)
 {
-    bool lir = in_stack(s, node) || s->lir < lir_frames(s);
+    bool lir = in_stack(s, node) || s->lir.size < lir_frames(s);
 
-    to_top(s, node);
-    if (lir) {
-        link_of(&s->link, node)->mark = LIR;
-        s->lir++;
-        while (s->lir > lir_frames(s))
-            demote(s);
-    } else {
-        list_push_head(&s->queued, &s->queue, node);
-    }
-    prune(s);
+    page_of(s, node)->used = ++s->now;
+    s->last = node;
+    list_push_head(&s->link, lir ? &s->lir : &s->queue, node);
+    if (lir)
+        demote_excess(s);
 }
 
-/* The use that brought it goes on.  That is no second one, or what is used for a while would all be LIR. */
-static void spare(struct lirs *s, uint32_t node)
+/* A page of a list of used pages is used, and stays there: the latest. */
+static void use_in(struct lirs *s, struct replace_list *list, uint32_t node)
 {
-    to_top(s, node);
-    list_remove(&s->queued, &s->queue, node);
-    list_push_head(&s->queued, &s->queue, node);
-    prune(s);
+    page_of(s, node)->used = ++s->now;
+    s->last = node;
+    list_to_head(&s->link, list, node);
 }
 
 static void lirs_touch(void *state, uint32_t node)
@@ -151,30 +164,33 @@ static void lirs_touch(void *state, uint32_t node)
 
     ASSERT(lirs_resident(s, node));
     s->offered = LINK_END;
-    if (offered && link_of(&s->queued, node)->list == QUEUE) {
-        spare(s, node);
+    if (node == s->last && !offered && !s->recent)
         return;
+    if (is_in(s, node, LIR)) {
+        use_in(s, &s->lir, node);
+    } else if (is_in(s, node, QUEUE) && offered) {
+        /* The use that brought it goes on.  That is no second one, or what is used for a while would all be LIR. */
+        use_in(s, &s->queue, node);
+    } else {
+        if (is_in(s, node, QUEUE))
+            list_remove(&s->link, &s->queue, node);
+        else
+            unused_remove(&s->link, &s->unused, node);
+        use(s, node);
     }
-    if (is_lir(s, node)) {
-        to_top(s, node);
-        prune(s);
-        return;
-    }
-    if (link_of(&s->queued, node)->list == QUEUE)
-        list_remove(&s->queued, &s->queue, node);
-    else
-        unused_remove(&s->queued, &s->unused, node);
-    use(s, node);
+}
+
+static void come(struct lirs *s, uint32_t node, uint32_t region)
+{
+    ASSERT(!lirs_resident(s, node) && region < REPLACE_REGIONS_MAX);
+    s->offered = LINK_END;
+    s->remembered -= page_of(s, node)->used != 0;
 }
 
 static void lirs_enter(void *state, uint32_t node, uint32_t region)
 {
-    struct lirs *s = state;
-
-    ASSERT(!lirs_resident(s, node) && region < REPLACE_REGIONS_MAX);
-    s->offered = LINK_END;
-    s->history -= in_stack(s, node);
-    use(s, node);
+    come(state, node, region);
+    use(state, node);
 }
 
 /* Its place in S, if it has one, stays: that is what its first use will be judged by. */
@@ -182,10 +198,8 @@ static void lirs_enter_unused(void *state, uint32_t node, uint32_t region)
 {
     struct lirs *s = state;
 
-    ASSERT(!lirs_resident(s, node) && region < REPLACE_REGIONS_MAX);
-    s->offered = LINK_END;
-    s->history -= in_stack(s, node);
-    list_push_head(&s->queued, &s->unused.list, node);
+    come(s, node, region);
+    list_push_head(&s->link, &s->unused.list, node);
 }
 
 static uint32_t lirs_victim(void *state, uint32_t incoming)
@@ -196,7 +210,8 @@ static uint32_t lirs_victim(void *state, uint32_t incoming)
     (void)incoming;
     if (due != LINK_END)
         return due;
-    while (s->lir > lir_frames(s) || (s->lir && !s->queue.size))
+    demote_excess(s);
+    if (s->lir.size && !s->queue.size)
         demote(s);
     s->offered = s->queue.size ? s->queue.tail : s->unused.list.tail;
     return list_named(s->offered);
@@ -208,19 +223,13 @@ static void lirs_leave(void *state, uint32_t node)
 
     ASSERT(lirs_resident(s, node));
     s->offered = LINK_END;
-    s->history += in_stack(s, node);
-    if (link_of(&s->queued, node)->list == UNUSED_LIST) {
-        unused_remove(&s->queued, &s->unused, node);
+    s->remembered += page_of(s, node)->used != 0;
+    if (is_in(s, node, UNUSED_LIST)) {
+        unused_remove(&s->link, &s->unused, node);
         return;
     }
     unused_pass(&s->unused);
-    if (is_lir(s, node)) {
-        link_of(&s->link, node)->mark = HIR;
-        s->lir--;
-        prune(s);
-    } else {
-        list_remove(&s->queued, &s->queue, node);
-    }
+    list_remove(&s->link, is_in(s, node, LIR) ? &s->lir : &s->queue, node);
 }
 
 static void lirs_forget(void *state, uint32_t node)
@@ -229,70 +238,56 @@ static void lirs_forget(void *state, uint32_t node)
 
     if (lirs_resident(s, node))
         lirs_leave(s, node);
-    if (in_stack(s, node)) {
-        list_remove(&s->link, &s->stack, node);
-        s->history--;
-    }
-    prune(s);
+    s->remembered -= page_of(s, node)->used != 0;
+    page_of(s, node)->used = 0;
+    if (s->last == node)
+        s->last = LINK_END;
 }
 
+/* LIR pages that are too many are demoted when frames are wanted. */
 static void lirs_resize(void *state, uint32_t frames)
 {
-    struct lirs *s = state;
-
     ASSERT(frames > 0);
-    s->frames = frames;
-    while (s->lir > lir_frames(s))
-        demote(s);
+    ((struct lirs *)state)->frames = frames;
 }
 
 static void lirs_report(const void *state, struct replace_report *out)
 {
     const struct lirs *s = state;
 
-    *out = (struct replace_report){.policy = replace_lirs.name,
-                                   .resident = s->lir + s->queue.size + s->unused.list.size,
-                                   .history = s->history};
+    *out = (struct replace_report){.policy = s->recent ? replace_lirs_recent.name : replace_lirs.name,
+                                   .resident = s->lir.size + s->queue.size + s->unused.list.size,
+                                   .history = s->remembered};
 }
 
 static const char *lirs_check(const void *state)
 {
     const struct lirs *s = state;
-    const char *broken = list_check(&s->link, s->nodes, &s->stack);
-    uint32_t lir = 0, history = 0;
+    const struct replace_list *const list[] = {&s->lir, &s->queue, &s->unused.list};
+    uint32_t remembered = 0;
+    uint64_t later = s->now + 1;
 
-    if (!broken)
-        broken = list_check(&s->queued, s->nodes, &s->queue);
-    if (!broken)
-        broken = list_check(&s->queued, s->nodes, &s->unused.list);
-    for (uint32_t n = 0; n < s->nodes && !broken; n++) {
-        lir += is_lir(s, n);
-        history += in_stack(s, n) && !lirs_resident(s, n);
-        if (is_lir(s, n) && (!in_stack(s, n) || link_of(&s->queued, n)->list != LIST_NONE))
-            broken = "lirs: a LIR page is not in S, or in Q as well";
+    for (unsigned i = 0; i < ARRAY_SIZE(list); i++) {
+        const char *broken = list_check(&s->link, s->nodes, list[i]);
+        if (broken)
+            return broken;
     }
-    if (!broken && s->stack.size && !is_lir(s, s->stack.tail))
-        broken = "lirs: what is at the bottom of S is not LIR";
-    if (!broken && (lir != s->lir || history != s->history))
-        broken = "lirs: LIR pages, or those that are out, are miscounted";
-    return broken;
+    for (uint32_t n = 0; n < s->nodes; n++)
+        remembered += page_of(s, n)->used && !lirs_resident(s, n);
+    for (uint32_t n = s->lir.head; n != LINK_END; later = page_of(s, n)->used, n = link_of(&s->link, n)->next)
+        if (page_of(s, n)->used >= later)
+            return "lirs: LIR pages are not in the order of their uses";
+    return remembered == s->remembered ? NULL : "lirs: pages that are out are miscounted";
 }
 
-const struct replace_ops replace_lirs = {
-    .name = "lirs",
-    .per_node = PER_NODE,
-    .use_once = true,
-    .bytes = lirs_bytes,
-    .init = lirs_init,
-    .grow = lirs_grow,
-    .touch = lirs_touch,
-    .enter = lirs_enter,
-    .enter_unused = lirs_enter_unused,
-    .victim = lirs_victim,
-    .leave = lirs_leave,
-    .forget = lirs_forget,
-    .resize = lirs_resize,
-    .resident = lirs_resident,
-    .report = lirs_report,
-    .check = lirs_check,
-};
+#define LIRS(name_, init_)                                                                              \
+    {                                                                                                   \
+        .name = name_, .per_node = sizeof(struct page), .use_once = true, .bytes = lirs_bytes,          \
+        .init = init_, .grow = lirs_grow, .touch = lirs_touch, .enter = lirs_enter,                     \
+        .enter_unused = lirs_enter_unused, .victim = lirs_victim, .leave = lirs_leave,                  \
+        .forget = lirs_forget, .resize = lirs_resize, .resident = lirs_resident, .report = lirs_report, \
+        .check = lirs_check,                                                                            \
+    }
+
+const struct replace_ops replace_lirs = LIRS("lirs", lirs_init);
+const struct replace_ops replace_lirs_recent = LIRS("lirs-recent", lirs_recent_init);

@@ -10,6 +10,9 @@
 
 enum { LINK_END = REPLACE_NODES_MAX, LIST_NONE = 0, LISTS_MAX = 7 };
 
+/* Pages in use that a hand passes for one victim at most, so that no call looks at all of them. */
+enum { LOOKS_MAX = 256 };
+
 struct replace_link {
     uint32_t next : 29, list : 3; /* list: which it is in, LIST_NONE: none */
     uint32_t prev : 29, mark : 3; /* mark: the policy's own                */

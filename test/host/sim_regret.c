@@ -233,13 +233,26 @@ static void pair(unsigned a, unsigned b)
     }
 }
 
+/* By asking a chooser of a small memory. */
+static void find_experts(void)
+{
+    struct replace_config config = {.nodes = 16, .frames = 4};
+    struct replace_report report = {.experts = 0};
+    struct simulation s;
+
+    if (simulation_start(&s, &replace_chooser, &config, 0))
+        exit(1);
+    replace_chooser.report(s.state, &report);
+    for (experts = 0; experts < report.experts; experts++)
+        expert[experts] = report.expert[experts].policy;
+    simulation_end(&s);
+}
+
 int main(void)
 {
     quick = getenv("QUICK") && atoi(getenv("QUICK"));
     each = getenv("TRACE") != NULL;
-    for (const struct replace_ops *const *p = replace_policies; *p; p++)
-        if (*p != &replace_chooser && *p != &replace_region)
-            expert[experts++] = (*p)->name;
+    find_experts();
     named(NAMED, PAGES);
     named(SMALL, PAGES_SMALL);
     if (!quick)

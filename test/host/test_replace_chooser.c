@@ -7,7 +7,7 @@
 #include "test/host/traces.h"
 #include "tools/replay/simulate.h"
 
-static const char *const experts[] = {"lru", "clock", "mru", "lirs", "arc", "gap"};
+static const char *const experts[] = {"lru", "clock", "mru", "lirs-recent", "arc", "gap"};
 
 static double rate(const struct replace_ops *ops, const struct access_trace *t, uint32_t frames,
                    const char *first)
@@ -338,7 +338,7 @@ static void who_has_a_prefetched_page_hears_late_of_what_the_buffer_keeps(void *
 {
     enum { FRAMES = 256, KEPT = 5 };
     const struct replace_config config = {
-        .nodes = 2 * FRAMES, .frames = FRAMES, .seed = 1, .first = "lirs", .in_buffer = keeps_five};
+        .nodes = 2 * FRAMES, .frames = FRAMES, .seed = 1, .first = "lirs-recent", .in_buffer = keeps_five};
     uint64_t *memory = calloc(1, replace_chooser.bytes(2 * FRAMES));
     struct replace_report report;
 

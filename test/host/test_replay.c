@@ -285,7 +285,8 @@ static void policies_are_named_or_all(void **state)
     assert_int_equal(replay_policies(&q, "lru,", why), -EINVAL);
     assert_int_equal(replay_policies(&q, "lfu", why), -EINVAL);
     assert_string_equal(why,
-                        "--policy: expected one of lru clock mru lirs arc gap region chooser, found \"lfu\"");
+                        "--policy: expected one of lru clock mru lirs lirs-recent arc sieve s3fifo wtinylfu "
+                        "wtinylfu-margin gap region chooser, found \"lfu\"");
     assert_int_equal(
         replay_policies(&q, "lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru", why),
         -EINVAL);
@@ -306,7 +307,7 @@ static void the_first_policy_is_one_that_the_chooser_has(void **state)
     assert_int_equal(replay_first(&q, why), 0);
     q.first = "region";
     assert_int_equal(replay_first(&q, why), -EINVAL);
-    assert_string_equal(why, "--first: expected one of lru clock mru lirs arc gap, found \"region\"");
+    assert_string_equal(why, "--first: expected one of lru clock lirs-recent gap arc mru, found \"region\"");
 }
 
 static void what_a_trace_has_not_cannot_be_asked_of_it(void **state)

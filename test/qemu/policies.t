@@ -17,8 +17,8 @@ while read -r policy kb percent; do # of LRU's misses, at most
 	result $r "$policy: less than $percent % of LRU's misses ($n of $lru)"
 	case $policy in
 	chooser)
-		says "^  chooser: (lirs|mru|gap) in force, [0-9]+ changes" "the expert in force is said"
-		says "^    lru [0-9]+ clock [0-9]+ lirs [0-9]+[*]? gap [0-9]+[*]? arc [0-9]+ mru [0-9]+[*]?$" "... and what each would have missed"
+		says "^  chooser: (lirs-recent|mru|gap) in force, [0-9]+ changes" "the expert in force is said"
+		says "^    lru [0-9]+ clock [0-9]+ lirs-recent [0-9]+[*]? gap [0-9]+[*]? arc [0-9]+ mru [0-9]+[*]?$" "... and what each would have missed"
 		says "^  misses by memory: [0-9]{3} pages, [0-9]{4,} accesses again in an epoch of 1000 ms, [1-9]" "there is a curve"
 		says "^ +[0-9]+ +9[0-9][.][0-9] [|]#{20,} *[|]$" "... on which LRU misses nearly always"
 		says "^    [0-9]+ records, 0 lost, [0-9]+ interrupts" "what the tracker logged is said"

@@ -18,7 +18,9 @@ void panic(const char *fmt, ...)
 
 static const char usage[] =
     "usage: vigil-replay [options] TRACE\n"
-    "  --policy NAME,...   lru clock mru lirs arc gap region chooser: all, if not given\n"
+    "  --policy NAME,...   lru clock mru lirs lirs-recent arc sieve s3fifo wtinylfu wtinylfu-margin gap "
+    "region\n"
+    "                      chooser: all, if not given\n"
     "  --frames N,...      sizes of memory in pages, or percents of the pages of the trace: 1000,20%\n"
     "  --points N          that many sizes, evenly up to all pages (20), if --frames is not given\n"
     "  --format NAME       vigil text lirs u32 u64 oracle: guessed, if not given\n"

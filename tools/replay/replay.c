@@ -81,31 +81,41 @@ int replay_policies(struct replay_request *q, const char *list, char why[TRACE_W
     return 0;
 }
 
-/* The chooser is asked, of a memory that matters to nobody. */
-static bool can_be_first(const char *name)
+/* Asks a chooser of a small memory for its experts. */
+static struct replace_report chooser_experts(void)
 {
-    struct replace_config config = {.nodes = 16, .frames = 4, .first = name};
+    struct replace_config config = {.nodes = 16, .frames = 4};
+    struct replace_report report = {.experts = 0};
     struct simulation s;
-    int rc = simulation_start(&s, &replace_chooser, &config, 0);
 
-    if (!rc)
+    if (!simulation_start(&s, &replace_chooser, &config, 0)) {
+        replace_chooser.report(s.state, &report);
         simulation_end(&s);
-    return rc != -EINVAL;
+    }
+    return report;
 }
 
 int replay_first(const struct replay_request *q, char why[TRACE_WHY])
 {
+    struct replace_report chooser = chooser_experts();
     bool chooses = false;
+    int n;
 
     for (unsigned p = 0; p < q->policies; p++)
         chooses |= q->policy[p] == &replace_chooser;
-    if (!q->first || (chooses && can_be_first(q->first)))
+    if (!q->first)
         return 0;
-    if (chooses)
-        snprintf(why, TRACE_WHY, "--first: expected one of lru clock mru lirs arc gap, found \"%.40s\"",
-                 q->first);
-    else
+    if (!chooses) {
         snprintf(why, TRACE_WHY, "--first: expected chooser in --policy: no other has one");
+        return -EINVAL;
+    }
+    n = snprintf(why, TRACE_WHY, "--first: expected one of");
+    for (unsigned e = 0; e < chooser.experts; e++) {
+        if (!strcmp(q->first, chooser.expert[e].policy))
+            return 0;
+        n += snprintf(why + n, TRACE_WHY - (size_t)n, " %s", chooser.expert[e].policy);
+    }
+    snprintf(why + n, TRACE_WHY - (size_t)n, ", found \"%.40s\"", q->first);
     return -EINVAL;
 }
 
