@@ -5,7 +5,7 @@
 POLICY_SRC := \
 	$(addprefix hpm/,context.c criteria.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c path/log.c) \
 	kernel/dev/block_faults.c \
-	$(addprefix mm/,demand.c lrudist.c lrustack.c mrc.c mrustack.c page_index.c prefetch.c prefetch_ppg.c prefetch_spatial.c share.c share_divide.c slots.c track_govern.c) \
+	$(addprefix mm/,demand.c lrudist.c lrustack.c mrc.c mrustack.c page_index.c prefetch.c prefetch_chooser.c prefetch_ppg.c prefetch_shadow.c prefetch_spatial.c prefetch_streams.c share.c share_divide.c slots.c track_govern.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
 	$(addprefix mm/, \
 		region_policy.c replace.c replace_arc.c replace_aside.c replace_chooser.c replace_clock.c replace_gap.c replace_lirs.c \
@@ -180,6 +180,7 @@ test_lrustack_SRC := mm/lrustack.c
 test_mrustack_SRC := mm/mrustack.c
 PREFETCHING := $(filter mm/prefetch%,$(POLICY_SRC)) mm/lrustack.c $(addprefix test/host/,paging.c programs.c traces.c)
 test_prefetch_SRC := $(PREFETCHING)
+test_prefetch_chooser_SRC := $(PREFETCHING)
 test_share_SRC := mm/share.c mm/share_divide.c test/host/dividing.c
 test_share_epoch_SRC := $(test_share_SRC)
 test_demand_SRC := mm/demand.c

@@ -14,7 +14,8 @@ uint64_t swap_wanted = SWAP_NONE, swap_bytes_max = MEMORY_UNLIMITED;
 static const char *const policy_names[] = {"lru", "clock",  "mru",     "lirs",     "lirs-recent",
                                            "arc", "sieve",  "s3fifo",  "wtinylfu", "wtinylfu-margin",
                                            "gap", "region", "chooser", NULL};
-static const char *const prefetch_names[] = {"none", "spatial", "ppg", "ppg-published", NULL};
+static const char *const prefetch_names[] = {"none",          "spatial", "streams", "ppg",
+                                             "ppg-published", "chooser", NULL};
 /* Behind the first: of share_goal_names. */
 static const char *const goal_names[] = {"even", "throughput", "fairness", "maxmin", "service", NULL};
 static const char *const pool_names[] = {"local", "global", NULL};

@@ -77,6 +77,7 @@ static void add_locked(struct batch *b, struct space *s, uint32_t n)
     pool_set_state(p, n, NODE_GOING);
     node->flags &= ~NODE_FRESH;
     p->ops->leave(p->state, n);
+    foresee_left(p, n);
     b->page[b->n++] = (struct leaver){s, node->page << PAGE_SHIFT, n};
 }
 

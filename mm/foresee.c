@@ -1,5 +1,6 @@
 /* See foresee.h. */
 #include "mm/foresee.h"
+#include "mm/frame.h"
 #include "mm/space.h"
 
 #define BATCH 128 /* pages of a list that are begun to be read together */
@@ -51,9 +52,36 @@ void foresee_missed(struct pool *p, uint32_t n)
         lrustack_touch(p->order[i], n);
 }
 
-static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late)
+static bool is_out(const void *of, uint32_t n)
+{
+    const struct space *s = *(struct space *const *)of;
+    const struct pool *p = s->pool;
+
+    return n < p->capacity && p->nodes[n].state == NODE_OUT && p->nodes[n].slot != SLOT_NONE;
+}
+
+/* [S] held, too: an event is a fault, which is on a page of this space. */
+static uint32_t node_of(const void *of, uint64_t page)
+{
+    struct space *s = *(struct space *const *)of;
+    const struct pool *p = s->pool;
+    struct arch_page at;
+
+    if (page >= USER_MAX >> PAGE_SHIFT)
+        return PREFETCH_NO_NODE;
+    arch_space_look(&s->arch, page << PAGE_SHIFT, 1, &at);
+    uint32_t n = at.kind == ARCH_PAGE_OUT    ? at.number
+                 : at.kind == ARCH_PAGE_HERE ? frame_page(at.pa)->next
+                                             : PREFETCH_NO_NODE;
+    return n < p->capacity && p->nodes[n].space == s && p->nodes[n].page == page ? n : PREFETCH_NO_NODE;
+}
+
+static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late,
+                                  const struct prefetch_pages *pages)
 {
     return (struct prefetch_use){.node = n,
+                                 .region = p->nodes[n].region,
+                                 .pages = pages,
                                  .late = late,
                                  .page = p->nodes[n].page,
                                  .order = {p->order[PREFETCH_BY_USE], p->order[PREFETCH_BY_MISS]}};
@@ -61,7 +89,8 @@ static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late)
 
 void foresee_fault(struct pool *p, uint32_t n, struct prefetch_list *list)
 {
-    struct prefetch_use use = use_of(p, n, false);
+    const struct prefetch_pages pages = {.node_of = node_of, .is_out = is_out, .of = &p->nodes[n].space};
+    struct prefetch_use use = use_of(p, n, false, &pages);
 
     if (p->prefetch)
         prefetch_fault(p->prefetch, &use, list);
@@ -82,7 +111,8 @@ static bool take_flags(struct pool *p, uint32_t n, bool *foreseen)
 
 void foresee_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list *list)
 {
-    struct prefetch_use use = use_of(p, n, late);
+    const struct prefetch_pages pages = {.node_of = node_of, .is_out = is_out, .of = &p->nodes[n].space};
+    struct prefetch_use use = use_of(p, n, late, &pages);
     bool foreseen;
 
     if (!take_flags(p, n, &foreseen))
@@ -91,6 +121,12 @@ void foresee_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list 
     if (foreseen)
         prefetch_first_use(p->prefetch, &use, list);
     foresee_missed(p, n);
+}
+
+void foresee_left(struct pool *p, uint32_t n)
+{
+    if (p->prefetch)
+        prefetch_left(p->prefetch, n);
 }
 
 void foresee_wasted(struct pool *p, uint32_t n)

@@ -16,10 +16,12 @@ void foresee_resize(struct pool *p, uint32_t frames);
 void foresee_used(struct pool *p, uint32_t n);
 /* It was wanted and was not mapped: the orders alone. */
 void foresee_missed(struct pool *p, uint32_t n);
-/* A thread waits for n to be read: list gets what else to read. */
+/* A thread waits for n to be read: list gets what else to read.  [S] of its space held, too. */
 void foresee_fault(struct pool *p, uint32_t n, struct prefetch_list *list);
-/* Somebody wants n, and if it is flagged NODE_UNUSED that is its first use; late: it is still being read. */
+/* Somebody wants n, and if it is flagged NODE_UNUSED that is its first use; late: it is still being read.  [S] of its space held, too. */
 void foresee_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list *list);
+/* n leaves memory. */
+void foresee_left(struct pool *p, uint32_t n);
 /* If n is flagged NODE_UNUSED, it leaves, ends or could not be read unused. */
 void foresee_wasted(struct pool *p, uint32_t n);
 /* n is being read for the policy. */

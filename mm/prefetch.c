@@ -35,13 +35,19 @@ const struct prefetch_ops prefetch_none = {
     .fault = no_list,
     .first_use = no_list,
     .outcome = no_outcome,
+    .left = no_init,
     .forget = no_init,
     .level = no_level,
     .check = no_check,
 };
 
-const struct prefetch_ops *const prefetch_policies[] = {&prefetch_none, &prefetch_spatial, &prefetch_ppg,
-                                                        &prefetch_ppg_published, NULL};
+const struct prefetch_ops *const prefetch_policies[] = {&prefetch_none,
+                                                        &prefetch_spatial,
+                                                        &prefetch_streams,
+                                                        &prefetch_ppg,
+                                                        &prefetch_ppg_published,
+                                                        &prefetch_chooser,
+                                                        NULL};
 
 static bool same(const char *a, const char *b)
 {
@@ -123,13 +129,18 @@ static void count_event(struct prefetch *p)
         judge_oldest(p);
 }
 
-static void limit(struct prefetch *p, struct prefetch_list *list)
+static void begin_list(const struct prefetch *p, struct prefetch_list *list, bool touch)
 {
-    uint32_t left = p->unused_max - MIN(p->unused, p->unused_max);
+    list->length = 0;
+    list->touch = touch;
+    list->fetch = p->unused_max - MIN(p->unused, p->unused_max);
+}
 
+static void end_list(struct prefetch *p, struct prefetch_list *list)
+{
     ASSERT(list->length <= PREFETCH_LIST_MAX);
-    p->stopped += list->length && !left;
-    list->fetch = MIN(left, (uint32_t)PREFETCH_FETCH_MAX);
+    p->stopped += list->length && !list->fetch;
+    list->fetch = MIN(list->fetch, (unsigned)PREFETCH_FETCH_MAX);
 }
 
 static bool has_orders(const struct prefetch *p, const struct prefetch_use *use)
@@ -139,26 +150,24 @@ static bool has_orders(const struct prefetch *p, const struct prefetch_use *use)
 
 void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list)
 {
-    ASSERT(use->node < p->nodes && has_orders(p, use));
+    ASSERT(use->node < p->nodes && use->region < REPLACE_REGIONS_MAX && has_orders(p, use));
     count_event(p);
-    list->length = 0;
-    list->touch = true;
+    begin_list(p, list, true);
     p->ops->fault(p->state, use, list);
-    limit(p, list);
+    end_list(p, list);
 }
 
 void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list)
 {
-    ASSERT(use->node < p->nodes && has_orders(p, use) && p->unused);
+    ASSERT(use->node < p->nodes && use->region < REPLACE_REGIONS_MAX && has_orders(p, use) && p->unused);
     p->unused--;
     p->used++;
     p->late += use->late;
     judge(p, use->node, true);
     count_event(p);
-    list->length = 0;
-    list->touch = false;
+    begin_list(p, list, false);
     p->ops->first_use(p->state, use, list);
-    limit(p, list);
+    end_list(p, list);
 }
 
 void prefetch_fetched(struct prefetch *p, uint32_t node)
@@ -171,6 +180,12 @@ void prefetch_fetched(struct prefetch *p, uint32_t node)
     *waiting_of(p, node) = (uint16_t)(place + 1);
     p->unused++;
     p->fetched++;
+}
+
+void prefetch_left(struct prefetch *p, uint32_t node)
+{
+    ASSERT(node < p->nodes);
+    p->ops->left(p->state, node);
 }
 
 void prefetch_wasted(struct prefetch *p, uint32_t node)

@@ -22,6 +22,7 @@
  */
 #pragma once
 #include "mm/lrustack.h"
+#include "mm/replace.h"
 
 enum {
     PREFETCH_FETCH_MAX = 64,  /* pages read for one fault ([A 4.6.5]) */
@@ -46,15 +47,28 @@ enum prefetch_order {
 };
 
 struct prefetch_list {
-    unsigned length, fetch; /* pages listed; begin to read so many of them at most */
-    bool touch;             /* resident ones are to stay                           */
+    unsigned length; /* pages listed */
+    unsigned
+        fetch; /* begin to read so many of them at most; when a policy is called: so many more may be fetched and not used yet */
+    bool touch; /* resident ones are to stay                           */
     uint64_t page[PREFETCH_LIST_MAX];
 };
 _Static_assert(sizeof(struct prefetch_list) <= 2 * KIB, "an object of the heap, not a page");
 
+#define PREFETCH_NO_NODE UINT32_MAX
+/* What a policy can ask of pages.  Out: to be read from the disk, and not being read. */
+struct prefetch_pages {
+    /* The node of a virtual page of the same space, or PREFETCH_NO_NODE. */
+    uint32_t (*node_of)(const void *of, uint64_t page);
+    bool (*is_out)(const void *of, uint32_t node);
+    const void *of;
+};
+
 /* A page that was faulted on or used for the first time. */
 struct prefetch_use {
     uint32_t node;
+    uint8_t region; /* in which it is, below REPLACE_REGIONS_MAX */
+    const struct prefetch_pages *pages;
     bool late;     /* of a first use: the page was still being read, and a thread had to wait */
     uint64_t page; /* virtual page number                                                     */
     const struct lrustack
@@ -77,19 +91,25 @@ struct prefetch_ops {
     void (*grow)(void *state, uint32_t nodes);
     /* So many pages may be fetched and not used yet, from now on; called once behind init, too. */
     void (*resize)(void *state, uint32_t unused_max);
-    /* Fills in page[] and length. */
+    /* Fills in page[] and length; may have fewer fetched and others not touched. */
     void (*fault)(void *state, const struct prefetch_use *use, struct prefetch_list *list);
     void (*first_use)(void *state, const struct prefetch_use *use, struct prefetch_list *list);
     /* A prefetched page was used soon, or was not. */
     void (*outcome)(void *state, bool soon);
+    /* A page leaves memory. */
+    void (*left)(void *state, uint32_t node);
     void (*forget)(void *state, uint32_t node);
     /* One number of how it stands: a window, a threshold. */
     unsigned (*level)(const void *state);
     const char *(*check)(const void *state);
 };
 
-extern const struct prefetch_ops prefetch_none, prefetch_spatial, prefetch_ppg, prefetch_ppg_published;
+extern const struct prefetch_ops prefetch_none, prefetch_spatial, prefetch_streams, prefetch_ppg,
+    prefetch_ppg_published, prefetch_chooser;
 extern const struct prefetch_ops *const prefetch_policies[]; /* NULL-terminated, in the order above */
+
+/* Of prefetch_ppg, for who has one inside: its state comes last, so that its nodes are in a row behind. */
+enum { PREFETCH_PPG_BYTES = 2432, PREFETCH_PPG_NODE_BYTES = 44 };
 
 /* A fetched page whose outcome is not known yet. */
 struct prefetch_fetched {
@@ -126,6 +146,8 @@ void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct p
 void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list);
 /* A page of a list is being read. */
 void prefetch_fetched(struct prefetch *p, uint32_t node);
+/* A page leaves memory, whether it was fetched or not. */
+void prefetch_left(struct prefetch *p, uint32_t node);
 /* A page that was fetched is evicted or unmapped, and was not used. */
 void prefetch_wasted(struct prefetch *p, uint32_t node);
 /* The page is unmapped: its node may come back as another page. */

@@ -69,7 +69,8 @@ struct ppg {
     struct seen seen;      /* by the present walk */
     struct ppg_node node[];
 };
-_Static_assert(sizeof(struct ppg) % 8 == 0, "its nodes are in a row behind it");
+_Static_assert(sizeof(struct ppg) == PREFETCH_PPG_BYTES && sizeof(struct ppg_node) == PREFETCH_PPG_NODE_BYTES,
+               "where it is a part, its nodes are in a row behind it");
 
 static void ppg_init(void *state, uint32_t nodes)
 {
@@ -305,6 +306,11 @@ static void ppg_ignore_outcome(void *state, bool soon)
     (void)state, (void)soon;
 }
 
+static void ppg_keep(void *state, uint32_t node)
+{
+    (void)state, (void)node;
+}
+
 /* Its own edges go.  Those to it lead to another page, until they have lost their weight. */
 static void ppg_forget(void *state, uint32_t node)
 {
@@ -367,6 +373,7 @@ const struct prefetch_ops prefetch_ppg = {
     .fault = ppg_fault,
     .first_use = ppg_first_use,
     .outcome = ppg_outcome,
+    .left = ppg_keep,
     .forget = ppg_forget,
     .level = ppg_level,
     .check = ppg_check,
@@ -384,6 +391,7 @@ const struct prefetch_ops prefetch_ppg_published = {
     .fault = ppg_fault,
     .first_use = ppg_ignore_use,
     .outcome = ppg_ignore_outcome,
+    .left = ppg_keep,
     .forget = ppg_forget,
     .level = ppg_level,
     .check = ppg_check,

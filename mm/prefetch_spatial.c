@@ -90,6 +90,7 @@ const struct prefetch_ops prefetch_spatial = {
     .fault = spatial_fault,
     .first_use = spatial_first_use,
     .outcome = spatial_outcome,
+    .left = spatial_keep,
     .forget = spatial_keep,
     .level = spatial_level,
     .check = spatial_check,

@@ -50,6 +50,7 @@ RECURSIONS = {
 }
 # Calls through pointers that lead elsewhere, by the files of both ends, and why.
 CUT = {
+    ("mm/prefetch_chooser.c", "mm/prefetch_chooser.c"): "the chooser is none of its experts",
     ("mm/replace_chooser.c", "mm/replace_chooser.c"): "the chooser is none of its experts",
     ("sched/thread.c", "sched/thread.c"): "start is no thread's own entry",
 }

@@ -4,6 +4,7 @@
 #include "test/host/paging.h"
 
 struct memory {
+    const struct trace *trace;
     uint32_t frames, pages;
     struct lrustack *order[PREFETCH_ORDERS]; /* every page ever used */
     struct lrustack *resident; /* ... those in memory; prefetched and touched ones rise as well */
@@ -36,6 +37,7 @@ static void evict(struct memory *m)
     uint32_t page = m->resident->bottom;
 
     lrustack_remove(m->resident, page);
+    prefetch_left(m->prefetch, page);
     if (m->unused[page])
         prefetch_wasted(m->prefetch, page);
     m->unused[page] = false;
@@ -75,10 +77,30 @@ static void wait(struct memory *m, uint64_t time)
     m->result.waited += time;
 }
 
+static bool is_out(const void *of, uint32_t page)
+{
+    const struct memory *m = of;
+
+    return lrustack_holds(m->order[PREFETCH_BY_USE], page) && !lrustack_holds(m->resident, page);
+}
+
+static uint32_t node_of(const void *of, uint64_t page)
+{
+    const struct memory *m = of;
+
+    return page < m->pages && lrustack_holds(m->order[PREFETCH_BY_USE], (uint32_t)page) ? (uint32_t)page
+                                                                                        : PREFETCH_NO_NODE;
+}
+
 static void access_page(struct memory *m, uint32_t page)
 {
     static struct prefetch_list list;
-    struct prefetch_use use = {.node = page, .page = page, .order = {m->order[0], m->order[1]}};
+    struct prefetch_pages pages = {.node_of = node_of, .is_out = is_out, .of = m};
+    struct prefetch_use use = {.node = page,
+                               .page = page,
+                               .region = (uint8_t)trace_region(m->trace, page),
+                               .pages = &pages,
+                               .order = {m->order[0], m->order[1]}};
     bool known = lrustack_holds(m->order[0], page), resident = lrustack_holds(m->resident, page);
     bool first = m->unused[page];
 
@@ -120,8 +142,11 @@ static void check_all(const struct memory *m)
 struct paging_result paging_run(const struct prefetch_ops *ops, const struct trace *t, uint32_t frames,
                                 unsigned latency, bool check)
 {
-    struct memory m = {
-        .frames = frames, .pages = t->pages, .latency = latency, .result = {.accesses = t->length}};
+    struct memory m = {.trace = t,
+                       .frames = frames,
+                       .pages = t->pages,
+                       .latency = latency,
+                       .result = {.accesses = t->length}};
 
     for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
         m.order[i] = stack(t->pages);

@@ -2,12 +2,15 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "kernel/base.h"
 #include "test/host/programs.h"
 #include "test/host/random.h"
 
 enum { BLOCK = 16, PAGE_DOUBLES = 512, EDGES = 4, FILTER_MAX = 256 };
 
-const char *const program_names[] = {"lu", "stream", "loop", "stencil", "list", "walk", "random", NULL};
+const char *const program_names[] = {"lu",        "stream",  "loop",     "stencil", "list",       "walk",
+                                     "random",    "strided", "backward", "streams", "transposed", "btree",
+                                     "hash_join", "sparse",  "extents",  NULL};
 
 /* Where accesses go: through the filter, which forgets the page not used for longest, into a trace. */
 struct log {
@@ -151,6 +154,119 @@ static void anywhere(struct log *l, const struct program *p, uint64_t *seed)
         use(l, (uint32_t)(test_random(seed) % p->pages));
 }
 
+static void strided(struct log *l, const struct program *p)
+{
+    enum { STRIDE = 7 };
+    uint32_t each = p->pages / STRIDE;
+
+    for (size_t i = 0; i < p->length; i++)
+        use(l, (uint32_t)(i % each * STRIDE + i / each % STRIDE));
+}
+
+static void backward(struct log *l, const struct program *p)
+{
+    for (size_t i = 0; i < p->length; i++)
+        use(l, p->pages - 1 - (uint32_t)(i % p->pages));
+}
+
+static void streams(struct log *l, const struct program *p, uint64_t *seed)
+{
+    enum { READERS = 8 };
+    uint32_t part = p->pages / READERS, at[READERS] = {0};
+
+    for (size_t i = 0; i < p->length; i++) {
+        uint64_t reader = test_random(seed) % READERS;
+        use(l, (uint32_t)reader * part + at[reader]++ % part);
+    }
+}
+
+/* Eight columns are in a page. */
+static void transposed(struct log *l, const struct program *p)
+{
+    enum { ROW = 16, COLUMNS = 8 };
+    uint32_t half = p->pages / 2, rows = half / ROW;
+
+    l->trace.region[0] = half;
+    for (size_t i = 0; i < p->length; i++) {
+        size_t column = i / rows % ((size_t)ROW * COLUMNS);
+        use(l, (uint32_t)(i % rows * ROW + column / COLUMNS));
+        use(l, half + (uint32_t)(i / COLUMNS % half));
+    }
+}
+
+/* The inner pages are in a region of their own.  From 10 to 60 leaves are scanned. */
+static void btree(struct log *l, const struct program *p, uint64_t *seed)
+{
+    uint32_t inner = p->pages / 64, leaves = p->pages - inner, *order = trace_shuffled(leaves, seed);
+    uint32_t *popular = trace_shuffled(leaves, seed);
+    struct zipf keys = zipf_make(leaves, 0.9);
+
+    l->trace.region[0] = inner;
+    for (size_t i = 0; i < p->length;) {
+        uint32_t leaf = popular[zipf_draw(&keys, seed)];
+        uint32_t scanned = test_random(seed) % 10 < 3 ? 10 + (uint32_t)(test_random(seed) % 51) : 1;
+        use(l, 0);
+        use(l, leaf % inner);
+        for (uint32_t end = MIN(leaf + scanned, leaves); leaf < end; leaf++, i++)
+            use(l, inner + order[leaf]);
+    }
+    zipf_free(&keys);
+    free(popular);
+    free(order);
+}
+
+static void hash_join(struct log *l, const struct program *p, uint64_t *seed)
+{
+    enum { PROBES = 3 };
+    uint32_t table = p->pages / 3, built = p->pages / 4, probed = p->pages - table - built;
+
+    l->trace.region[0] = built;
+    l->trace.region[1] = built + probed;
+    while (l->trace.length < p->length) {
+        for (uint32_t i = 0; i < built; i++) {
+            use(l, i);
+            use(l, built + probed + (uint32_t)(test_random(seed) % table));
+        }
+        for (uint32_t i = 0; i < probed; i++) {
+            use(l, built + i);
+            for (unsigned k = 0; k < PROBES; k++)
+                use(l, built + probed + (uint32_t)(test_random(seed) % table));
+        }
+    }
+}
+
+/* The matrix, the vector, the product. */
+static void sparse(struct log *l, const struct program *p)
+{
+    enum { NEAR = 4, WIDE = 30, RESULT = 13 };
+    uint32_t matrix = p->pages * 7 / 10, vector = p->pages / 4;
+
+    l->trace.region[0] = matrix;
+    l->trace.region[1] = matrix + vector;
+    while (l->trace.length < p->length) {
+        uint64_t same = 12345; /* the places of its elements are what they were */
+        for (uint32_t i = 0; i < matrix; i++) {
+            uint32_t diagonal = (uint32_t)((uint64_t)i * vector / matrix);
+            use(l, i);
+            for (unsigned k = 0; k < NEAR; k++)
+                use(l, matrix + (uint32_t)((diagonal + test_random(&same) % WIDE) % vector));
+            use(l, matrix + (uint32_t)(test_random(&same) % vector));
+            if (i % RESULT == 0)
+                use(l, matrix + vector + i / RESULT % (p->pages - matrix - vector));
+        }
+    }
+}
+
+static void extents(struct log *l, const struct program *p, uint64_t *seed)
+{
+    enum { RUN = 16 };
+    uint32_t runs = p->pages / RUN, *order = trace_shuffled(runs, seed);
+
+    for (size_t i = 0; i < p->length; i++)
+        use(l, order[i / RUN % runs] * RUN + (uint32_t)(i % RUN));
+    free(order);
+}
+
 struct trace program_run(const struct program *p)
 {
     struct log l = {.trace = {.pages = p->pages}, .filter = p->filter < FILTER_MAX ? p->filter : FILTER_MAX};
@@ -179,6 +295,30 @@ struct trace program_run(const struct program *p)
         break;
     case PROGRAM_RANDOM:
         anywhere(&l, p, &seed);
+        break;
+    case PROGRAM_STRIDED:
+        strided(&l, p);
+        break;
+    case PROGRAM_BACKWARD:
+        backward(&l, p);
+        break;
+    case PROGRAM_STREAMS:
+        streams(&l, p, &seed);
+        break;
+    case PROGRAM_TRANSPOSED:
+        transposed(&l, p);
+        break;
+    case PROGRAM_BTREE:
+        btree(&l, p, &seed);
+        break;
+    case PROGRAM_HASH_JOIN:
+        hash_join(&l, p, &seed);
+        break;
+    case PROGRAM_SPARSE:
+        sparse(&l, p);
+        break;
+    case PROGRAM_EXTENTS:
+        extents(&l, p, &seed);
         break;
     case PROGRAM_KINDS:
         break;

@@ -4,8 +4,7 @@
  * recall_pct     faults that prefetching avoided, of those there are without
  * precision_pct  prefetched pages that were used, of those whose fate is known
  * io_pct         pages read, more than without
- * A second line, prefetch.wait, has reads that take as long as LATENCY accesses, at half the footprint: [A]'s million cycles, a page access
- * being some thousand.
+ * A second line, prefetch.wait, has reads that take as long as LATENCY accesses: [A]'s million cycles, a page access being some thousand.
  * wait_pct       time waited for pages, of what is waited without
  * late_pct       used prefetched pages that were still under way
  * Environment: QUICK=1 (smaller), SEED (1), PROGRAM=name (only that one), LATENCY (140).
@@ -49,23 +48,26 @@ static void report(const char *program, const struct prefetch_ops *ops, const st
     fflush(stdout);
 }
 
-static void simulate_waits(const char *program, const struct trace *t, unsigned latency)
+static void simulate_waits(const char *program, const struct trace *t, unsigned memory_pct, unsigned latency)
 {
-    uint64_t without = paging_run(&prefetch_none, t, t->pages / 2, latency, false).waited;
+    uint32_t frames = t->pages * memory_pct / 100;
+    struct paging_result none = paging_run(&prefetch_none, t, frames, latency, false);
 
     for (const struct prefetch_ops *const *ops = prefetch_policies; *ops; ops++) {
-        struct paging_result r = paging_run(*ops, t, t->pages / 2, latency, false);
-        printf("RESULT prefetch.wait program=%s policy=%s latency=%u faults=%llu fetched=%llu late_pct=%.1f "
-               "precision_pct=%.1f wait_pct=%.1f\n",
-               program, (*ops)->name, latency, (unsigned long long)r.faults, (unsigned long long)r.fetched,
-               percent(r.late, r.used), percent(r.used, r.used + r.wasted), percent(r.waited, without));
+        struct paging_result r = paging_run(*ops, t, frames, latency, false);
+        printf("RESULT prefetch.wait program=%s policy=%s memory_pct=%u latency=%u faults=%llu fetched=%llu "
+               "late_pct=%.1f precision_pct=%.1f io_pct=%+.1f wait_pct=%.1f\n",
+               program, (*ops)->name, memory_pct, latency, (unsigned long long)r.faults,
+               (unsigned long long)r.fetched, percent(r.late, r.used), percent(r.used, r.used + r.wasted),
+               percent(r.faults + r.fetched, none.faults) - (none.faults ? 100 : 0),
+               percent(r.waited, none.waited));
         fflush(stdout);
     }
 }
 
 static void simulate(const struct program *program)
 {
-    static const unsigned memory_pct[] = {25, 45, 50, 75};
+    static const unsigned memory_pct[] = {25, 45, 50, 75}, wait_pct[] = {25, 50, 75, 90};
     struct trace t = program_run(program);
 
     for (unsigned i = 0; i < ARRAY_SIZE(memory_pct); i++) {
@@ -77,7 +79,8 @@ static void simulate(const struct program *program)
             report(program_names[program->kind], *ops, &t, memory_pct[i], &r, &without);
         }
     }
-    simulate_waits(program_names[program->kind], &t, (unsigned)number("LATENCY", 140));
+    for (unsigned i = 0; i < ARRAY_SIZE(wait_pct); i++)
+        simulate_waits(program_names[program->kind], &t, wait_pct[i], (unsigned)number("LATENCY", 140));
     trace_free(&t);
 }
 
@@ -87,14 +90,13 @@ int main(void)
     struct program program = {.side = quick ? 512 : 2048, .filter = 64, .seed = number("SEED", 1)};
     const char *only = getenv("PROGRAM");
 
-    program.pages = program.side * program.side / 512;
+    program.pages = program.side * program.side / 2048;
     program.length = 40ull * program.pages;
     printf("# make bench-prefetch SEED=%lu\n"
            "# recall: faults avoided.  precision: prefetched pages that were used.  io: pages read, more "
            "than without.\n"
            "# level: at the end; spatial: the window; ppg: least weight of an edge.\n"
-           "# prefetch.wait: reads take as long as so many accesses; memory is half.  late: used while under "
-           "way.\n"
+           "# prefetch.wait: reads take as long as so many accesses.  late: used while under way.\n"
            "# wait: time waited for pages, of that without prefetching.\n",
            number("SEED", 1));
     for (unsigned kind = 0; kind < PROGRAM_KINDS; kind++) {

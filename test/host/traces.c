@@ -316,6 +316,15 @@ struct trace trace_again(const struct trace *t, unsigned window, uint64_t seed)
     return a;
 }
 
+unsigned trace_region(const struct trace *t, uint32_t page)
+{
+    unsigned i = 0;
+
+    while (i < TRACE_REGIONS_MAX && t->region[i] && t->region[i] <= page)
+        i++;
+    return i;
+}
+
 void trace_free(struct trace *t)
 {
     free(t->page);

@@ -24,8 +24,11 @@ enum trace_kind {
 };
 extern const char *const trace_names[]; /* by kind, NULL-terminated */
 
+enum { TRACE_REGIONS_MAX = 8 };
 struct trace {
     uint32_t pages; /* every page is below; not every one need occur */
+    uint32_t
+        region[TRACE_REGIONS_MAX]; /* first pages of its regions but the first one, ascending; 0: no more */
     size_t length;
     uint32_t *page;
 };
@@ -46,6 +49,8 @@ struct trace trace_again(const struct trace *t, unsigned window, uint64_t seed);
 /* Room for so many accesses, all of page 0: for traces of a test's own. */
 struct trace trace_room(uint32_t pages, size_t length);
 void trace_free(struct trace *t);
+/* The region that the page is in, from 0. */
+unsigned trace_region(const struct trace *t, uint32_t page);
 
 /* Draws 0..n-1, the k-th with weight (k+1)^-alpha. */
 struct zipf {
