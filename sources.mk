@@ -54,12 +54,12 @@ KERNEL_SRC := \
 		acpi.c acpi_numa.c acpi_tables.c block.c block_drivers.c block_ram.c block_wait.c block_watch.c machine.c \
 		model_disk.c numa.c pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c virtio_blk.c virtio_console.c virtio_layout.c virtq.c) \
 	$(addprefix kernel/proc/, \
-		bundle.c children.c counts.c samples.c elf.c futex.c load.c memory.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
+		bundle.c children.c counts.c samples.c elf.c family.c futex.c load.c memory.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
 		user.c userfault.c uthread.c) \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
 	$(addprefix kernel/telemetry/,counters.c memory.c record.c stream.c) \
 	$(addprefix mm/, \
-		ahead.c area.c args.c bootmem.c buddy.c divide.c evict.c fault.c fetch.c foresee.c frame.c heap.c hot.c kstack.c pool.c pool_grow.c reclaim.c reclaim_line.c regions.c space.c space_check.c \
+		account.c ahead.c area.c args.c bootmem.c buddy.c divide.c evict.c fault.c fetch.c foresee.c frame.c heap.c hot.c kstack.c pool.c pool_grow.c reclaim.c reclaim_line.c regions.c space.c space_check.c \
 		space_describe.c \
 		swap.c swap_done.c tlb.c track.c track_curve.c track_default.c track_path.c track_record.c track_rows.c track_sampled.c track_scan.c track_soft.c) \
 	$(addprefix sched/, \
@@ -111,7 +111,7 @@ LIBC_SRC := \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS := advice anew badcalls counts faults known libctest loop mapped oom paging places priorities ratio reads regions samplers sessions stress
+TEST_APPS := advice anew badcalls counts faults known leaves libctest loop mapped oom paging places priorities ratio reads regions samplers sessions stress
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S

@@ -215,6 +215,8 @@ void hpm_breakdown_print(const char *title, const struct hpm_breakdown *b);
  * machine from its opening to its closing, beside the breakdown's figures and other sessions' events.
  */
 struct hpm_session;
+/* Memory that a session takes. */
+size_t hpm_session_bytes(void);
 /*
  * names: separated by commas or blanks; modes as cycles:u.  0; -ENODEV: no PMU; -EINVAL, -ENOENT, -ENOTSUP: as event_parse and
  * metric_find; -ENOSPC: more than can be counted at a time, or beside what is counted already; -ENOMEM.  err says which name

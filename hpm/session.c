@@ -319,6 +319,11 @@ static unsigned session_order(void)
     return order;
 }
 
+size_t hpm_session_bytes(void)
+{
+    return PAGE_SIZE << session_order();
+}
+
 static struct hpm_session **find_slot(const struct hpm_session *s)
 {
     for (unsigned i = 0; i < SESSIONS_MAX; i++)

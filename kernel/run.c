@@ -1,5 +1,6 @@
 /*
- * Commands joined by '&' form a group: they run side by side, and the next group starts when all have ended.  Assignments
+ * Commands joined by '&' form a group: they run side by side, and the next group starts when all have ended, whatever these have
+ * started has, too, and their memory is back.  Assignments
  * in front of them take effect before the first is started and hold for the whole group; after it the values are what they were.  What a
  * process takes when it begins (ARG_PROCESS) is set for that moment only, and so is its own alone.
  */
@@ -74,14 +75,12 @@ static struct process *start(const struct command *c)
 
 static unsigned finish(const struct command *c, struct process *p, uint64_t since_ns)
 {
-    unsigned status = STATUS_NOT_STARTED;
+    unsigned status = p ? (unsigned)process_wait(p) : STATUS_NOT_STARTED;
+    uint64_t took_ns = arch_clock_ns() - since_ns;
 
-    if (p) {
-        status = (unsigned)process_wait(p);
-        process_put(p);
-    }
-    kprintf("exit: %s %u after %llu ms\n", c->argv[0], status,
-            (unsigned long long)((arch_clock_ns() - since_ns) / NS_PER_MS));
+    if (p)
+        process_finish(p);
+    kprintf("exit: %s %u after %llu ms\n", c->argv[0], status, (unsigned long long)(took_ns / NS_PER_MS));
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "mm/share.h"
 
 uint64_t memory_process_max = MEMORY_UNLIMITED, memory_user_max = MEMORY_UNLIMITED;
+uint64_t memory_kernel_max;
 static uint64_t memory_policy, memory_prefetch;
 uint64_t memory_goal, memory_weight = 1, memory_rate;
 uint64_t memory_pool_global, memory_accessed = 1, memory_seed = 1, memory_pools_always;
@@ -43,6 +44,8 @@ const struct arg mm_args[] = {
      "a process keeps at most so much in memory; the largest value: no limit"},
     {"mem.user", ARG_BYTES, &memory_user_max, MEMORY_LEAST, MEMORY_UNLIMITED, NULL, ARG_GROUP,
      "all processes together keep at most so much in memory; the largest value: no limit"},
+    {"mem.kernel", ARG_BYTES, &memory_kernel_max, 0, MEMORY_UNLIMITED, NULL, ARG_PROCESS,
+     "kernel memory a process may take: its threads' stacks, page tables, sessions; 0: a quarter of memory"},
     {"mem.pool", ARG_CHOICE, &memory_pool_global, 0, 0, pool_names, ARG_PROCESS,
      "each process has a pool of frames of its own, or all have one"},
     {"mem.goal", ARG_CHOICE, &memory_goal, 0, 0, goal_names, ARG_BOOT,

@@ -233,12 +233,17 @@ void frame_free(paddr_t pa, unsigned order)
     spin_unlock(&lock, irq);
 }
 
-static void free_page_table(paddr_t frame)
+static int alloc_page_table(UNUSED const struct arch_frames *self, paddr_t *out)
+{
+    return frame_alloc_zeroed(out);
+}
+
+static void free_page_table(UNUSED const struct arch_frames *self, paddr_t frame)
 {
     frame_free(frame, 0);
 }
 
-const struct arch_frames frame_page_tables = {.alloc = frame_alloc_zeroed, .free = free_page_table};
+const struct arch_frames frame_page_tables = {.alloc = alloc_page_table, .free = free_page_table};
 
 void frame_stats(struct frame_stats *out)
 {

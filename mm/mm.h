@@ -60,15 +60,16 @@ void tlb_ipi(void); /* IPI_TLB */
 
 /* ---- Address spaces (space.c, fault.c) ---- */
 struct block_device;
+struct memory_account;
 struct space; /* a process's memory: regions and page tables */
 #define REGION_NAME_MAX 16
 enum region_kind { REGION_ANON, REGION_IMAGE, REGION_STACK, REGION_DISK };
 /* The first three hold from then on, for what is read ahead and what leaves first; the others are done at once. */
 enum region_advice { ADVICE_NORMAL, ADVICE_SEQUENTIAL, ADVICE_RANDOM, ADVICE_WILLNEED, ADVICE_DONTNEED };
 
-/* Its memory is as boot arguments say now (like: NULL) or, of a process that another one starts, as that one's.  0 or -ENOMEM.  Thread
- * context, no lock held. */
-int space_create(const struct space *like, struct space **out);
+/* Its memory is as boot arguments say now (like: NULL) or, of a process that another one starts, as that one's.  account: what its page
+ * tables and regions are charged to, as long as it is there, or NULL.  0, -ENOMEM or -EDQUOT.  Thread context, no lock held. */
+int space_create(const struct space *like, struct memory_account *account, struct space **out);
 void space_set_pid(struct space *s, uint32_t pid); /* whose it is, for messages; once */
 void space_destroy(struct space *s);               /* nobody runs in it any more */
 struct arch_space *space_arch(struct space *s);

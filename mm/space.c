@@ -24,9 +24,39 @@
 
 _Static_assert(REGION_NAME_MAX == REGION_NAME_SIZE, "one length of region names");
 
+/* ---- Kernel memory ---- */
+
+static int alloc_table(const struct arch_frames *self, paddr_t *out)
+{
+    struct space_tables *t = container_of(self, struct space_tables, frames);
+    int err = t->account ? memory_charge(t->account, PAGE_SIZE) : 0;
+
+    if (err)
+        return err;
+    err = frame_alloc_zeroed(out);
+    if (!t->account)
+        return err;
+    if (err)
+        memory_uncharge(t->account, PAGE_SIZE);
+    else
+        t->charged++;
+    return err;
+}
+
+static void free_table(const struct arch_frames *self, paddr_t frame)
+{
+    struct space_tables *t = container_of(self, struct space_tables, frames);
+
+    frame_free(frame, 0);
+    if (t->charged) {
+        t->charged--;
+        memory_uncharge(t->account, PAGE_SIZE);
+    }
+}
+
 /* ---- Life ---- */
 
-int space_create(const struct space *like, struct space **out)
+int space_create(const struct space *like, struct memory_account *account, struct space **out)
 {
     bool pooled = like ? like->pool != NULL : pools_wanted();
     struct space *s = kmalloc(sizeof(*s));
@@ -37,7 +67,8 @@ int space_create(const struct space *like, struct space **out)
     s->regions.items = kmalloc(REGIONS_FIRST * sizeof(struct region));
     s->regions.capacity = REGIONS_FIRST;
     wait_init(&s->unpinned);
-    int err = s->regions.items ? arch_space_init(&s->arch, &frame_page_tables) : -ENOMEM;
+    s->tables = (struct space_tables){.frames = {alloc_table, free_table}, .account = account};
+    int err = s->regions.items ? arch_space_init(&s->arch, &s->tables.frames) : -ENOMEM;
     if (!err && pooled && (err = pool_join(like ? like->pool : NULL, &s->pool)))
         arch_space_destroy(&s->arch);
     if (err) {
@@ -76,9 +107,15 @@ static int reserve_regions_locked(struct space *s, unsigned more)
         return 0;
     if (r->capacity >= REGIONS_MAX)
         return -ENOMEM;
-    struct region *items = kmalloc(2 * r->capacity * sizeof(*items));
-    if (!items)
+    uint64_t more_bytes = r->capacity * sizeof(*r->items);
+    if (s->tables.account && memory_charge(s->tables.account, more_bytes))
         return -ENOMEM;
+    struct region *items = kmalloc(2 * r->capacity * sizeof(*items));
+    if (!items) {
+        if (s->tables.account)
+            memory_uncharge(s->tables.account, more_bytes);
+        return -ENOMEM;
+    }
     memcpy(items, r->items, r->count * sizeof(*items));
     kfree(r->items);
     r->items = items;
@@ -309,6 +346,8 @@ void space_destroy(struct space *s)
     if (s->pool)
         pool_leave(s->pool);
     arch_space_destroy(&s->arch);
+    if (s->tables.account)
+        memory_uncharge(s->tables.account, (s->regions.capacity - REGIONS_FIRST) * sizeof(struct region));
     kfree(s->regions.items);
     kfree(s);
 }

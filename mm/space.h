@@ -4,6 +4,7 @@
  * under it. Long work goes page batch by page batch and finds out anew, each time, what holds.
  */
 #pragma once
+#include "mm/account.h"
 #include "mm/mm.h"
 #include "mm/regions.h"
 #include "kernel/lock.h"
@@ -13,8 +14,16 @@ struct active_set;
 struct curve;
 struct pool;
 
+/* Where its page tables' frames come from. */
+struct space_tables {
+    struct arch_frames frames;
+    struct memory_account *account; /* [-] that they are charged to, or NULL */
+    uint64_t charged;               /* [S] frames */
+};
+
 struct space {
     struct spinlock lock;
+    struct space_tables tables;
     struct arch_space arch;     /* [S] */
     struct regions regions;     /* [S] */
     struct pool *pool;          /* [-] where its pages are nodes; NULL: nothing of it ever leaves */

@@ -62,6 +62,8 @@ struct thread {
     void *kstack;                      /* [-] lowest usable byte                         */
     void (*entry)(void *);             /* [-] */
     void (*gone)(struct thread *);     /* [-] or NULL                                    */
+    void (*freed)(void *);             /* [-] or NULL                                    */
+    void *freed_arg;                   /* [-] */
     void *arg;                         /* [-] */
     struct sharing_member sharing;     /* owned by the sharing detector                */
     struct hpm_thread hpm;             /* owned by hpm                                   */
@@ -103,6 +105,9 @@ struct thread_params {
     uint16_t space_number; /* under which page accesses are logged; 0: they are not */
     /* In a kernel thread, when it never runs again and its memory is about to go; NULL: nothing. */
     void (*gone)(struct thread *);
+    /* The same, with freed_arg, when the memory has gone; NULL: nothing. */
+    void (*freed)(void *);
+    void *freed_arg;
     const struct cpuset *affinity; /* NULL: any CPU    */
     uint8_t prio;
     int group;

@@ -18,10 +18,15 @@ static struct thread *reaper;
 
 static void free_thread(struct thread *t)
 {
+    void (*freed)(void *arg) = t->freed;
+    void *arg = t->freed_arg;
+
     if (t->gone)
         t->gone(t);
     kstack_free(t->kstack, KSTACK_SIZE);
     kfree(t);
+    if (freed)
+        freed(arg);
 }
 
 static void reaper_main(UNUSED void *arg)
@@ -95,6 +100,8 @@ static struct thread *allocate(const struct thread_params *p)
     t->space = p->space;
     t->space_number = p->space_number;
     t->gone = p->gone;
+    t->freed = p->freed;
+    t->freed_arg = p->freed_arg;
     t->affinity = p->affinity ? *p->affinity : cpuset_first(CPU_MAX);
     t->chip_home = CHIP_ANY;
     t->migrate_to = CPU_ANY;

@@ -92,7 +92,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
     if (tid < 0) {
         __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
         free_mapping(t);
-        return tid == -ENOMEM ? EAGAIN : (int)-tid;
+        return tid == -ENOMEM || tid == -EDQUOT ? EAGAIN : (int)-tid;
     }
     if (detached)
         add_to_graveyard(t);

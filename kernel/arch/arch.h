@@ -254,8 +254,9 @@ struct arch_page {
 
 /* Page-table frames come from and go back to the caller: mm hands these in, so arch takes no memory by itself. */
 struct arch_frames {
-    int (*alloc)(paddr_t *out); /* one zeroed frame; 0 or -ENOMEM */
-    void (*free)(paddr_t frame);
+    /* One zeroed frame; 0, -ENOMEM or -EDQUOT: whose tables they are may have no more.  self: this structure. */
+    int (*alloc)(const struct arch_frames *self, paddr_t *out);
+    void (*free)(const struct arch_frames *self, paddr_t frame);
 };
 
 /* Up to arch_space_forget: caller holds the space's lock, if others know it; no TLB work is done here, the caller

@@ -162,7 +162,7 @@ static bool in_half(const struct arch_space *space, vaddr_t va)
 int arch_space_init(struct arch_space *space, const struct arch_frames *frames)
 {
     paddr_t root;
-    int err = frames->alloc(&root);
+    int err = frames->alloc(frames, &root);
 
     if (err)
         return err;
@@ -174,7 +174,7 @@ int arch_space_init(struct arch_space *space, const struct arch_frames *frames)
 void arch_space_destroy(struct arch_space *space)
 {
     pt_free_tables(&space->pt, 0, ROOT_HALF);
-    space->pt.frames->free(space->pt.root);
+    space->pt.frames->free(space->pt.frames, space->pt.root);
     space->pt.root = 0;
 }
 

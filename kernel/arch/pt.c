@@ -24,7 +24,7 @@ static int descend(struct pt *pt, uint64_t *slot, unsigned level, unsigned prot,
 
     if (!f->present(*slot)) {
         paddr_t frame;
-        int err = pt->frames->alloc(&frame);
+        int err = pt->frames->alloc(pt->frames, &frame);
         if (err)
             return err;
         f->store(slot, f->table(frame, prot));
@@ -259,7 +259,7 @@ static void free_below(struct pt *pt, uint64_t entry, unsigned level)
     paddr_t table = f->address(entry, level);
     for (unsigned i = 0; level + 2 < f->levels && i < PT_ENTRIES; i++)
         free_below(pt, table_at(table)[i], level + 1);
-    pt->frames->free(table);
+    pt->frames->free(pt->frames, table);
 }
 
 void pt_free_tables(struct pt *pt, unsigned first, unsigned end)

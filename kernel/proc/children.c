@@ -70,7 +70,7 @@ int children_spawn(struct process *parent, const char *const *argv, unsigned arg
         return -EAGAIN;
     if (forgotten)
         process_put(forgotten);
-    int err = process_start_as(argv, argc, parent, take_next_pid(parent), &child);
+    int err = process_start_as(argv, argc, parent->family, parent, take_next_pid(parent), &child);
     bool irq = spin_lock(&parent->lock);
     parent->child_made &= ~((uint32_t)1 << slot);
     if (!err)

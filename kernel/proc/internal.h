@@ -7,6 +7,7 @@
 #include "kernel/proc/abi.h"
 #include "kernel/list.h"
 #include "kernel/symbols.h"
+#include "mm/account.h"
 #include "mm/mm.h"
 #include "sched/sched.h"
 
@@ -14,11 +15,15 @@
 #define CHILDREN_MAX     32
 
 struct process {
-    uint32_t pid;                /* [-] from 1, never reused           */
-    char name[PROCESS_NAME_MAX]; /* [-] */
-    struct space *space;         /* [-] until the last thread frees it */
-    struct symbols symbols;      /* [-] its program's                  */
-    uint32_t lookers;            /* [A] who looks at its space, which waits for them */
+    uint32_t pid;                 /* [-] from 1, never reused           */
+    char name[PROCESS_NAME_MAX];  /* [-] */
+    struct space *space;          /* [-] until the last thread frees it */
+    struct symbols symbols;       /* [-] its program's                  */
+    bool first;                   /* [-] of its family                 */
+    struct family *family;        /* [-] that it is a member of, until its memory is free */
+    struct memory_account kernel; /* [A] kernel memory that it has taken */
+    bool told_limit;              /* [A] ... and been refused more, once   */
+    uint32_t lookers;             /* [A] who looks at its space, which waits for them */
     struct spinlock lock;
     struct list threads; /* [P] thread->siblings               */
     struct list leaving; /* [P] the same, of those on their way out: nobody's but for what they still count */
@@ -51,9 +56,14 @@ static inline bool process_ending(const struct process *p)
 
 /* process.c: a pid that nobody has. */
 uint32_t process_reserve_pid(void);
-/* process.c: as process_start; parent: whose memory arguments it has, or NULL; pid: a reserved one, or 0. */
-int process_start_as(const char *const *argv, unsigned argc, const struct process *parent, uint32_t pid,
-                     struct process **out);
+/* process.c: as process_start, a member of the family; parent: whose memory arguments it has, or NULL; pid: a reserved one, or 0. */
+int process_start_as(const char *const *argv, unsigned argc, struct family *family,
+                     const struct process *parent, uint32_t pid, struct process **out);
+/* process.c: kernel memory for it.  0; -EDQUOT: it has all that mem.kernel allows, which a line on the console says the first time.
+ * Thread context, no lock held. */
+int process_charge(struct process *p, uint64_t bytes);
+/* ... which is free again.  Any context. */
+void process_uncharge(struct process *p, uint64_t bytes);
 /* process.c: one reference more. */
 void process_get(struct process *p);
 /* process.c: the process with this id, referenced, or NULL. */

@@ -43,7 +43,8 @@ static int map_image(struct process *p, const struct bundle_file *file, vaddr_t 
     for (unsigned i = 0; i < plan.count && !err; i++)
         err = map_segment(p->space, file->data, &plan.segments[i]);
     if (err)
-        kprintf("%s: cannot load it: out of memory\n", p->name);
+        kprintf("%s: cannot load it: %s\n", p->name,
+                err == -EDQUOT ? "mem.process or mem.kernel allows it too little" : "out of memory");
     *entry = plan.entry;
     return err;
 }

@@ -2,6 +2,7 @@
 #include "kernel/proc/internal.h"
 #include "kernel/proc/bundle.h"
 #include "kernel/proc/counts.h"
+#include "kernel/proc/family.h"
 #include "kernel/proc/samples.h"
 #include "kernel/proc/futex.h"
 #include "kernel/proc/memory.h"
@@ -69,16 +70,40 @@ void process_put(struct process *p)
         kfree(p);
 }
 
-static struct process *create(const char *name, const struct process *parent, uint32_t pid)
+int process_charge(struct process *p, uint64_t bytes)
+{
+    int err = memory_charge(&p->kernel, bytes);
+
+    if (err && !__atomic_exchange_n(&p->told_limit, true, __ATOMIC_RELAXED))
+        kprintf(
+            "process %u %s: it has all the kernel memory that mem.kernel allows, %llu KB: no more threads, "
+            "mappings or sessions\n",
+            p->pid, p->name, (unsigned long long)(p->kernel.limit / KIB));
+    return err;
+}
+
+void process_uncharge(struct process *p, uint64_t bytes)
+{
+    memory_uncharge(&p->kernel, bytes);
+}
+
+static int create(const char *name, struct family *family, const struct process *parent, uint32_t pid,
+                  struct process **out)
 {
     struct process *p = kmalloc(sizeof(*p));
 
     if (!p)
-        return NULL;
-    if (space_create(parent ? parent->space : NULL, &p->space)) {
+        return -ENOMEM;
+    memory_account_init(&p->kernel, parent ? &parent->kernel : NULL);
+    int err = memory_charge(&p->kernel, sizeof(*p))
+                  ?: space_create(parent ? parent->space : NULL, &p->kernel, &p->space);
+    if (err) {
         kfree(p);
-        return NULL;
+        return err;
     }
+    p->family = family;
+    p->first = !parent;
+    family_join(family);
     ksnprintf(p->name, sizeof(p->name), "%s", name);
     place_load(p, name); /* before others find it */
     spin_init(&p->lock, LOCK_PROC, "process");
@@ -93,7 +118,17 @@ static struct process *create(const char *name, const struct process *parent, ui
     space_set_pid(p->space, p->pid);
     list_push_back(&table, &p->all);
     spin_unlock(&table_lock, irq);
-    return p;
+    if (family_stopped(family))
+        process_end(p, STATUS_NO_MEMORY);
+    *out = p;
+    return 0;
+}
+
+static const char *why_not(int err)
+{
+    return err == -EAGAIN   ? "too many threads"
+           : err == -EDQUOT ? "mem.kernel allows it too little kernel memory"
+                            : "out of memory";
 }
 
 uint32_t process_reserve_pid(void)
@@ -107,29 +142,48 @@ uint32_t process_reserve_pid(void)
 
 int process_start(const char *const *argv, unsigned argc, struct process **out)
 {
-    return process_start_as(argv, argc, NULL, 0, out);
+    struct family *family = family_make();
+
+    if (!family) {
+        kprintf("%s: out of memory\n", argv[0]);
+        return -ENOMEM;
+    }
+    int err = process_start_as(argv, argc, family, NULL, 0, out);
+    if (err)
+        family_end(family);
+    return err;
 }
 
-int process_start_as(const char *const *argv, unsigned argc, const struct process *parent, uint32_t pid,
-                     struct process **out)
+void process_finish(struct process *p)
+{
+    struct family *family = p->family;
+
+    process_put(p);
+    family_end(family);
+}
+
+int process_start_as(const char *const *argv, unsigned argc, struct family *family,
+                     const struct process *parent, uint32_t pid, struct process **out)
 {
     struct uthread_start start = {0};
     uint32_t tid;
 
     ASSERT(argc > 0);
-    struct process *p = create(argv[0], parent, pid);
-    if (!p) {
-        kprintf("%s: out of memory\n", argv[0]);
-        return -ENOMEM;
+    if (family_stopped(family))
+        return -EINTR;
+    struct process *p;
+    int err = create(argv[0], family, parent, pid, &p);
+    if (err) {
+        kprintf("%s: %s\n", argv[0], why_not(err));
+        return err;
     }
     telemetry_process_start(p->pid, p->name);
-    int err = load_program(p, argv, argc, &start.pc, &start.sp);
+    err = load_program(p, argv, argc, &start.pc, &start.sp);
     if (!err) {
         start.arg = start.sp;
         err = uthread_create(p, &start, NULL, 0, &tid);
-        if (err)
-            kprintf("%s: cannot start its first thread: %s\n", argv[0],
-                    err == -EAGAIN ? "too many threads" : "out of memory");
+        if (err && !process_ending(p))
+            kprintf("%s: cannot start its first thread: %s\n", argv[0], why_not(err));
     }
     if (err) {
         process_reap(p);
@@ -159,13 +213,30 @@ static void wait_for_lookers(struct process *p)
     spin_unlock(&p->lock, irq);
 }
 
+/* Each at once: from one generation to the next, those still to be ended would go on starting others. */
+static void end_family(struct process *first)
+{
+    uint32_t pid = 0;
+
+    family_stop(first->family);
+    for (struct process *p; (p = process_after(pid)); process_put(p)) {
+        pid = p->pid;
+        if (p->family == first->family && p != first)
+            process_end(p, STATUS_NO_MEMORY);
+    }
+}
+
 /* Out of the table first: whoever finds a process there may look at its space, and is waited for. */
 void process_reap(struct process *p)
 {
+    struct family *family = p->family;
+
     __atomic_fetch_add(&reaps.begun, 1, __ATOMIC_ACQ_REL);
     bool irq = spin_lock(&table_lock);
     list_remove(&p->all);
     spin_unlock(&table_lock, irq);
+    if (p->first)
+        end_family(p);
     counts_forget(p);
     samples_forget(p);
     children_end(p);
@@ -181,6 +252,7 @@ void process_reap(struct process *p)
     wait_wake(&p->waiters, ~0u);
     spin_unlock(&p->lock, irq);
     process_put(p);
+    family_leave(family);
 }
 
 int process_wait(struct process *p)
@@ -218,6 +290,8 @@ bool process_end(struct process *p, int status)
         }
     }
     spin_unlock(&p->lock, irq);
+    if (first && p->first)
+        end_family(p);
     return first;
 }
 
@@ -247,7 +321,7 @@ static uint64_t comes_after(const struct process *p, uint32_t pid)
 static uint64_t has_pages(const struct process *p, uint32_t pid)
 {
     (void)pid;
-    return space_pages(p->space);
+    return space_pages(p->space) + __atomic_load_n(&p->kernel.used, __ATOMIC_RELAXED) / PAGE_SIZE;
 }
 
 /* table_lock held: the one that counts most, referenced, or NULL. */

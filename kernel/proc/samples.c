@@ -16,6 +16,7 @@
 #define FIRST_NS     (10 * NS_PER_MS)
 #define BUFFER_ORDER 7
 
+_Static_assert(SAMPLES_SESSION_BYTES == PAGE_SIZE << BUFFER_ORDER, "what a session's owner is charged");
 _Static_assert(sizeof(struct sys_sample) == sizeof(struct hpm_sample) &&
                    offsetof(struct sys_sample, period) == offsetof(struct hpm_sample, period) &&
                    offsetof(struct sys_sample, criterion) == offsetof(struct hpm_sample, criterion) &&

@@ -3,6 +3,9 @@
 #include "kernel/proc/abi.h"
 #include "kernel/proc/process.h"
 
+/* Kernel memory that a session takes, a little beside. */
+#define SAMPLES_SESSION_BYTES (512 * KIB)
+
 /* Its number, from 1; or, with why, -ESRCH: no such process, that may be the owner's next child's number; or an error of hpm_profile_open. */
 int samples_open(struct process *owner, const struct hpm_profiling *what, char *why, size_t size);
 /* How many samples, at most max, are at user address `to` now.  -ESRCH: no such session of the owner's; -EFAULT: what was taken

@@ -349,6 +349,16 @@ static int64_t sys_hpm_print(struct process *p, const uint64_t a[6])
     return err;
 }
 
+/* Kernel memory for a session. */
+static int charge_session(struct process *p, uint64_t bytes, char *why, size_t size)
+{
+    int err = process_charge(p, bytes);
+
+    if (err)
+        ksnprintf(why, size, "this process has all the kernel memory that mem.kernel allows");
+    return err;
+}
+
 static int64_t sys_hpm_open(struct process *p, const uint64_t a[6])
 {
     char *names, why[160] = "";
@@ -356,7 +366,12 @@ static int64_t sys_hpm_open(struct process *p, const uint64_t a[6])
 
     if (err)
         return err;
-    int session = counts_open(p, names, why, sizeof(why));
+    int session = charge_session(p, hpm_session_bytes(), why, sizeof(why));
+    if (!session) {
+        session = counts_open(p, names, why, sizeof(why));
+        if (session < 0)
+            process_uncharge(p, hpm_session_bytes());
+    }
     kfree(names);
     /* Why not is no use to who cannot be told. */
     if (session < 0 && a[2] && user_put_struct(a[1], a[2], why, MIN(a[2], (uint64_t)sizeof(why))))
@@ -384,7 +399,11 @@ static int64_t sys_hpm_values(struct process *p, const uint64_t a[6])
 
 static int64_t sys_hpm_close(struct process *p, const uint64_t a[6])
 {
-    return a[0] > UINT32_MAX ? -ESRCH : counts_close(p, (uint32_t)a[0]);
+    int err = a[0] > UINT32_MAX ? -ESRCH : counts_close(p, (uint32_t)a[0]);
+
+    if (!err)
+        process_uncharge(p, hpm_session_bytes());
+    return err;
 }
 
 static int64_t sys_hpm_show(struct process *p, const uint64_t a[6])
@@ -516,7 +535,12 @@ static int64_t sys_sample_open(struct process *p, const uint64_t a[6])
     if (err)
         return err;
     struct hpm_profiling profiling = {text, what.pid, what.rate, what.permille};
-    int session = samples_open(p, &profiling, why, sizeof(why));
+    int session = charge_session(p, SAMPLES_SESSION_BYTES, why, sizeof(why));
+    if (!session) {
+        session = samples_open(p, &profiling, why, sizeof(why));
+        if (session < 0)
+            process_uncharge(p, SAMPLES_SESSION_BYTES);
+    }
     kfree(text);
     if (session < 0 && a[2] && user_put_struct(a[1], a[2], why, MIN(a[2], (uint64_t)sizeof(why))))
         return -EFAULT;
@@ -542,7 +566,11 @@ static int64_t sys_sample_account(struct process *p, const uint64_t a[6])
 
 static int64_t sys_sample_close(struct process *p, const uint64_t a[6])
 {
-    return a[0] > UINT32_MAX ? -ESRCH : samples_close(p, (uint32_t)a[0]);
+    int err = a[0] > UINT32_MAX ? -ESRCH : samples_close(p, (uint32_t)a[0]);
+
+    if (!err)
+        process_uncharge(p, SAMPLES_SESSION_BYTES);
+    return err;
 }
 
 static handler *const handlers[SYS_COUNT] = {

@@ -52,8 +52,11 @@ static void end_at_limit(struct process *p)
 {
     char why[128];
 
-    ksnprintf(why, sizeof(why), "out of memory: it has all that mem.process and mem.user allow, and %s",
-              why_none_leaves());
+    if (memory_account_full(&p->kernel, PAGE_SIZE))
+        ksnprintf(why, sizeof(why), "out of memory: it has all the kernel memory that mem.kernel allows");
+    else
+        ksnprintf(why, sizeof(why), "out of memory: it has all that mem.process and mem.user allow, and %s",
+                  why_none_leaves());
     end_with(p, STATUS_NO_MEMORY, why);
 }
 

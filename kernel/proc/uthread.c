@@ -1,5 +1,6 @@
 /* User threads: their start in the kernel, their way to user mode, their end. */
 #include "kernel/proc/counts.h"
+#include "kernel/proc/family.h"
 #include "kernel/proc/internal.h"
 
 /* Handed from the creator to the new thread, which frees it. */
@@ -51,6 +52,9 @@ static bool release_slot(struct process *p)
     return last;
 }
 
+/* What a thread takes of the kernel's memory. */
+#define THREAD_BYTES (KSTACK_SIZE + sizeof(struct thread))
+
 /* All it ever did has been counted now. */
 static void gone(struct thread *t)
 {
@@ -60,6 +64,7 @@ static void gone(struct thread *t)
     list_remove(&t->siblings);
     hpm_sum_thread(&t->hpm, UINT64_MAX, &p->past);
     spin_unlock(&p->lock, irq);
+    process_uncharge(p, THREAD_BYTES);
     process_put(p);
 }
 
@@ -74,6 +79,8 @@ static int make_thread(struct process *p, struct launch *l, const struct thread 
         .space = space_arch(p->space),
         .space_number = space_number(p->space),
         .gone = gone,
+        .freed = family_leave,
+        .freed_arg = p->family,
         .affinity = like ? &like->affinity : NULL,
         .prio = like ? like->ready.prio : PRIO_NORMAL,
         .group = GROUP_NONE,
@@ -90,14 +97,21 @@ int uthread_create(struct process *p, const struct uthread_start *start, const s
 
     if (err)
         return err;
-    struct launch *l = kmalloc(sizeof(*l));
-    err = l ? make_thread(p, l, like, &t) : -ENOMEM;
+    struct launch *l = NULL;
+    err = process_charge(p, THREAD_BYTES);
+    if (!err) {
+        l = kmalloc(sizeof(*l));
+        err = l ? make_thread(p, l, like, &t) : -ENOMEM;
+        if (err)
+            process_uncharge(p, THREAD_BYTES);
+    }
     if (err) {
         kfree(l);
         release_slot(p);
         return err;
     }
     process_get(p);
+    family_join(p->family);
     l->start = *start;
     *tid = t->tid;
     if (tid_addr)

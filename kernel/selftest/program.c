@@ -22,7 +22,7 @@ static void a_program_runs_and_exits(struct measured *m)
         return;
     }
     m->value = (uint64_t)process_wait(p);
-    process_put(p);
+    process_finish(p);
     ksnprintf(m->note, sizeof(m->note), "of " PROGRAM);
 }
 

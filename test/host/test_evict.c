@@ -60,7 +60,7 @@ static void play(uint64_t swap)
     mm_double_boot(1);
     track_init();
     paging_start();
-    INSIST(!space_create(NULL, &space));
+    INSIST(!space_create(NULL, NULL, &space));
     space_set_pid(space, 1);
     fiber_start(lives, NULL, space_number(space));
     fibers_run();

@@ -13,7 +13,7 @@ static struct space *space;
 
 static void begin_space(void)
 {
-    INSIST(!space_create(NULL, &space));
+    INSIST(!space_create(NULL, NULL, &space));
     space_set_pid(space, 1);
 }
 

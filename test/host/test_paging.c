@@ -303,7 +303,7 @@ static void begin(struct process *p)
     static uint32_t pids;
 
     memset(p, 0, sizeof *p);
-    INSIST(!space_create(NULL, &p->space));
+    INSIST(!space_create(NULL, NULL, &p->space));
     p->pid = ++pids;
     space_set_pid(p->space, p->pid);
     map_disk(p, COPIED, 7, 256, PROT_R | PROT_W);

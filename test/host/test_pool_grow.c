@@ -58,7 +58,7 @@ static void play(uint64_t seed)
     mm_double_boot(seed);
     track_init();
     paging_start();
-    INSIST(!space_create(NULL, &space));
+    INSIST(!space_create(NULL, NULL, &space));
     space_set_pid(space, 1);
     INSIST(!space_map(space, MM_BASE, PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
     uint32_t before = space->pool->capacity, growths = 0;

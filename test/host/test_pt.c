@@ -18,8 +18,9 @@
 
 static size_t frames_out, frames_left;
 
-static int alloc_frame(paddr_t *out)
+static int alloc_frame(const struct arch_frames *self, paddr_t *out)
 {
+    (void)self;
     if (!frames_left)
         return -ENOMEM;
     void *page = aligned_alloc(PAGE_SIZE, PAGE_SIZE);
@@ -31,8 +32,9 @@ static int alloc_frame(paddr_t *out)
     return 0;
 }
 
-static void free_frame(paddr_t frame)
+static void free_frame(const struct arch_frames *self, paddr_t frame)
 {
+    (void)self;
     free(phys_to_virt(frame));
     frames_out--;
     frames_left++;
@@ -145,7 +147,7 @@ static int fresh(void **state)
     frames_out = 0;
     frames_left = 1000;
     pt = (struct pt){.format = &format, .frames = &frames};
-    assert_int_equal(alloc_frame(&pt.root), 0);
+    assert_int_equal(alloc_frame(&frames, &pt.root), 0);
     return 0;
 }
 
@@ -153,7 +155,7 @@ static int no_frame_is_lost(void **state)
 {
     (void)state;
     pt_free_tables(&pt, 0, PT_ENTRIES);
-    free_frame(pt.root);
+    free_frame(&frames, pt.root);
     return frames_out != 0;
 }
 

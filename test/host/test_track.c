@@ -225,7 +225,7 @@ static void begin_space(struct process *p)
     vaddr_t at;
 
     memset(p, 0, sizeof *p);
-    INSIST(!space_create(NULL, &s));
+    INSIST(!space_create(NULL, NULL, &s));
     p->space = s;
     p->pid = ++pids;
     space_set_pid(s, p->pid);

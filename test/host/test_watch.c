@@ -20,7 +20,7 @@ static void begin(uint64_t from, uint64_t active_pages)
     mm_double_boot(from);
     seed = from;
     track_init();
-    INSIST(!space_create(NULL, &space));
+    INSIST(!space_create(NULL, NULL, &space));
     space_set_pid(space, 1);
 }
 

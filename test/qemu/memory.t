@@ -36,6 +36,22 @@ says "^exit: oom 0" "... that a program survives"
 says "^oom: refused after [0-9]+ regions" "the limit on regions is an error"
 says "^exit: hello 0" "... and everybody else goes on"
 
+# What an application leaves behind is gone before the next begins.
+boot smp=4 mem=96M timeout=200 -- -- leaves free ';' leaves bomb ';' hello one ';' leaves threads ';' hello two ';' \
+	mem.kernel=2M leaves limit ';' leaves free
+status_is 0 "a fork bomb and thousands of sleeping threads: each application behind them runs"
+says "Hello.*one" "... behind the bomb"
+says "Hello.*two" "... behind the threads"
+first=$(sed -n 's/^leaves: \([0-9]*\) KB free$/\1/p' "$console" | head -n 1)
+last=$(sed -n 's/^leaves: \([0-9]*\) KB free$/\1/p' "$console" | tail -n 1)
+within "$((first - last))" 0 2048 "... and their memory is back: KB missing"
+says "^process [0-9]+ leaves: it has all the kernel memory that mem.kernel allows, 2048 KB" "who may have no more kernel memory is told"
+says "^leaves: ([0-9]+) threads, and \1 again" "... and has what it gives back again"
+
+boot smp=2 mem=64M timeout=120 -- -- mem.kernel=48M leaves hoard '&' leaves eat ';' hello
+says "^process 1 leaves: out of memory: ended" "memory exhausted: who holds most of it in kernel memory ends first"
+says "^exit: hello 0" "... and the next application runs"
+
 for smp in 1 8; do
 	boot smp=$smp timeout=120 -- -- stress exit 80 ';' hello
 	says "^exit: stress 0" "$smp CPUs: a process ends amid 80 threads that sleep, wait, spin and fault"

@@ -17,7 +17,7 @@ extern char image_start[], image_end[];
 static struct boot_info boot_info;
 static paddr_t image, next_table;
 
-static int take_table(paddr_t *out)
+static int take_table(UNUSED const struct arch_frames *self, paddr_t *out)
 {
     if (next_table == start_image_pa(boot_tables) + BOOT_TABLES_SIZE)
         return -ENOMEM;

@@ -42,7 +42,7 @@ vaddr_t memory_stack(uint64_t size)
 
     for (vaddr_t va = base; va < base + size; va += PAGE_SIZE) {
         paddr_t frame;
-        if (kernel_pt->frames->alloc(&frame))
+        if (kernel_pt->frames->alloc(kernel_pt->frames, &frame))
             return 0;
         if (pt_map(kernel_pt, va, frame, PAGE_SIZE, PROT_R | PROT_W))
             return 0;

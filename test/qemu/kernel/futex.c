@@ -27,7 +27,7 @@ static void begin(void)
     woken = timed_out = wrong = sent = 0;
     over = false;
     memset(is_awake, 0, sizeof(is_awake));
-    if (space_create(NULL, &space) ||
+    if (space_create(NULL, NULL, &space) ||
         space_map(space, USER_VA, AREA, PROT_R | PROT_W, REGION_ANON, "words", &va))
         panic("no memory for a test's space");
     for (; n < THREADS && va < USER_VA + AREA; va += sizeof(zero)) {

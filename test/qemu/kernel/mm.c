@@ -194,7 +194,7 @@ static void an_area_is_extended_where_it_is_used(void)
 
 static void make_space(void)
 {
-    if (space_create(NULL, &space))
+    if (space_create(NULL, NULL, &space))
         panic("no memory for a test's space");
 }
 

@@ -26,7 +26,7 @@ static void make_tenants(unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         tenants[i] = (struct tenant){0};
-        if (space_create(NULL, &tenants[i].space))
+        if (space_create(NULL, NULL, &tenants[i].space))
             panic("no memory for a test's space");
     }
     reads = 0;

@@ -105,7 +105,7 @@ static void make_space(void)
 {
     vaddr_t va;
 
-    if (space_create(NULL, &space))
+    if (space_create(NULL, NULL, &space))
         panic("no memory for a test's space");
     CHECK(space_map(space, USER_VA, PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "x", &va) == 0);
 }

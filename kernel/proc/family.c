@@ -1,0 +1,66 @@
+/*
+ * A family: a process that nobody in it has started, all that it starts, and so on.  Its members are processes, until their memory is
+ * free, and threads, until their stacks are.  When the first one ends, all others do, and nothing more is started; whoever started it
+ * waits for the last.
+ */
+#include "kernel/proc/family.h"
+#include "mm/mm.h"
+#include "sched/sched.h"
+
+struct family {
+    struct spinlock lock;
+    unsigned members;         /* lock */
+    bool stopped;             /* atomic */
+    struct wait_queue waiter; /* lock: for there being none */
+};
+
+struct family *family_make(void)
+{
+    struct family *f = kmalloc(sizeof(*f));
+
+    if (!f)
+        return NULL;
+    spin_init(&f->lock, LOCK_PROC, "family");
+    wait_init(&f->waiter);
+    return f;
+}
+
+void family_join(struct family *f)
+{
+    bool irq = spin_lock(&f->lock);
+
+    f->members++;
+    spin_unlock(&f->lock, irq);
+}
+
+void family_stop(struct family *f)
+{
+    __atomic_store_n(&f->stopped, true, __ATOMIC_SEQ_CST);
+}
+
+bool family_stopped(const struct family *f)
+{
+    return __atomic_load_n(&f->stopped, __ATOMIC_SEQ_CST);
+}
+
+/* The waiter may free the family as soon as the lock is released. */
+void family_leave(void *family)
+{
+    struct family *f = family;
+    bool irq = spin_lock(&f->lock);
+
+    ASSERT(f->members);
+    if (!--f->members)
+        wait_wake(&f->waiter, 1);
+    spin_unlock(&f->lock, irq);
+}
+
+void family_end(struct family *f)
+{
+    bool irq = spin_lock(&f->lock);
+
+    while (f->members)
+        wait_sleep_through(&f->waiter, &f->lock, &irq);
+    spin_unlock(&f->lock, irq);
+    kfree(f);
+}
