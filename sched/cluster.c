@@ -14,6 +14,8 @@ static size_t lay_out(struct clustering *c, char *memory)
 
     c->score = (uint64_t *)(memory + used);
     used += threads * sizeof *c->score;
+    c->dot = (uint64_t *)(memory + used);
+    used += threads * sizeof *c->dot;
     c->group = (struct cluster_group *)(memory + used);
     used += threads * sizeof *c->group;
     c->sum = (uint32_t *)(memory + used);
@@ -76,6 +78,14 @@ int cluster_init(struct clustering *c, unsigned threads, unsigned entries, void 
     return 0;
 }
 
+static bool eight_are_zero(const uint8_t *at)
+{
+    uint64_t eight;
+
+    __builtin_memcpy(&eight, at, sizeof eight); /* a load: a call would take longer */
+    return !eight;
+}
+
 /* Sets c->touched to a thread's entries; eight at a time, as most are empty. */
 static void list_touched(struct clustering *c, const uint8_t *row, unsigned t)
 {
@@ -83,10 +93,10 @@ static void list_touched(struct clustering *c, const uint8_t *row, unsigned t)
     unsigned touches = 0;
 
     for (unsigned e = 0; e < c->entries; e += 8) {
-        uint64_t eight = 0;
         unsigned n = MIN(c->entries - e, 8u);
-        memcpy(&eight, row + e, n);
-        for (unsigned i = 0; eight && i < n; i++) {
+        if (n == 8 && eight_are_zero(row + e))
+            continue;
+        for (unsigned i = 0; i < n; i++) {
             touched[touches] = (uint16_t)(e + i);
             touches += row[e + i] != 0; /* no branch: it could not be predicted */
         }

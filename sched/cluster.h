@@ -58,7 +58,8 @@ struct clustering {
     uint16_t *own;     /* [own_lines] of one thread: the entries it has counts at that are not global */
     unsigned own_lines;
     uint64_t *score; /* [threads] of one thread for each cluster        */
-    uint32_t *sum;   /* [threads][entries] counts of each cluster       */
+    uint64_t *dot;   /* [threads] products of one vector with each cluster's sums */
+    uint32_t *sum;   /* [entries][threads] counts of each cluster       */
 };
 
 /* A way of clustering.  Pure; called by cluster_run only. */
@@ -94,7 +95,7 @@ void cluster_run(struct clustering *c, const struct cluster_policy *policy, cons
 /* After a run, for threads that have been placed by an earlier one of the same threads: those now left out go back to whom
  * they were with, for sharing within a chip is not sampled.  earlier: [threads] cluster, or CLUSTER_NONE. */
 void cluster_keep(struct clustering *c, const int16_t *earlier);
-/* The counts of a thread; the entries it has counts at; the row of sums of a cluster. */
+/* The counts of a thread; the entries it has counts at; of an entry the sums of every cluster. */
 static inline const uint8_t *cluster_row(const struct clustering *c, const uint8_t *counts, unsigned thread)
 {
     return counts + (size_t)thread * c->entries;
@@ -103,9 +104,9 @@ static inline const uint16_t *cluster_touched(const struct clustering *c, unsign
 {
     return c->touched + (size_t)thread * c->entries;
 }
-static inline uint32_t *cluster_sum(const struct clustering *c, unsigned cluster)
+static inline uint32_t *cluster_sums(const struct clustering *c, unsigned entry)
 {
-    return c->sum + (size_t)cluster * c->entries;
+    return c->sum + (size_t)entry * c->threads;
 }
 /* NULL, or the invariant that the result breaks. */
 const char *cluster_check(const struct clustering *c);

@@ -79,15 +79,20 @@ static void list_own_lines(struct clustering *c, unsigned t)
     }
 }
 
+static void clear_cluster(struct clustering *c, unsigned cluster)
+{
+    cluster_each_line (c, e)
+        cluster_sums(c, e)[cluster] = 0;
+}
+
 /* The counts of the thread whose lines are listed go to the cluster; norm is kept up to date. */
 static void add_to_cluster(struct clustering *c, const uint8_t *row, unsigned cluster, uint64_t *norm)
 {
-    uint32_t *sum = cluster_sum(c, cluster);
-
     for (unsigned i = 0; i < c->own_lines; i++) {
         unsigned e = c->own[i];
-        *norm += (uint64_t)row[e] * (2 * sum[e] + row[e]);
-        sum[e] += row[e];
+        uint32_t *sum = &cluster_sums(c, e)[cluster];
+        *norm += (uint64_t)row[e] * (2 * *sum + row[e]);
+        *sum += row[e];
     }
 }
 
@@ -100,14 +105,16 @@ static uint64_t norm_of(const struct clustering *c, const uint8_t *row)
     return norm;
 }
 
-static uint64_t dot_with(const struct clustering *c, const uint8_t *row, unsigned cluster)
+/* Leaves in dot the product of the thread whose lines are listed with each cluster. */
+static void multiply_row(struct clustering *c, const uint8_t *row, unsigned clusters)
 {
-    const uint32_t *sum = cluster_sum(c, cluster);
-    uint64_t dot = 0;
-
-    for (unsigned i = 0; i < c->own_lines; i++)
-        dot += (uint64_t)row[c->own[i]] * sum[c->own[i]];
-    return dot;
+    memset(c->dot, 0, clusters * sizeof *c->dot);
+    for (unsigned i = 0; i < c->own_lines; i++) {
+        const uint32_t *sums = cluster_sums(c, c->own[i]);
+        uint64_t count = row[c->own[i]];
+        for (unsigned k = 0; k < clusters; k++)
+            c->dot[k] += count * sums[k];
+    }
 }
 
 /* Returns how many clusters there are.  Norms of clusters are left in score. */
@@ -120,16 +127,17 @@ static unsigned gather(struct clustering *c, const uint8_t *counts, uint32_t thr
         const uint8_t *row = cluster_row(c, counts, t);
         uint32_t best_cosine = 0;
         list_own_lines(c, t);
+        multiply_row(c, row, clusters);
         uint64_t norm = norm_of(c, row);
         for (unsigned k = 0; k < clusters; k++) {
-            uint32_t cosine = cosine_permille(dot_with(c, row, k), norm, c->score[k]);
+            uint32_t cosine = cosine_permille(c->dot[k], norm, c->score[k]);
             if (cosine >= threshold && cosine > best_cosine) {
                 best_cosine = cosine;
                 best = k;
             }
         }
         if (best == clusters) {
-            memset(cluster_sum(c, best), 0, c->entries * sizeof(uint32_t));
+            clear_cluster(c, best);
             c->score[best] = 0;
             clusters++;
         }
@@ -142,11 +150,10 @@ static unsigned gather(struct clustering *c, const uint8_t *counts, uint32_t thr
 /* The second cluster's counts and members go to the first; the second is left empty. */
 static void merge_pair(struct clustering *c, unsigned into, unsigned from, uint64_t dot)
 {
-    uint32_t *a = cluster_sum(c, into), *b = cluster_sum(c, from);
-
     cluster_each_line (c, e) {
-        a[e] += b[e];
-        b[e] = 0;
+        uint32_t *sums = cluster_sums(c, e);
+        sums[into] += sums[from];
+        sums[from] = 0;
     }
     c->score[into] += 2 * dot + c->score[from];
     c->score[from] = 0;
@@ -156,33 +163,30 @@ static void merge_pair(struct clustering *c, unsigned into, unsigned from, uint6
     }
 }
 
-static void list_cluster_lines(struct clustering *c, const uint32_t *sum)
+/* Leaves in dot the product of cluster a with each later one, in members how many lines both have. */
+static void multiply_cluster(struct clustering *c, unsigned a, unsigned clusters)
 {
-    c->own_lines = 0;
+    memset(c->dot, 0, clusters * sizeof *c->dot);
+    memset(c->members, 0, clusters * sizeof *c->members);
     cluster_each_line (c, e) {
-        c->own[c->own_lines] = (uint16_t)e;
-        c->own_lines += sum[e] != 0;
+        const uint32_t *sums = cluster_sums(c, e);
+        uint64_t count = sums[a];
+        for (unsigned b = a + 1; count && b < clusters; b++) {
+            c->dot[b] += count * sums[b];
+            c->members[b] += sums[b] != 0;
+        }
     }
 }
 
 static void merge(struct clustering *c, unsigned clusters, uint32_t threshold)
 {
     for (unsigned a = 0; a < clusters; a++) {
-        const uint32_t *x = cluster_sum(c, a);
-        list_cluster_lines(c, x);
+        multiply_cluster(c, a, clusters);
         for (unsigned b = a + 1; b < clusters; b++) {
-            const uint32_t *y = cluster_sum(c, b);
-            uint64_t dot = 0;
-            unsigned common = 0;
-            for (unsigned i = 0; i < c->own_lines; i++) {
-                unsigned e = c->own[i];
-                dot += (uint64_t)x[e] * y[e];
-                common += y[e] != 0;
-            }
-            if (common >= MIN_SCORE && cosine_permille(dot, c->score[a], c->score[b]) >= threshold) {
-                merge_pair(c, a, b, dot);
-                list_cluster_lines(c, x);
-            }
+            if (c->members[b] < MIN_SCORE || cosine_permille(c->dot[b], c->score[a], c->score[b]) < threshold)
+                continue;
+            merge_pair(c, a, b, c->dot[b]);
+            multiply_cluster(c, a, clusters);
         }
     }
 }
@@ -308,7 +312,7 @@ static void sum_clusters(struct clustering *c, const uint8_t *counts)
         if (c->of[t] == CLUSTER_NONE)
             continue;
         if (c->members[c->of[t]]++ == 0)
-            memset(cluster_sum(c, c->of[t]), 0, c->entries * sizeof(uint32_t));
+            clear_cluster(c, (unsigned)c->of[t]);
         c->cluster_share[c->of[t]] += c->share[t];
         list_own_lines(c, t);
         add_to_cluster(c, cluster_row(c, counts, t), c->of[t], &norm);
@@ -325,7 +329,6 @@ struct ballot {
 static struct ballot count_votes(struct clustering *c, const uint8_t *row, unsigned t, unsigned clusters)
 {
     struct ballot ballot = {0, 0};
-    int own = c->of[t];
 
     memset(c->score, 0, clusters * sizeof *c->score);
     list_own_lines(c, t);
@@ -337,8 +340,11 @@ static struct ballot count_votes(struct clustering *c, const uint8_t *row, unsig
         weight = ((uint64_t)row[e] << SCORE_BITS) / (c->line[e] - row[e]);
         ballot.samples += row[e];
         ballot.variance += row[e] * weight;
+        const uint32_t *sums = cluster_sums(c, e);
         for (unsigned k = 0; k < clusters; k++)
-            c->score[k] += weight * (cluster_sum(c, k)[e] - ((int)k == own ? row[e] : 0));
+            c->score[k] += weight * sums[k];
+        if (c->of[t] != CLUSTER_NONE)
+            c->score[c->of[t]] -= weight * row[e];
     }
     return ballot;
 }

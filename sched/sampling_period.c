@@ -33,7 +33,7 @@ void sampling_period_begin(struct sampling_period *p, const struct sampling_stat
     p->peak_per_ms = accesses_per_ms;
 }
 
-static bool over_budget(const struct sampling_period *p, const struct sampling_state *s)
+bool sampling_period_over_budget(const struct sampling_period *p, const struct sampling_state *s)
 {
     uint64_t all_ns = (s->now_ns - p->begin_ns + ADVANCE_NS) * s->cpus;
 
@@ -48,15 +48,16 @@ bool sampling_period_adapt(struct sampling_period *p, const struct sampling_stat
         return false;
     uint64_t per_ms = (s->taken - p->taken) * NS_PER_MS / elapsed_ns, affordable = affordable_per_ms(s);
     p->peak_per_ms = MAX(p->peak_per_ms, old * per_ms);
-    if (over_budget(p, s) && 2 * per_ms > affordable) {
-        set_period(p, s, 2 * old);
+    if (sampling_period_over_budget(p, s) && 2 * per_ms > affordable) {
+        set_period(p, s, MAX(2 * old, old * per_ms / affordable));
         return p->period != old;
     }
     if (elapsed_ns < JUDGE_AFTER_NS)
         return false;
     uint64_t lowest = p->peak_per_ms / (BURST_MAX * affordable);
     uint64_t period = MAX(MAX(old * per_ms / affordable, lowest), (uint64_t)1);
-    bool rises = 2 * period > 3 * old, falls = 2 * old > 3 * period && !settling && !over_budget(p, s);
+    bool rises = 2 * period > 3 * old,
+         falls = 2 * old > 3 * period && !settling && !sampling_period_over_budget(p, s);
     set_period(p, s, rises || falls ? period : old);
     return p->period != old;
 }

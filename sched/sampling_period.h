@@ -33,5 +33,7 @@ struct sampling_period {
 /* Sampling begins; there are about so many accesses in a millisecond. */
 void sampling_period_begin(struct sampling_period *p, const struct sampling_state *s,
                            uint64_t accesses_per_ms);
+/* Has more been spent since sampling began than the budget allows until a millisecond from now? */
+bool sampling_period_over_budget(const struct sampling_period *p, const struct sampling_state *s);
 /* Every millisecond or so.  True when p->period has changed.  settling: a lower rate is what is hoped for just now. */
 bool sampling_period_adapt(struct sampling_period *p, const struct sampling_state *s, bool settling);

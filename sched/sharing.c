@@ -26,6 +26,7 @@
 #define QUIET_AFTER_NS   (8 * NS_PER_MS) /* after an early placement, sampling goes on at least so long   */
 #define QUIET_FACTOR     8               /* and ends when samples come so many times more slowly          */
 #define QUIET_PER_THREAD 2               /* samples in that time that are not worth a look                */
+#define BATCHES_MAX      64 /* of samples recorded between two looks at their rate                 */
 #define SETTLE_NS        (2 * NS_PER_MS) /* after a placement nothing is said of the rate for so long */
 
 struct spinlock sharing_lock = SPINLOCK(LOCK_SHARING, "sharing");
@@ -299,14 +300,15 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
                 p->remote_permille, (unsigned)sharing_remote_pct * 10, p->detection->threads, period.period);
 }
 
-/* Samples of all processes; the lock keeps the processes, not the detections, which are the detector's. */
+/* Records samples of all processes, at most BATCHES_MAX batches: where they come faster than they are recorded, the period has to be
+ * lengthened before more are.  The lock keeps the processes, not the detections, which are the detector's. */
 static void take_samples(void)
 {
     static struct hpm_sample batch[32];
     uint64_t begin_ns = arch_clock_ns();
-    size_t n;
+    size_t n = ARRAY_SIZE(batch);
 
-    do {
+    for (unsigned batches = 0; n == ARRAY_SIZE(batch) && batches < BATCHES_MAX; batches++) {
         n = hpm_sampling_take(batch, ARRAY_SIZE(batch));
         bool irq = spin_lock(&sharing_lock);
         for (size_t i = 0; i < n; i++) {
@@ -317,7 +319,7 @@ static void take_samples(void)
             p->detection->accesses += period.period;
         }
         spin_unlock(&sharing_lock, irq);
-    } while (n == ARRAY_SIZE(batch));
+    }
     cost.recording_ns += arch_clock_ns() - begin_ns;
 }
 
@@ -430,17 +432,20 @@ static enum cluster_verdict judge(struct sharing_process *p, bool now)
 
 /*
  * After an early placement, threads that were silent may turn out to be in the wrong place, so everybody is looked at again
- * while samples come in.  It is over when it is quiet and nobody is in doubt, or whoever is has hardly been seen lately.
+ * while samples come in, as often as the budget allows: a judgement of many threads costs as much as thousands of samples.  It
+ * is over when it is quiet and no thread is in doubt, or those in doubt have hardly been seen lately.
  */
 static void detect(struct sharing_process *p, uint64_t now_ns)
 {
     struct detection *d = p->detection;
     bool due = d->early_ns && now_ns - d->looked_ns >= QUIET_AFTER_NS;
     bool seen = shmap_samples(&d->table) - d->looked_samples >= QUIET_PER_THREAD * d->threads;
-    enum cluster_verdict verdict = judge(p, due && seen);
+    struct sampling_state state = sampling_now(now_ns);
+    bool affordable = !d->early_ns || !sampling_period_over_budget(&period, &state);
+    enum cluster_verdict verdict = affordable ? judge(p, due && seen) : CLUSTER_WAIT;
 
     p->next_ns = now_ns + DRAIN_NS;
-    if (due)
+    if (due && affordable)
         d->looked_ns = now_ns;
     if (verdict != CLUSTER_WAIT)
         end_detection(p, cluster_verdict_names[verdict], verdict != CLUSTER_NO_SHARING);

@@ -74,6 +74,16 @@ static void a_wrong_first_guess_is_mended(void **state)
     assert_in_range(many.p.period, 70, 160);
 }
 
+static void a_rate_far_beyond_the_guess_is_braked_at_once(void **state)
+{
+    struct fixture f = begin(2000);
+
+    (void)state;
+    pass_ms(&f, 600000, false);
+    pass_ms(&f, 600000, false);
+    assert_true(f.p.period >= 600000 / 192);
+}
+
 static void bursts_do_not_break_the_budget(void **state)
 {
     (void)state;
@@ -131,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_steady_rate_is_sampled_as_densely_as_may_be),
         cmocka_unit_test(a_wrong_first_guess_is_mended),
+        cmocka_unit_test(a_rate_far_beyond_the_guess_is_braked_at_once),
         cmocka_unit_test(bursts_do_not_break_the_budget),
         cmocka_unit_test(fewer_accesses_after_a_placement_are_not_chased),
         cmocka_unit_test(no_rate_leads_out_of_range),
