@@ -15,8 +15,8 @@ uint64_t swap_wanted = SWAP_NONE, swap_bytes_max = MEMORY_UNLIMITED;
 static const char *const policy_names[] = {"lru", "clock",  "mru",     "lirs",     "lirs-recent",
                                            "arc", "sieve",  "s3fifo",  "wtinylfu", "wtinylfu-margin",
                                            "gap", "region", "chooser", NULL};
-static const char *const prefetch_names[] = {"none",          "spatial", "streams", "ppg",
-                                             "ppg-published", "chooser", NULL};
+static const char *const prefetch_names[] = {"chooser", "none",          "spatial", "streams",
+                                             "ppg",     "ppg-published", NULL};
 /* Behind the first: of share_goal_names. */
 static const char *const goal_names[] = {"even", "throughput", "fairness", "maxmin", "service", NULL};
 static const char *const pool_names[] = {"local", "global", NULL};
@@ -58,8 +58,9 @@ const struct arg mm_args[] = {
     {"mem.policy", ARG_CHOICE, &memory_policy, 0, 0, policy_names, ARG_PROCESS,
      "which page of a pool goes when another needs its frame"},
     {"mem.prefetch", ARG_CHOICE, &memory_prefetch, 0, 0, prefetch_names, ARG_PROCESS,
-     "what is read besides the page that a thread waits for: nothing, its neighbours, or what was used "
-     "together with it"},
+     "what is read besides the page that a thread waits for: nothing, its neighbours, where a row of pages "
+     "goes "
+     "on, what was used together with it, or what of these has done no harm in its region"},
     {"mem.accessed", ARG_BOOL, &memory_accessed, 0, 0, NULL, ARG_PROCESS,
      "a page about to go is asked whether it was used, where no tracker sees that; else faults are all that "
      "policies hear of"},

@@ -28,7 +28,7 @@ enum {
     FAIR = 10,  /* must be gained on the average: pages no better than those that left gain half of GAIN */
     SCORE_FIRST = -4 * (GAIN - FAIR),
     SCORE_MIN = -24 * (GAIN - FAIR),
-    SCORE_MAX = 12 * (GAIN - FAIR),
+    SCORE_MAX = 6 * (GAIN - FAIR),
     HIT = 3, /* a page that is wanted makes up for three that are not */
     USEFUL_MAX = 32,
     LONGEST_PCT = 50,   /* a page is waited for as many events as this part of memory has pages, */

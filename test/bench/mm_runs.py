@@ -226,6 +226,8 @@ class Bench:
         o = self.o
         looks = f"format=series interval={interval}" if interval else "interval=0"
         line = f"{own} ".lstrip() + " & ".join(f"memstat regions=0 {looks} -- {p}" for p in programs)
+        if "mem.prefetch=" not in arguments:
+            arguments += " mem.prefetch=none"
         append = f"swap={'virtio' if plain else 'model'} mem.pab={pab or o.set['pab']} {arguments} -- {line}"
         plugin = f"tlb={o.set['tlb']},disk={o.set['disk']},disk_latency={o.latency},disk_page={o.page if page is None else page},seed={seed}"
         console, status = self.boot(name, "" if plain else plugin, append, smp, timeout)

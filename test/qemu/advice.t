@@ -10,7 +10,7 @@ guest_tap
 boot smp=2 mem=128M drive="$image,readonly=on" timeout=300 -- "-- advice disk"
 status_is 0 "a mapped disk: the program ends"
 guest_tap
-boot smp=2 mem=128M drive="$image,readonly=on" timeout=300 -- "disk.ram=32M swap=ram mem.process=1M -- memstat -- advice disk"
+boot smp=2 mem=128M drive="$image,readonly=on" timeout=300 -- "disk.ram=32M swap=ram mem.process=1M mem.prefetch=none -- memstat -- advice disk"
 status_is 0 "... that is larger than memory: it ends"
 guest_tap
 says "^  prefetching: none, level 0; recall [89][0-9][.][0-9] %, precision (9[0-9]|100)[.][0-9] %" "... and its reading ahead is counted"

@@ -4,7 +4,7 @@
 
 loop="memstat regions=0 -- cg rounds=2"
 for goal in fairness maxmin; do
-	boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.epoch_ms=50 mem.goal=$goal -- $loop & $loop"
+	boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=50 mem.goal=$goal -- $loop & $loop"
 	r=0
 	[ "$(grep -c '^RESULT app=cg .*check=ok' "$console")" -eq 2 ] || r=1
 	result $r "goal $goal: both programs end with the right result"
@@ -14,7 +14,7 @@ done
 # A loop that would fit beside a program which still misses: maxmin gives it what it needs, fairness has it miss, too.
 waits= # of the loop
 for goal in fairness maxmin; do
-	boot machine=openpower720 smp=4 mem=128M timeout=300 plugin=tlb=16,disk=64M,disk_latency=1000000,disk_page=4096 -- "swap=model mem.user=5048K mem.pab=128 mem.track=always mem.epoch_ms=30 mem.goal=$goal -- memstat regions=0 -- sp mb=2 rounds=6 & warehouse warehouses=1 threads=1 scale=12 ms=800"
+	boot machine=openpower720 smp=4 mem=128M timeout=300 plugin=tlb=16,disk=64M,disk_latency=1000000,disk_page=4096 -- "swap=model mem.user=5048K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=30 mem.goal=$goal -- memstat regions=0 -- sp mb=2 rounds=6 & warehouse warehouses=1 threads=1 scale=12 ms=800"
 	waits="$waits $(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")"
 done
 r=0
@@ -25,7 +25,7 @@ result $r "fairness: a loop misses though it fits, as long as another program do
 for heavy in 1 2; do
 	first= second=
 	[ $heavy -eq 1 ] && first=mem.weight=8 || second=mem.weight=8
-	boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.epoch_ms=50 mem.goal=throughput -- $first cg rounds=3 & $second cg rounds=3"
+	boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=50 mem.goal=throughput -- $first cg rounds=3 & $second cg rounds=3"
 	r=0
 	sed -n 's/^memory: t=.* plan=1:\([0-9]*\),2:\([0-9]*\)$/\1 \2/p' "$console" >"$work/plans"
 	awk -v heavy=$heavy '{ of[1] = $1; of[2] = $2 } END { exit !(NR >= 2 && of[heavy] * 4 > of[3 - heavy] * 5) }' "$work/plans" || r=1
@@ -34,17 +34,17 @@ done
 
 # Of a program that the page access buffer holds whole nothing is logged: its 500 pages are known as hot all the same.  One that it does not hold has few of them.
 hot() { # boot arguments, MB
-	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "swap=ram disk.ram=32M mem.user=$(($2 * 5 / 2 + 3))M mem.track=always $1 mem.goal=throughput -- memstat regions=0 -- sp mb=$2 rounds=6"
+	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "swap=ram disk.ram=32M mem.user=$(($2 * 5 / 2 + 3))M mem.track=always mem.prefetch=none $1 mem.goal=throughput -- memstat regions=0 -- sp mb=$2 rounds=6"
 	sed -n 's/.*    hot: \([0-9]*\) KB are used all the time$/\1/p' "$console"
 }
 within "$(hot "mem.pab=128 mem.epoch_ms=50" 2)" 0 400 "pages that do not stay in the page access buffer are not taken for hot"
 within "$(hot "mem.pab=4096 mem.epoch_ms=400" 9)" 5000 8900 "... and those that stay are known where they are too many for all of them to be asked about, too"
 within "$(hot "mem.tracker=soft mem.active_pages=1024 mem.epoch_ms=50" 2)" 1900 2060 "... and those of an active set"
 
-boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=4700K mem.pab=1024 mem.track=always mem.epoch_ms=50 mem.goal=throughput -- warehouse warehouses=1 threads=1 scale=12 ms=2400 & memstat regions=0 -- sp mb=2 rounds=32"
+boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=4700K mem.pab=1024 mem.track=always mem.prefetch=none mem.epoch_ms=50 mem.goal=throughput -- warehouse warehouses=1 threads=1 scale=12 ms=2400 & memstat regions=0 -- sp mb=2 rounds=32"
 within "$(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")" 0 700 "such a program keeps its memory beside one that wants all: it seldom waits"
 
 # Both loops fit, but not together, and each loses as much without: memory goes to the one that executes more instructions meanwhile.
-boot machine=openpower720 smp=4 mem=128M timeout=300 plugin=tlb=16,disk=64M,disk_latency=1000000,disk_page=4096 -- "swap=model mem.user=4036K mem.pab=128 mem.track=always mem.epoch_ms=30 mem.goal=throughput -- memstat regions=0 format=series interval=30 -- warehouse warehouses=1 threads=1 scale=12 ms=800 & memstat regions=0 -- sp mb=2 rounds=12"
+boot machine=openpower720 smp=4 mem=128M timeout=300 plugin=tlb=16,disk=64M,disk_latency=1000000,disk_page=4096 -- "swap=model mem.user=4036K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=30 mem.goal=throughput -- memstat regions=0 format=series interval=30 -- warehouse warehouses=1 threads=1 scale=12 ms=800 & memstat regions=0 -- sp mb=2 rounds=12"
 within "$(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")" 0 500 "throughput is of instructions: who executes most does not wait"
 done_testing

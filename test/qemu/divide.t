@@ -6,7 +6,7 @@
 loop="memstat regions=0 -- cg rounds=2"
 waits= # for pages to be read, of both
 for goal in even throughput; do
-	boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.epoch_ms=50 mem.goal=$goal -- $loop & $loop"
+	boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=50 mem.goal=$goal -- $loop & $loop"
 	r=0
 	[ "$(grep -c '^RESULT app=cg .*check=ok' "$console")" -eq 2 ] || r=1
 	result $r "goal $goal: both programs end with the right result"
@@ -18,7 +18,7 @@ echo "$waits" | awk '{ exit !(NF == 2 && $2 * 10 < $1 * 8) }' || r=1
 result $r "throughput: fewer waits than with even parts (even, throughput:$waits)"
 
 # Who asks for few misses has them, at the cost of the other; the one that memstat starts is who asks.
-boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.epoch_ms=50 mem.goal=service -- mem.rate=50 mem.weight=2 $loop & $loop"
+boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=50 mem.goal=service -- mem.rate=50 mem.weight=2 $loop & $loop"
 r=0
 sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console" >"$work/waits"
 sed -n 's/^  division by service: .* weight \([0-9]*\)$/\1/p' "$console" | tr '\n' ' ' >"$work/weights"
@@ -29,14 +29,14 @@ awk '{ w[NR] = $1 } END { exit !(NR == 2 && w[1] * 2 < w[2]) }' "$work/waits" ||
 result $r "service: it waited less than half as often (waits: $(tr '\n' ' ' <"$work/waits"))"
 says "^memory: t=[0-9.]* goal=service" "service: each plan is said"
 
-boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.epoch_ms=20 mem.goal=throughput -- memstat interval=30 regions=0 curve=0 -- cg rounds=2 & cg rounds=2"
+boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=20 mem.goal=throughput -- memstat interval=30 regions=0 curve=0 -- cg rounds=2 & cg rounds=2"
 says "^  pools by throughput: KB; speed lost" "a look at pools says how memory is divided"
 says "^ +[0-9]+ cg +[0-9]+ +2700 +[0-9]+ +[1-9][0-9]* +1 +[0-9.]+ +-?[0-9.]+ +-?[0-9.]+$" "... what each has, is to have, and would gain and lose"
 says "^  division by throughput: [0-9]+ KB kept when memory is short, planned [0-9]+, weight 1" "... and that of the program, at its end"
 
 # Of a program that the page access buffer holds whole nothing is logged: its 500 pages are known as hot all the same.
 hot() { # boot arguments, MB
-	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "swap=ram disk.ram=32M mem.user=$(($2 * 5 / 2 + 3))M mem.track=always $1 mem.goal=throughput -- memstat regions=0 -- sp mb=$2 rounds=6"
+	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "swap=ram disk.ram=32M mem.user=$(($2 * 5 / 2 + 3))M mem.track=always mem.prefetch=none $1 mem.goal=throughput -- memstat regions=0 -- sp mb=$2 rounds=6"
 	sed -n 's/.*    hot: \([0-9]*\) KB are used all the time$/\1/p' "$console"
 }
 within "$(hot "mem.pab=1024 mem.epoch_ms=50" 2)" 1900 2060 "pages that stay in the page access buffer are known"

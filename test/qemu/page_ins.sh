@@ -26,7 +26,7 @@ EOF
 while [ "$done" -lt "$wanted" ] && [ $failed -eq 0 ]; do
 	seed=$((first + runs)) began=$(date +%s)
 	# Each with each of the others, before long.
-	policy=$(pick $seed lru clock mru lirs lirs-recent arc sieve s3fifo wtinylfu wtinylfu-margin gap region chooser) prefetch=$(pick $((seed + seed / 8)) none spatial ppg ppg-published)
+	policy=$(pick $seed lru clock mru lirs lirs-recent arc sieve s3fifo wtinylfu wtinylfu-margin gap region chooser) prefetch=$(pick $((seed + seed / 8)) none spatial streams ppg ppg-published chooser)
 	writes=$(pick $((seed / 5)) 0 500) delay=$(pick $((seed / 3)) 0 0 0 200) end=$((300 + 97 * seed % 1000))
 	some="memstat regions=0 -- paging pages=4000 threads=8 ops=100000000 seed=$seed end=$end"
 	# The first has the kernel take what it keeps for good: objects of each kind, page tables of its own.

@@ -22,20 +22,29 @@ paging "mem.process=2M disk.fail_writes=5" "pages=2000 threads=8 ops=${OPS:-300}
 says "^swap: writing slot [0-9]+ failed: its page stays" "... and each is said"
 paging "mem.process=2M disk.delay_us=2000" "pages=2000 threads=8 ops=100 seed=5" "a disk that answers in any order"
 
-for prefetch in spatial ppg; do
+for prefetch in spatial ppg chooser; do
 	paging "mem.process=2M mem.prefetch=$prefetch disk.delay_us=500 disk.fail_writes=50" "pages=2000 threads=8 ops=100 seed=6" "prefetching, $prefetch"
 done
 
 waits= # for pages to be read, of a program that has half of its memory: without prefetching, then with it
-for prefetch in none ppg; do
-	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram mem.process=640K mem.pab=128 mem.prefetch=$prefetch -- memstat regions=0 -- lu n=384 block=16 rounds=1"
-	says "^RESULT app=lu .*check=ok" "lu in half of its memory, prefetching $prefetch: its result is right"
+for prefetch in mem.prefetch=none mem.prefetch=ppg ""; do
+	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram mem.process=640K mem.pab=128 $prefetch -- memstat regions=0 -- lu n=384 block=16 rounds=1"
+	says "^RESULT app=lu .*check=ok" "lu in half of its memory, ${prefetch:-as it comes}: its result is right"
 	waits="$waits $(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")"
 done
-says "^  prefetching: ppg, level [0-9]+; recall ([6-9][0-9]|100)[.][0-9] %, precision ([6-9][0-9]|100)[.][0-9] %; [0-9]+ wait" "recall and precision are said"
+says "^  prefetching: chooser, level [0-9]+; recall ([6-9][0-9]|100)[.][0-9] %, precision ([6-9][0-9]|100)[.][0-9] %; [0-9]+ wait" "recall and precision are said"
 r=0
-echo "$waits" | awk '{ exit !(NF == 2 && 2 * $2 < $1) }' || r=1
-result $r "... by proximity, most waits are avoided:$waits"
+echo "$waits" | awk '{ exit !(NF == 3 && 2 * $2 < $1 && 2 * $3 < $1) }' || r=1
+result $r "... by proximity, and as it comes, most waits are avoided:$waits"
+loop= # a loop over twice the memory: time, and pages read
+for prefetch in mem.prefetch=none ""; do
+	boot machine=openpower720 smp=1 mem=128M plugin=disk=64M,disk_latency=200000 timeout=300 -- "swap=model mem.process=1M $prefetch -- memstat regions=0 -- loop pages=512 rounds=6"
+	says "^RESULT app=loop .*check=ok" "a loop over twice its memory, ${prefetch:-as it comes}: it ends well"
+	loop="$loop $(sed -n 's/^memstat: loop[^ ]* \([0-9.]*\) ms.*/\1/p' "$console") $(sed -n 's/^  pages: \([0-9]*\) in,.*/\1/p' "$console")"
+done
+r=0
+echo "$loop" | awk '{ exit !(NF == 4 && 4 * $3 < $1 && $4 < 1.02 * $2) }' || r=1
+result $r "... in less than a quarter of the time, by no more reading:$loop"
 
 # Ends PROGRAM with STATUS and LINE; the next one finds memory and swap as they were.
 ends() { # ARGUMENTS-FOR-THE-KERNEL PROGRAM STATUS LINE WHAT
