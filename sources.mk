@@ -69,7 +69,7 @@ KERNEL_SRC := \
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC := \
 	$(addprefix test/qemu/kernel/, \
-		arch.c block.c console.c futex.c hpm.c mm.c msi.c panics.c pmu.c sched.c spaces.c suite.c swap.c telemetry.c threads.c \
+		arch.c block.c console.c futex.c heap.c hpm.c mm.c msi.c panics.c pmu.c sched.c spaces.c suite.c swap.c telemetry.c threads.c \
 		virtio.c) \
 	test/qemu/apps/$(ARCH)/known_loop.S
 # The UEFI loader, and what it includes.
@@ -174,6 +174,7 @@ test_bundle_SRC := kernel/proc/bundle.c
 test_elf_SRC := kernel/proc/elf.c
 test_sleepers_SRC := kernel/proc/sleepers.c
 test_frame_SRC := mm/buddy.c mm/bootmem.c
+test_heap_SRC := mm/heap.c mm/frame.c mm/buddy.c mm/bootmem.c kernel/boot/boot_info.c
 test_frame_high_SRC := mm/frame.c mm/buddy.c mm/bootmem.c kernel/boot/boot_info.c
 test_space_SRC := mm/regions.c
 test_lrustack_SRC := mm/lrustack.c

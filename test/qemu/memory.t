@@ -22,6 +22,14 @@ guest_tap
 r=0
 awk '/^simulation/ { n++; checked = $0 } END { exit !(n && checked ~ / checked=[1-9][0-9]* mismatches=0$/) }' "$work/truth.txt" || r=1
 result $r "simulated machine: no translation outlives its page"
+for smp in 2 8; do
+	boot smp=$smp mem=128M timeout=120 -- -- heap
+	status_is 0 "$smp CPUs: the heap's caches"
+	guest_tap
+done
+boot machine=openpower720 mem=128M timeout=300 -- -- heap
+status_is 0 "simulated machine: the heap's caches, and what CPUs cost each other"
+guest_tap
 use vigil-test
 
 boot smp=2 mem=64M timeout=120 -- -- oom '&' hello '&' private ';' hello again
