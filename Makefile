@@ -88,7 +88,7 @@ KERNEL_CFLAGS := $(COMMON) -O2 -ffreestanding -fno-omit-frame-pointer -fno-optim
 REAL          := -ffp-contract=off -fno-math-errno
 APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -Iapps/libc/$(ARCH) -nostdinc \
 	-isystem "$$($(CC) -print-file-name=include)" -isystem $(NEWLIB)/include -D__DYNAMIC_REENT__ \
-	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_GNU_SOURCE $(REAL) $(ISA_$(ARCH))
+	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_POSIX_CPUTIME -D_POSIX_THREAD_CPUTIME -D_GNU_SOURCE $(REAL) $(ISA_$(ARCH))
 HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(WARN) $(REAL) -MMD -MP
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
@@ -136,8 +136,12 @@ deps-fuzz: deps-test
 	@tools/deps.sh $(DEPS_FUZZ)
 
 # ---- newlib ----------------------------------------------------------------------------------------------------------
-$(NEWLIB)/lib/libc.a: tools/newlib.sh | deps-build
-	@mkdir -p $(NEWLIB)
+# Whatever it is built by: another recipe, compiler or package makes it anew.
+$(NEWLIB)/recipe: FORCE | deps-build
+	@mkdir -p $(@D)
+	@recipe=$$(cat tools/newlib.sh; $(CC) --version | head -n 1; ls /usr/src/newlib); \
+		[ "$$recipe" = "$$(cat $@ 2>/dev/null)" ] || printf '%s\n' "$$recipe" >$@
+$(NEWLIB)/lib/libc.a: $(NEWLIB)/recipe | deps-build
 	@tools/newlib.sh $(ARCH) $(CC) $(NEWLIB)
 	@touch $@
 
@@ -210,16 +214,19 @@ $(O)/test/qemu/apps/%.o: test/qemu/apps/%.c Makefile | deps-build
 	$(call compile,$(APP_CFLAGS))
 $(O)/test/qemu/apps/%.o: test/qemu/apps/%.S Makefile | deps-build
 	$(call compile,$(APP_CFLAGS))
-app_objects = $(libc_objects) $(foreach a,$(ALL_APPS) $(TEST_APPS),$($(a)_OBJ))
+common_objects = $(addprefix $(O)/,$(addsuffix .o,$(basename $(COMMON_SRC))))
+app_objects = $(libc_objects) $(common_objects) $(foreach a,$(ALL_APPS) $(TEST_APPS),$($(a)_OBJ))
 
+$(O)/apps/common.a: $(common_objects) sources.mk
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 define app_rule
-$(1)_OBJ := $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$($(1)_SRC) $$(COMMON_SRC))))
-$(O)/bin/$(1): $$($(1)_OBJ) $$(libc_objects) $(NEWLIB)/lib/libc.a sources.mk
+$(1)_OBJ := $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$($(1)_SRC))))
+$(O)/bin/$(1): $$($(1)_OBJ) $$(libc_objects) $(O)/apps/common.a $(NEWLIB)/lib/libc.a sources.mk
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$(LD) -nostdlib -static --gc-sections --build-id=none -z max-page-size=4096 -z separate-code -z noexecstack -o $$@ \
 		$$(filter %.o,$$^) \
-		--start-group $(NEWLIB)/lib/libc.a $(NEWLIB)/lib/libm.a $$$$($(CC) -print-libgcc-file-name) --end-group
+		$(O)/apps/common.a --start-group $(NEWLIB)/lib/libc.a $(NEWLIB)/lib/libm.a $$$$($(CC) -print-libgcc-file-name) --end-group
 endef
 $(foreach a,$(ALL_APPS) $(TEST_APPS),$(eval $(call app_rule,$(a))))
 $(app_objects): | $(NEWLIB)/lib/libc.a
@@ -296,7 +303,7 @@ $(O)/symbols0.o: Makefile | deps-build
 	@mkdir -p $(@D) && : >$(O)/nothing
 	$(Q)$(call included,$(O)/nothing,symbols) $@
 kernel: $(KERNEL)
-FORCE:
+.PHONY: FORCE
 
 # ---- The simulated multiprocessor ------------------------------------------------------------------------------------
 # Runs inside QEMU as a plug-in, on the host, so it is compiled for the host.

@@ -104,14 +104,16 @@ costs_SRC := apps/costs/costs.c
 warehouse_SRC := $(addprefix apps/warehouse/,btree.c check.c load.c order_book.c transactions.c warehouse.c)
 # What each is linked with.
 COMMON_SRC := $(addprefix apps/common/,arena.c args.c histogram.c plan.c team.c)
-LIBC_SRC_aarch64 := apps/libc/aarch64/auxv.c
+LIBC_SRC_x86_64 := $(addprefix apps/libc/x86_64/,string.c string_avx2.c string_sse2.c)
+LIBC_SRC_aarch64 := $(addprefix apps/libc/aarch64/,auxv.c string.c strtold.c)
 LIBC_SRC := \
 	$(addprefix apps/libc/, \
-		cond.c futex.c hpm.c hpm_region.c malloc.c memory.c mman.c mutex.c newlib_locks.c place.c start.c stubs.c thread.c time.c) \
+		cond.c futex.c hpm.c hpm_region.c malloc.c malloc_map.c memory.c mman.c mutex.c newlib_locks.c place.c signal.c start.c string.c stubs.c thread.c time.c) \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.
 TEST_APPS := advice anew badcalls counts faults known leaves libctest loop mapped oom paging places priorities ratio reads regions samplers sessions stress
+TEST_APPS += names standard strings
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S

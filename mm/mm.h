@@ -131,6 +131,7 @@ struct pool_prefetch {
 };
 struct space_stats {
     uint64_t mapped_pages, resident_pages, out_pages, faults;
+    uint64_t room_pages;              /* it can still fill: pool_room_pages */
     bool watched;                     /* by a tracker, now */
     const char *policy;               /* NULL: it has no pool, and what follows is 0 */
     uint64_t limit_pages, pool_pages; /* of its pool, which others may share */

@@ -62,6 +62,24 @@ static uint64_t kernel_keeps(void)
     return kernel_frames + __atomic_load_n(&kernel_wants, __ATOMIC_RELAXED);
 }
 
+static uint64_t less(uint64_t n, uint64_t part)
+{
+    return n - MIN(n, part);
+}
+
+uint64_t pool_room_pages(const struct pool *p)
+{
+    uint64_t frames = less(frame_free_about(), kernel_keeps());
+    struct swap_stats swap;
+
+    if (!p)
+        return frames;
+    swap_stats(&swap);
+    frames = MIN(frames, less(user_limit(), now(&user_frames)));
+    frames = MIN(frames, less(p->limit, p->frames));
+    return frames + (swap_present() && !swap_failed() ? swap.free_slots : 0);
+}
+
 /* Is memory as a whole so short that not `more` frames may be given to pools? */
 static bool memory_short(uint32_t more)
 {

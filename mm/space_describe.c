@@ -1,6 +1,7 @@
 /* What there is to be said of an address space: for messages, and for programs that look at others. */
 #include "kernel/printf.h"
 #include "mm/pool.h"
+#include "mm/reclaim.h"
 #include "mm/space.h"
 
 #define OVERFLOW_DISTANCE (64 * KIB) /* this far below a stack an access is an overflow of it */
@@ -107,7 +108,10 @@ void space_stats(struct space *s, struct space_stats *out)
     if (p) {
         spin_lock_irqoff(&p->lock);
         put_pool(p, out);
+        out->room_pages = pool_room_pages(p);
         spin_unlock_irqoff(&p->lock);
+    } else {
+        out->room_pages = pool_room_pages(NULL);
     }
     spin_unlock(&s->lock, irq);
 }

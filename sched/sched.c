@@ -28,6 +28,17 @@ uint64_t sched_wanted_ns(struct thread *t)
     return wanted_ns;
 }
 
+uint64_t sched_run_ns(struct thread *t)
+{
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_lock_thread(t);
+    uint64_t run_ns = t->run_ns + (t->state == THREAD_RUNNING ? arch_clock_ns() - t->since_ns : 0);
+
+    spin_unlock_irqoff(&rq->lock);
+    arch_irq_restore(irq);
+    return run_ns;
+}
+
 /* Runs in the new thread's context: the old one is saved now, so others may have it. */
 static void finish_switch(void)
 {

@@ -150,6 +150,8 @@ void sched_set_home(struct thread *t, unsigned chip);
 
 /* How long the thread has run or waited for a CPU since it was created, until now. */
 uint64_t sched_wanted_ns(struct thread *t);
+/* Returns the ns the thread has been on a CPU since it was created, until now. Takes its run queue's lock. Any context. */
+uint64_t sched_run_ns(struct thread *t);
 
 /* The machine's shape, from cpus[].place.  Fixed before any other CPU has threads. */
 struct sched_topology {

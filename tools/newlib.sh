@@ -11,9 +11,14 @@ out=$(cd "$out" && pwd) work=$out/work
 
 printf 'newlib: building %s for %s (once; about a minute, log in %s)\n' "${archive##*/}" "$isa" "$out/log"
 tar -xf "$archive" -C "$work/source" --strip-components=1
-flags="-O2 -g -ffunction-sections -fno-pie -fno-stack-protector -D__DYNAMIC_REENT__ -D_COMPILING_NEWLIB"
+flags="-O2 -g -ffunction-sections -fno-pie -fno-stack-protector -D__DYNAMIC_REENT__ -D_COMPILING_NEWLIB -UMISSING_SYSCALL_NAMES"
 case $isa in
-x86_64) triple=x86_64-elf flags="$flags -fcf-protection=none" ;;
+x86_64)
+	triple=x86_64-elf flags="$flags -fcf-protection=none"
+	# An array is this ISA's va_list, and a parameter of that type its address already: newlib's &ap, which arguments by
+	# position are read by (%2$d), would be the address of that.
+	(cd "$work/source/newlib/libc/stdio" &&
+		sed -i 's/\(get_arg (.*\)&ap,/\1(va_list *) ap,/' vfprintf.c vfwprintf.c vfscanf.c vfwscanf.c) ;;
 aarch64) triple=aarch64-elf flags="$flags -mstrict-align" ;;
 *) echo "newlib: error: unknown ISA '$isa' (x86_64, aarch64)" >&2; exit 1 ;;
 esac
@@ -22,7 +27,8 @@ if ! (
 	cd "$work/build"
 	"$work/source/newlib/configure" --host=$triple --prefix=/ --disable-shared --disable-multilib \
 		--disable-newlib-supplied-syscalls --enable-newlib-multithread --enable-newlib-retargetable-locking \
-		--enable-newlib-global-stdio-streams --enable-newlib-io-long-long --enable-newlib-io-c99-formats --disable-nls \
+		--enable-newlib-global-stdio-streams --enable-newlib-io-long-long --enable-newlib-io-long-double \
+		--enable-newlib-io-c99-formats --enable-newlib-io-pos-args --enable-newlib-mb --disable-nls \
 		CC="$cc" AR="${prefix}ar" RANLIB="${prefix}ranlib" CFLAGS="$flags"
 	make -j"$(nproc)"
 	make install DESTDIR="$work/install"

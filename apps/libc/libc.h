@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+#include "apps/libc/names.h"
 #include "apps/libc/syscall.h"
 
 #define LIBC_PAGE 4096u
@@ -27,8 +28,13 @@ struct pthread {
     void *map; /* stack, guard and this descriptor; 0: the first thread */
     size_t map_size;
     struct pthread *next; /* in the list of detached threads to free */
-    const void *specific[PTHREAD_KEYS_MAX];
+    struct key_value {
+        const void *value;
+        uint32_t number; /* of the key it was given */
+    } specific[PTHREAD_KEYS_MAX];
     void *malloc_cache; /* malloc.c */
+    char *kept;         /* malloc_map.c: a mapping it has freed, or NULL */
+    size_t kept_size;
     cpu_set_t affinity; /* applied before start, if not empty */
     struct _reent reent;
 };
@@ -40,19 +46,20 @@ static inline struct pthread *thread_self(void)
 
 /* Bytes that thread-local storage and the descriptor take together, and their set-up at the given place
  * (64-byte aligned). Returns the descriptor; *tp is the thread pointer. */
-size_t tls_size(void);
-struct pthread *tls_init(void *at, uint64_t *tp);
+size_t tls_size(void) VIGIL(tls_size);
+struct pthread *tls_init(void *at, uint64_t *tp) VIGIL(tls_init);
 
-void keys_run_destructors(struct pthread *self);
-void malloc_thread_exit(struct pthread *self);
+void keys_run_destructors(struct pthread *self) VIGIL(keys_run_destructors);
+void malloc_thread_exit(struct pthread *self) VIGIL(malloc_thread_exit);
+void mappings_thread_exit(struct pthread *self) VIGIL(mappings_thread_exit);
 
 /* Futex: wait while *word == expected, until deadline_ns (UINT64_MAX: none).  0 or -Exxx. */
-uint64_t clock_ns(void);
-int futex_wait(uint32_t *word, uint32_t expected, uint64_t deadline_ns);
-void futex_wake(uint32_t *word, uint32_t count);
+uint64_t clock_ns(void) VIGIL(clock_ns);
+int futex_wait(uint32_t *word, uint32_t expected, uint64_t deadline_ns) VIGIL(futex_wait);
+void futex_wake(uint32_t *word, uint32_t count) VIGIL(futex_wake);
 /* Nanoseconds; 0 for what is negative, UINT64_MAX for what does not fit. */
-uint64_t timespec_ns(const struct timespec *t);
+uint64_t timespec_ns(const struct timespec *t) VIGIL(timespec_ns);
 
 /* A plain lock for this library's own use: 0 free, 1 held, 2 contended. */
-void lock_take(uint32_t *word);
-void lock_give(uint32_t *word);
+void lock_take(uint32_t *word) VIGIL(lock_take);
+void lock_give(uint32_t *word) VIGIL(lock_give);

@@ -1,7 +1,7 @@
 /*
  * Memory for programs.  Small objects come in size classes out of 64 KB spans; each thread keeps a list of
  * free objects per class and trades them with a central list in batches, so threads meet rarely, and
- * neighbours in a span go to one thread. Large objects are mappings of their own.  The span of an object is
+ * neighbours in a span go to one thread. Large objects are mappings of their own (malloc_map.h).  The span of an object is
  * found by rounding down the address before it: an object never starts at its span's first byte.
  */
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/libc/libc.h"
+#include "apps/libc/malloc_map.h"
 
-#define SPAN        ((size_t)65536)
 #define SMALL_MAX   ((size_t)16384)
 #define ALIGN_MIN   16
 #define HEADER      64
@@ -25,7 +25,7 @@ struct object {
 struct span {
     uint32_t class; /* or LARGE */
     size_t usable;  /* bytes an object holds */
-    void *map;      /* LARGE: the mapping */
+    char *map;      /* LARGE: the mapping */
     size_t map_size;
 };
 _Static_assert(sizeof(struct span) <= HEADER, "the span header must fit");
@@ -76,20 +76,6 @@ static struct span *span_of(const void *p)
     return (struct span *)(((size_t)p - 1) & ~(SPAN - 1));
 }
 
-/* A mapping of size bytes whose start is SPAN-aligned; what alignment costs is given back. */
-static char *map_aligned(size_t size, const char *name)
-{
-    int64_t at = syscall3(SYS_MMAP, size + SPAN, SYS_PROT_READ | SYS_PROT_WRITE, name);
-    if (at < 0)
-        return NULL;
-    char *got = (char *)at, *start = (char *)(((size_t)got + SPAN - 1) & ~(SPAN - 1));
-    if (start > got)
-        syscall2(SYS_MUNMAP, got, start - got);
-    if (start + size < got + size + SPAN)
-        syscall2(SYS_MUNMAP, start + size, got + SPAN - start);
-    return start;
-}
-
 static struct cache *cache_get(struct pthread *self)
 {
     if (self->malloc_cache)
@@ -118,7 +104,7 @@ static struct object *central_take_one(struct central *c, unsigned class)
     }
     size_t size = class_size(class);
     if (!c->fresh || c->fresh + size > c->fresh_end) {
-        char *base = map_aligned(SPAN, "malloc");
+        char *base = mapping_take(SPAN).at;
         if (!base)
             return NULL;
         *(struct span *)base = (struct span){.class = class, .usable = size};
@@ -162,6 +148,7 @@ static void give_back(struct free_list *list, unsigned class, uint32_t count)
 void malloc_thread_exit(struct pthread *self)
 {
     struct cache *cache = self->malloc_cache;
+    mappings_thread_exit(self);
     if (!cache)
         return;
     for (unsigned class = 0; class < CLASSES; class ++)
@@ -180,32 +167,31 @@ static void *no_memory(void)
     return NULL;
 }
 
-/* align: a power of two.  The object starts behind a header's room, at a multiple of align. */
-static void *large_alloc(size_t n, size_t align)
+/* align: a power of two.  The object starts behind a header's room, at a multiple of align.  *used: it may not be zero. */
+static void *large_alloc(size_t n, size_t align, bool *used)
 {
     size_t lead = align > HEADER ? align : HEADER;
     if (n > (size_t)1 << 46 || lead > (size_t)1 << 40)
         return no_memory();
     size_t size = (lead + n + LIBC_PAGE - 1) / LIBC_PAGE * LIBC_PAGE;
-    size_t slack = align > SPAN ? align : 0;
-    char *base = map_aligned(size + slack, "malloc large");
-    if (!base)
+    struct mapping m = mapping_take(size + (align > SPAN ? align : 0));
+    if (!m.at)
         return no_memory();
-    char *object = (char *)(((size_t)base + lead + align - 1) & ~(align - 1));
+    char *object = (char *)(((size_t)m.at + lead + align - 1) & ~(align - 1));
     struct span *s = span_of(object);
-    *s = (struct span){.class = LARGE,
-                       .usable = (size_t)(base + size + slack - object),
-                       .map = base,
-                       .map_size = size + slack};
+    *s = (struct span){
+        .class = LARGE, .usable = (size_t)(m.at + m.size - object), .map = m.at, .map_size = m.size};
+    *used = m.used;
     return object;
 }
 
 /* What malloc does, under a name whose meaning the compiler does not know: it would turn calloc's malloc and memset into a
- * call of calloc. */
-static void *allocate(size_t n)
+ * call of calloc.  *used: it may not be zero. */
+static void *allocate(size_t n, bool *used)
 {
+    *used = true;
     if (n > SMALL_MAX)
-        return large_alloc(n, ALIGN_MIN);
+        return large_alloc(n, ALIGN_MIN, used);
     struct cache *cache = cache_get(thread_self());
     if (!cache)
         return no_memory();
@@ -224,7 +210,9 @@ static void *allocate(size_t n)
 
 void *malloc(size_t n)
 {
-    return allocate(n);
+    bool used;
+
+    return allocate(n, &used);
 }
 
 void free(void *p)
@@ -233,7 +221,7 @@ void free(void *p)
         return;
     struct span *s = span_of(p);
     if (s->class == LARGE) {
-        syscall2(SYS_MUNMAP, s->map, s->map_size);
+        mapping_give(s->map, s->map_size);
         return;
     }
     struct cache *cache = cache_get(thread_self());
@@ -256,11 +244,11 @@ void free(void *p)
 void *calloc(size_t count, size_t size)
 {
     size_t n;
+    bool used;
     if (__builtin_mul_overflow(count, size, &n))
         return no_memory();
-    void *p = allocate(n);
-    /* A fresh mapping is zero already. */
-    return p && n <= SMALL_MAX ? memset(p, 0, n) : p;
+    void *p = allocate(n, &used);
+    return p && used ? memset(p, 0, n) : p;
 }
 
 void *realloc(void *p, size_t n)
@@ -278,7 +266,7 @@ void *realloc(void *p, size_t n)
     return q;
 }
 
-void *memalign(size_t align, size_t n)
+static void *allocate_aligned(size_t align, size_t n)
 {
     if (align <= ALIGN_MIN)
         return malloc(n);
@@ -295,26 +283,32 @@ void *memalign(size_t align, size_t n)
         if (size <= SMALL_MAX)
             return malloc(size);
     }
-    return large_alloc(n, align);
+    bool used;
+    return large_alloc(n, align, &used);
 }
 
 void *aligned_alloc(size_t align, size_t n)
 {
-    return memalign(align, n);
+    return allocate_aligned(align, n);
 }
 
-int posix_memalign(void **out, size_t align, size_t n)
+POSIX void *memalign(size_t align, size_t n)
+{
+    return allocate_aligned(align, n);
+}
+
+POSIX int posix_memalign(void **out, size_t align, size_t n)
 {
     if (align < sizeof(void *) || align & (align - 1))
         return EINVAL;
-    void *p = memalign(align, n);
+    void *p = allocate_aligned(align, n);
     if (!p)
         return ENOMEM;
     *out = p;
     return 0;
 }
 
-size_t malloc_usable_size(void *p)
+POSIX size_t malloc_usable_size(void *p)
 {
     return p ? span_of(p)->usable : 0;
 }
@@ -347,5 +341,5 @@ void *_realloc_r(struct _reent *r, void *p, size_t n)
 void *_memalign_r(struct _reent *r, size_t align, size_t n)
 {
     (void)r;
-    return memalign(align, n);
+    return allocate_aligned(align, n);
 }

@@ -17,7 +17,7 @@ static int result_of(int64_t r)
     return -1;
 }
 
-void *mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
+POSIX void *mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
     int64_t at = -EINVAL;
 
@@ -29,17 +29,17 @@ void *mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
     return MAP_FAILED;
 }
 
-int munmap(void *addr, size_t bytes)
+POSIX int munmap(void *addr, size_t bytes)
 {
     return result_of(syscall2(SYS_MUNMAP, addr, bytes));
 }
 
-int mprotect(void *addr, size_t bytes, int prot)
+POSIX int mprotect(void *addr, size_t bytes, int prot)
 {
     return result_of(syscall3(SYS_MPROTECT, addr, bytes, prot));
 }
 
-int madvise(void *addr, size_t bytes, int advice)
+POSIX int madvise(void *addr, size_t bytes, int advice)
 {
     return result_of(syscall3(SYS_MADVISE, addr, bytes, advice));
 }

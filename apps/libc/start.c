@@ -13,6 +13,20 @@ extern void (*__init_array_start[])(void), (*__init_array_end[])(void);
 extern void (*__fini_array_start[])(void), (*__fini_array_end[])(void);
 int main(int argc, char **argv, char **envp);
 
+/* What functions are that the processor decides (ELF gABI, IRELATIVE): none of them may be called before. */
+struct relocation {
+    uint64_t *where;
+    uint64_t info;
+    uint64_t (*pick)(void);
+};
+extern const struct relocation __rela_iplt_start[], __rela_iplt_end[];
+
+static void pick_functions(void)
+{
+    for (const struct relocation *r = __rela_iplt_start; r < __rela_iplt_end; r++)
+        *r->where = r->pick();
+}
+
 /* Program header of the initialised thread-local data; the ELF header is mapped with the text. */
 struct tls_image {
     const void *data;
@@ -100,10 +114,13 @@ static void run_destructors(void)
         (*--f)();
 }
 
+void libc_start(uint64_t *block) VIGIL(libc_start) __attribute__((noreturn));
+
 /* block: argc, argv[], 0, environment, 0 */
-void __attribute__((noreturn)) libc_start(uint64_t *block)
+void libc_start(uint64_t *block)
 {
     uint64_t tp;
+    pick_functions();
     size_t size = (tls_size() + LIBC_PAGE - 1) / LIBC_PAGE * LIBC_PAGE;
     int64_t at = syscall3(SYS_MMAP, size, SYS_PROT_READ | SYS_PROT_WRITE, "tls");
     if (at < 0)

@@ -1,17 +1,14 @@
 /*
- * The system calls newlib expects.  newlib names them with an underscore on AArch64 and without on x86-64;
- * both names exist here.  There is no file system: descriptors 0 to 2 are the console, everything else is an
- * error, never a success that did nothing.
+ * The system calls newlib expects, which calls them by their names with an underscore; the names without are weak, for
+ * programs.  There is no file system: descriptors 0 to 2 are the console until they are closed, everything else is an error,
+ * never a success that did nothing.
  */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/times.h>
 #include <unistd.h>
 #include "apps/libc/libc.h"
-
-#define ALSO_UNDERSCORED(name) extern __typeof__(name) _##name __attribute__((alias(#name), copy(name)))
 
 static int result_of(int64_t r)
 {
@@ -27,47 +24,57 @@ static int fail(int error)
     return -1;
 }
 
+/* Bit n: descriptor n is open; atomic. */
+static uint32_t descriptors = 7;
+
+static bool is_open(int fd)
+{
+    return fd >= 0 && fd <= 2 && __atomic_load_n(&descriptors, __ATOMIC_RELAXED) >> fd & 1;
+}
+
 void __attribute__((noreturn)) _exit(int status)
 {
     for (;;)
         syscall1(SYS_EXIT, status & 255);
 }
 
-_READ_WRITE_RETURN_TYPE write(int fd, const void *buf, size_t n)
+POSIX _READ_WRITE_RETURN_TYPE write(int fd, const void *buf, size_t n)
 {
-    return result_of(syscall3(SYS_WRITE, fd, buf, n));
+    return is_open(fd) ? result_of(syscall3(SYS_WRITE, fd, buf, n)) : fail(EBADF);
 }
 ALSO_UNDERSCORED(write);
 
-_READ_WRITE_RETURN_TYPE read(int fd, void *buf, size_t n)
+POSIX _READ_WRITE_RETURN_TYPE read(int fd, void *buf, size_t n)
 {
-    return result_of(syscall3(SYS_READ, fd, buf, n));
+    return is_open(fd) ? result_of(syscall3(SYS_READ, fd, buf, n)) : fail(EBADF);
 }
 ALSO_UNDERSCORED(read);
 
-int open(const char *path, int flags, ...)
+POSIX int open(const char *path, int flags, ...)
 {
     (void)path, (void)flags;
     return fail(ENOENT);
 }
 ALSO_UNDERSCORED(open);
 
-int close(int fd)
+POSIX int close(int fd)
 {
-    return fd >= 0 && fd <= 2 ? 0 : fail(EBADF);
+    uint32_t bit = is_open(fd) ? 1u << fd : 0;
+
+    return __atomic_fetch_and(&descriptors, ~bit, __ATOMIC_RELAXED) & bit ? 0 : fail(EBADF);
 }
 ALSO_UNDERSCORED(close);
 
-off_t lseek(int fd, off_t offset, int whence)
+POSIX off_t lseek(int fd, off_t offset, int whence)
 {
     (void)offset, (void)whence;
-    return fail(fd >= 0 && fd <= 2 ? ESPIPE : EBADF);
+    return fail(is_open(fd) ? ESPIPE : EBADF);
 }
 ALSO_UNDERSCORED(lseek);
 
-int fstat(int fd, struct stat *st)
+POSIX int fstat(int fd, struct stat *st)
 {
-    if (fd < 0 || fd > 2)
+    if (!is_open(fd))
         return fail(EBADF);
     memset(st, 0, sizeof *st);
     st->st_mode = S_IFCHR;
@@ -76,76 +83,70 @@ int fstat(int fd, struct stat *st)
 }
 ALSO_UNDERSCORED(fstat);
 
-int stat(const char *path, struct stat *st)
+POSIX int stat(const char *path, struct stat *st)
 {
     (void)path, (void)st;
     return fail(ENOENT);
 }
 ALSO_UNDERSCORED(stat);
 
-int isatty(int fd)
+POSIX int isatty(int fd)
 {
-    return fd >= 0 && fd <= 2 ? 1 : fail(EBADF);
+    if (is_open(fd))
+        return 1;
+    errno = EBADF;
+    return 0;
 }
 ALSO_UNDERSCORED(isatty);
 
-int unlink(const char *path)
+POSIX int unlink(const char *path)
 {
     (void)path;
     return fail(ENOENT);
 }
 ALSO_UNDERSCORED(unlink);
 
-int link(const char *from, const char *to)
+POSIX int link(const char *from, const char *to)
 {
     (void)from, (void)to;
     return fail(ENOENT);
 }
 ALSO_UNDERSCORED(link);
 
-int mkdir(const char *path, mode_t mode)
+POSIX int mkdir(const char *path, mode_t mode)
 {
     (void)path, (void)mode;
     return fail(ENOSYS);
 }
 ALSO_UNDERSCORED(mkdir);
 
-int getpid(void)
+POSIX int getpid(void)
 {
     return (int)syscall0(SYS_GETPID);
 }
 ALSO_UNDERSCORED(getpid);
 
-/* Only abort() comes here: the process ends as if by that signal. */
-int kill(int pid, int signal)
-{
-    if (pid != getpid())
-        return fail(ESRCH);
-    _exit(128 + signal);
-}
-ALSO_UNDERSCORED(kill);
-
-int fork(void)
+POSIX int fork(void)
 {
     return fail(ENOSYS);
 }
 ALSO_UNDERSCORED(fork);
 
-int execve(const char *path, char *const argv[], char *const envp[])
+POSIX int execve(const char *path, char *const argv[], char *const envp[])
 {
     (void)path, (void)argv, (void)envp;
     return fail(ENOSYS);
 }
 ALSO_UNDERSCORED(execve);
 
-int wait(int *status)
+POSIX int wait(int *status)
 {
     (void)status;
     return fail(ECHILD);
 }
 ALSO_UNDERSCORED(wait);
 
-int getentropy(void *buf, size_t n)
+POSIX int getentropy(void *buf, size_t n)
 {
     (void)buf, (void)n;
     return fail(ENOSYS);
@@ -153,7 +154,7 @@ int getentropy(void *buf, size_t n)
 ALSO_UNDERSCORED(getentropy);
 
 /* Heap memory comes from malloc.c, which maps its own. */
-void *sbrk(ptrdiff_t increment)
+POSIX void *sbrk(ptrdiff_t increment)
 {
     (void)increment;
     errno = ENOMEM;
@@ -161,7 +162,7 @@ void *sbrk(ptrdiff_t increment)
 }
 ALSO_UNDERSCORED(sbrk);
 
-int gettimeofday(struct timeval *restrict tv, void *restrict zone)
+POSIX int gettimeofday(struct timeval *restrict tv, void *restrict zone)
 {
     (void)zone;
     uint64_t ns = clock_ns();
@@ -171,15 +172,7 @@ int gettimeofday(struct timeval *restrict tv, void *restrict zone)
 }
 ALSO_UNDERSCORED(gettimeofday);
 
-clock_t times(struct tms *t)
-{
-    memset(t, 0, sizeof *t);
-    t->tms_utime = (clock_t)(clock_ns() / (1000000000 / CLOCKS_PER_SEC));
-    return t->tms_utime;
-}
-ALSO_UNDERSCORED(times);
-
-long sysconf(int name)
+POSIX long sysconf(int name)
 {
     struct sys_info info = {0};
     syscall2(SYS_SYSINFO, &info, sizeof info);
@@ -193,6 +186,8 @@ long sysconf(int name)
         return (long)(info.memory_bytes / LIBC_PAGE);
     case _SC_AVPHYS_PAGES:
         return (long)(info.free_bytes / LIBC_PAGE);
+    case _SC_CLK_TCK:
+        return CLOCKS_PER_SEC;
     default:
         return fail(EINVAL);
     }

@@ -13,7 +13,7 @@
 #define STACK_DEFAULT (128 * 1024)
 #define STACK_MAX     ((size_t)1 << 46) /* of a stack, of a guard: more than there can be, and sums do not wrap */
 
-extern const char thread_entry[]; /* start.S */
+extern const char thread_entry[] VIGIL(thread_entry); /* start.S */
 
 static uint32_t alive = 1; /* threads that have not come to their end; atomic */
 static uint32_t graveyard_lock;
@@ -99,7 +99,9 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
     return 0;
 }
 
-void __attribute__((noreturn)) thread_main(struct pthread *self)
+void thread_main(struct pthread *self) VIGIL(thread_main) __attribute__((noreturn));
+
+void thread_main(struct pthread *self)
 {
     self->tid_value = self->tid;
     if (self->affinity.bits)
@@ -224,59 +226,94 @@ int pthread_getaffinity_np(pthread_t t, size_t size, cpu_set_t *set)
 
 /* ---- Keys ---- */
 
+/* A key that is made anew has another number: what threads gave the last one is nobody's. */
 static struct {
-    uint32_t used;
+    uint32_t number; /* odd: the key is in use; atomic */
     void (*destroy)(void *);
 } keys[PTHREAD_KEYS_MAX];
+static uint32_t keys_lock;
+
+static bool key_in_use(uint32_t number)
+{
+    return number % 2;
+}
+
+static uint32_t key_number(pthread_key_t key)
+{
+    return key < PTHREAD_KEYS_MAX ? __atomic_load_n(&keys[key].number, __ATOMIC_ACQUIRE) : 0;
+}
 
 int pthread_key_create(pthread_key_t *key, void (*destroy)(void *))
 {
-    for (uint32_t k = 0; k < PTHREAD_KEYS_MAX; k++) {
-        uint32_t unused = 0;
-        if (__atomic_compare_exchange_n(&keys[k].used, &unused, 1, false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_RELAXED)) {
-            keys[k].destroy = destroy;
-            *key = k;
-            return 0;
-        }
+    int error = EAGAIN;
+
+    lock_take(&keys_lock);
+    for (uint32_t k = 0; error && k < PTHREAD_KEYS_MAX; k++) {
+        uint32_t number = key_number(k);
+        if (key_in_use(number))
+            continue;
+        keys[k].destroy = destroy;
+        __atomic_store_n(&keys[k].number, number + 1, __ATOMIC_RELEASE);
+        *key = k;
+        error = 0;
     }
-    return EAGAIN;
+    lock_give(&keys_lock);
+    return error;
 }
 
 int pthread_key_delete(pthread_key_t key)
 {
-    if (key >= PTHREAD_KEYS_MAX || !keys[key].used)
-        return EINVAL;
-    keys[key].destroy = NULL;
-    __atomic_store_n(&keys[key].used, 0, __ATOMIC_RELEASE);
-    return 0;
+    lock_take(&keys_lock);
+    uint32_t number = key_number(key);
+    if (key_in_use(number))
+        __atomic_store_n(&keys[key].number, number + 1, __ATOMIC_RELEASE);
+    lock_give(&keys_lock);
+    return key_in_use(number) ? 0 : EINVAL;
 }
 
 int pthread_setspecific(pthread_key_t key, const void *value)
 {
-    if (key >= PTHREAD_KEYS_MAX || !keys[key].used)
+    uint32_t number = key_number(key);
+
+    if (!key_in_use(number))
         return EINVAL;
-    thread_self()->specific[key] = value;
+    thread_self()->specific[key] = (struct key_value){value, number};
     return 0;
 }
 
 void *pthread_getspecific(pthread_key_t key)
 {
-    return key < PTHREAD_KEYS_MAX ? (void *)thread_self()->specific[key] : NULL;
+    uint32_t number = key_number(key);
+
+    if (!key_in_use(number) || thread_self()->specific[key].number != number)
+        return NULL;
+    return (void *)thread_self()->specific[key].value;
+}
+
+/* Takes the thread's value of the key, and what destroys it; false: there is nothing to destroy. */
+static bool take_value(struct pthread *self, uint32_t k, void **value, void (**destroy)(void *))
+{
+    lock_take(&keys_lock);
+    *value = pthread_getspecific(k);
+    *destroy = keys[k].destroy;
+    self->specific[k].value = NULL;
+    lock_give(&keys_lock);
+    return *value && *destroy;
 }
 
 void keys_run_destructors(struct pthread *self)
 {
+    void (*destroy)(void *);
     bool again = true;
+    void *value;
+
     for (int round = 0; again && round < PTHREAD_DESTRUCTOR_ITERATIONS; round++) {
         again = false;
         for (uint32_t k = 0; k < PTHREAD_KEYS_MAX; k++) {
-            void *value = (void *)self->specific[k];
-            self->specific[k] = NULL;
-            if (value && keys[k].destroy) {
-                keys[k].destroy(value);
-                again = true;
-            }
+            if (!self->specific[k].value || !take_value(self, k, &value, &destroy))
+                continue;
+            destroy(value);
+            again = true;
         }
     }
 }

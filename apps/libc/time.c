@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <sched.h>
+#include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
 #include "apps/libc/libc.h"
@@ -36,29 +37,74 @@ uint64_t timespec_ns(const struct timespec *t)
     return ns;
 }
 
-int clock_gettime(clockid_t clock, struct timespec *ts)
+static uint64_t cpu_ns(int scope)
 {
-    if (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME) {
+    return (uint64_t)syscall1(SYS_CPU_TIME, scope);
+}
+
+static uint64_t process_ns(void)
+{
+    return cpu_ns(SYS_SCOPE_PROCESS);
+}
+
+static uint64_t thread_ns(void)
+{
+    return cpu_ns(SYS_SCOPE_THREAD);
+}
+
+/* What a clock is read by, or NULL: there is no such clock. */
+static uint64_t (*reader_of(clockid_t clock))(void)
+{
+    switch (clock) {
+    case CLOCK_MONOTONIC:
+    case CLOCK_REALTIME:
+        return clock_ns;
+    case CLOCK_PROCESS_CPUTIME_ID:
+        return process_ns;
+    case CLOCK_THREAD_CPUTIME_ID:
+        return thread_ns;
+    default:
         errno = EINVAL;
-        return -1;
+        return NULL;
     }
-    uint64_t ns = clock_ns();
+}
+
+POSIX int clock_gettime(clockid_t clock, struct timespec *ts)
+{
+    uint64_t (*read)(void) = reader_of(clock);
+
+    if (!read)
+        return -1;
+    uint64_t ns = read();
     ts->tv_sec = (time_t)(ns / NS_PER_S);
     ts->tv_nsec = (long)(ns % NS_PER_S);
     return 0;
 }
 
-int clock_getres(clockid_t clock, struct timespec *ts)
+POSIX int clock_getres(clockid_t clock, struct timespec *ts)
 {
-    if (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME) {
-        errno = EINVAL;
+    if (!reader_of(clock))
         return -1;
-    }
     *ts = (struct timespec){.tv_nsec = 1};
     return 0;
 }
 
-int nanosleep(const struct timespec *want, struct timespec *left)
+#define NS_PER_TICK (NS_PER_S / CLOCKS_PER_SEC)
+
+/* The kernel does not tell a program's own time from the kernel's for it: all is the program's. */
+POSIX clock_t times(struct tms *t)
+{
+    *t = (struct tms){.tms_utime = (clock_t)(process_ns() / NS_PER_TICK)};
+    return (clock_t)(clock_ns() / NS_PER_TICK);
+}
+ALSO_UNDERSCORED(times);
+
+clock_t clock(void)
+{
+    return (clock_t)(process_ns() / NS_PER_TICK);
+}
+
+POSIX int nanosleep(const struct timespec *want, struct timespec *left)
 {
     if (want->tv_sec < 0 || want->tv_nsec < 0 || want->tv_nsec >= (long)NS_PER_S) {
         errno = EINVAL;
@@ -70,25 +116,25 @@ int nanosleep(const struct timespec *want, struct timespec *left)
     return 0;
 }
 
-unsigned sleep(unsigned seconds)
+POSIX unsigned sleep(unsigned seconds)
 {
     syscall1(SYS_SLEEP, (uint64_t)seconds * NS_PER_S);
     return 0;
 }
 
-int usleep(useconds_t us)
+POSIX int usleep(useconds_t us)
 {
     syscall1(SYS_SLEEP, (uint64_t)us * 1000);
     return 0;
 }
 
-int sched_yield(void)
+POSIX int sched_yield(void)
 {
     syscall0(SYS_YIELD);
     return 0;
 }
 
-int sched_getcpu(void)
+POSIX int sched_getcpu(void)
 {
     return (int)syscall0(SYS_GETCPU);
 }

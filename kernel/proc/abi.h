@@ -54,6 +54,7 @@ enum sys_number {
                     * how much.  Who may write has a copy of its own.  Address; -ENOENT: no such disk; -EBUSY: pages are swapped to
                     * it; -EINVAL: beyond it; -ENOMEM; -EACCES: W+X */
     SYS_CURVE, /* (pid, struct sys_curve *, bytes) pid 0: the own process; -ENOENT: none has been made of it   */
+    SYS_CPU_TIME, /* (scope) ns on a CPU so far: SYS_SCOPE_THREAD the caller, SYS_SCOPE_PROCESS its process; -EINVAL */
     SYS_COUNT
 };
 
@@ -242,6 +243,8 @@ struct sys_memory {
     uint32_t watched, sample_shift;       /* 1: this one is; one page of 2^this is logged */
     uint32_t reserved_too;
     uint64_t cycles_hz; /* of the simulated machine's model; 0: it is another */
+    /* The process can still fill before memory, its limits and the swap disk have no more; of one that has ended: could. */
+    uint64_t room_bytes;
 };
 
 /* How often a process would have missed in an epoch with a 16th, two 16ths, ... of the pages it used, first uses left out. */

@@ -34,6 +34,7 @@ struct process {
     struct wait_queue waiters;           /* [P] for ended                      */
     struct wait_queue unlooked;          /* [P] its end, for lookers           */
     struct hpm_sums past;                /* [P] of threads that have gone for good */
+    uint64_t past_run_ns;                /* [P] the same: time on a CPU       */
     struct list all;                     /* process.c: table                   */
     struct process *child[CHILDREN_MAX]; /* [P] referenced; those that have ended included */
     uint64_t
@@ -76,6 +77,8 @@ struct process *process_to_read(struct process *reader, uint32_t pid);
 /* process.c: logical counts of its threads, past (those with all counts) and present; of one of those present (-ESRCH). */
 void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums);
 int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct hpm_sums *sums);
+/* process.c: returns the ns its threads have been on a CPU, those that have gone included. Takes its lock. */
+uint64_t process_run_ns(struct process *p);
 /* process.c: where the cycles of one of its present threads went; -ESRCH. */
 int process_hpm_thread(struct process *p, uint32_t tid, struct hpm_breakdown *out);
 /* children.c: starts an application as process_start does.  Its pid, or an error; -EAGAIN: too many that have not been waited

@@ -411,6 +411,24 @@ void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums)
     spin_unlock(&p->lock, irq);
 }
 
+static uint64_t sum_run_ns(const struct list *threads)
+{
+    uint64_t ns = 0;
+
+    list_for_each (it, threads)
+        ns += sched_run_ns(container_of(it, struct thread, siblings));
+    return ns;
+}
+
+uint64_t process_run_ns(struct process *p)
+{
+    bool irq = spin_lock(&p->lock);
+    uint64_t ns = p->past_run_ns + sum_run_ns(&p->threads) + sum_run_ns(&p->leaving);
+
+    spin_unlock(&p->lock, irq);
+    return ns;
+}
+
 int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct hpm_sums *sums)
 {
     bool irq = spin_lock(&p->lock);

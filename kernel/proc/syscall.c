@@ -214,6 +214,13 @@ static int64_t sys_clock(UNUSED struct process *p, UNUSED const uint64_t a[6])
     return (int64_t)arch_clock_ns();
 }
 
+static int64_t sys_cpu_time(struct process *p, const uint64_t a[6])
+{
+    if (a[0] != SYS_SCOPE_THREAD && a[0] != SYS_SCOPE_PROCESS)
+        return -EINVAL;
+    return (int64_t)(a[0] == SYS_SCOPE_THREAD ? sched_run_ns(thread_current()) : process_run_ns(p));
+}
+
 /* ---- Placement ---- */
 
 static int64_t sys_getcpu(UNUSED struct process *p, UNUSED const uint64_t a[6])
@@ -592,6 +599,7 @@ static handler *const handlers[SYS_COUNT] = {
     [SYS_YIELD] = sys_yield,
     [SYS_SLEEP] = sys_sleep,
     [SYS_CLOCK] = sys_clock,
+    [SYS_CPU_TIME] = sys_cpu_time,
     [SYS_GETPID] = sys_getpid,
     [SYS_GETTID] = sys_gettid,
     [SYS_GETCPU] = sys_getcpu,

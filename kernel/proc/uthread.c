@@ -63,6 +63,7 @@ static void gone(struct thread *t)
 
     list_remove(&t->siblings);
     hpm_sum_thread(&t->hpm, UINT64_MAX, &p->past);
+    p->past_run_ns += sched_run_ns(t);
     spin_unlock(&p->lock, irq);
     process_uncharge(p, THREAD_BYTES);
     process_put(p);

@@ -1,16 +1,16 @@
 /* Where the kernel enters a program and where it enters a thread (kernel/proc/abi.h).  The first argument is in x0
  * already; a frame record of zeros ends backtraces (AAPCS64, 6.4.6). */
-	.globl	_start, thread_entry
+	.globl	_start, __vigil_thread_entry
 	.text
 _start:
 	mov	x29, xzr
 	mov	x30, xzr
-	bl	libc_start
+	bl	__vigil_libc_start
 	udf	#0
 
-thread_entry:
+__vigil_thread_entry:
 	mov	x29, xzr
 	mov	x30, xzr
-	bl	thread_main
+	bl	__vigil_thread_main
 	udf	#0
 	.section .note.GNU-stack,"",%progbits

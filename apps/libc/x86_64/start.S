@@ -1,17 +1,17 @@
 /* Where the kernel enters a program and where it enters a thread (kernel/proc/abi.h). */
-	.globl	_start, thread_entry
+	.globl	_start, __vigil_thread_entry
 	.text
 _start:
 	xor	%ebp, %ebp
 	mov	%rsp, %rdi
 	and	$-16, %rsp
-	call	libc_start
+	call	__vigil_libc_start
 	ud2
 
 /* A thread's stack is as aligned as at a call's target without a return address: make a frame for one. */
-thread_entry:
+__vigil_thread_entry:
 	xor	%ebp, %ebp
 	and	$-16, %rsp
-	call	thread_main
+	call	__vigil_thread_main
 	ud2
 	.section .note.GNU-stack,"",@progbits

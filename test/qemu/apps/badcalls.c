@@ -154,6 +154,7 @@ static const struct call value_calls[] = {
     {"a call beyond the last", SYS_COUNT, {0}, {ENOSYS}},
     {"a call with a huge number", 0x100000000, {0}, {ENOSYS}},
     {"call number -1", UINT64_MAX, {0}, {ENOSYS}},
+    {"cpu_time of the machine", SYS_CPU_TIME, {SYS_SCOPE_MACHINE}, {EINVAL}},
     {"write to no file", SYS_WRITE, {7, 0, 0}, {EBADF}},
     {"write to the input", SYS_WRITE, {0, 0, 0}, {EBADF}},
     {"write of more than a size can be", SYS_WRITE, {1, 0, UINT64_MAX}, {EINVAL, EFAULT}},
