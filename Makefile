@@ -78,7 +78,7 @@ HOSTCC := gcc
 WARN   := -Wall -Wextra -Werror
 COMMON := -std=gnu11 -g -I. $(WARN) -MD -MP -fno-stack-protector -fno-pic -fno-pie -ffunction-sections
 ISA_x86_64        := -fcf-protection=none
-ISA_aarch64       := -mstrict-align -moutline-atomics
+ISA_aarch64       := -mstrict-align -DSTRICT_ALIGN -moutline-atomics
 KERNEL_ISA_aarch64 := $(ISA_aarch64) -mgeneral-regs-only
 KERNEL_ISA_x86_64 := $(ISA_x86_64) -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
 LIBFDT_INC    := -Ikernel/dev/libfdt -I$(LIBFDT)
@@ -322,7 +322,7 @@ machine: $(B)/machine/machine.so $(B)/machine/topologies
 MACHINE_GUEST_RAM_x86_64  := 0
 MACHINE_GUEST_RAM_aarch64 := 0x40000000
 MACHINE_GUEST_ISA_x86_64  := $(KERNEL_ISA_x86_64)
-MACHINE_GUEST_ISA_aarch64 := -mgeneral-regs-only -mstrict-align -mno-outline-atomics
+MACHINE_GUEST_ISA_aarch64 := -mgeneral-regs-only -mstrict-align -DSTRICT_ALIGN -mno-outline-atomics
 $(B)/machine/guest-$(ARCH).elf: $(MACHINE_GUEST_SRC) $(wildcard test/machine/guest/*.h test/machine/guest/*.ld test/machine/guest/$(ARCH)/*.h) kernel/dev/machine.h | deps-build
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)

@@ -69,7 +69,7 @@ KERNEL_SRC := \
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC := \
 	$(addprefix test/qemu/kernel/, \
-		arch.c block.c console.c futex.c heap.c hpm.c mm.c msi.c panics.c pmu.c sched.c spaces.c suite.c swap.c telemetry.c threads.c \
+		arch.c block.c console.c futex.c heap.c hpm.c mm.c msi.c panics.c pmu.c sched.c spaces.c string.c suite.c swap.c telemetry.c threads.c \
 		virtio.c) \
 	test/qemu/apps/$(ARCH)/known_loop.S
 # The UEFI loader, and what it includes.

@@ -1,6 +1,10 @@
 /*
- * The four memory functions, which the compiler also calls by itself.  Words where alignment allows it on
- * every ISA; the loops are marked so that the compiler does not turn them into calls of themselves.
+ * The four memory functions, which the compiler also calls by itself.  Words on every ISA, whatever alignments are; the loops are
+ * marked so that the compiler does not turn them into calls of themselves.
+ *
+ * The target is aligned first.  Where the CPU loads words at any address, the source is read so; where it may not (STRICT_ALIGN:
+ * AArch64 before its MMU is on), aligned words are read and shifted into place, none of them beyond the source.  Copies
+ * upwards and downwards read nothing that they have written, so they move what overlaps.
  */
 #include "kernel/base.h"
 
@@ -10,73 +14,139 @@ typedef uint64_t __attribute__((may_alias)) word_t;
 typedef word_t
     ALIGNED(1) loose_t; /* at any address: where the ISA wants alignment, the compiler makes bytes of it */
 
-static bool alike(const void *a, const void *b)
+#define WORD sizeof(word_t)
+#ifdef STRICT_ALIGN
+#define ANYWHERE false
+#else
+#define ANYWHERE true
+#endif
+
+/* Bytes behind the last aligned word. */
+static size_t past_word(const void *p)
 {
-    return ((uintptr_t)a - (uintptr_t)b) % sizeof(word_t) == 0;
+    return (uintptr_t)p % WORD;
 }
 
 /* Bytes before the next aligned word, at most n. */
 static size_t before_word(const void *p, size_t n)
 {
-    return MIN(-(uintptr_t)p % sizeof(word_t), n);
+    return MIN(-(uintptr_t)p % WORD, n);
+}
+
+/* aligned is constant: p is. */
+static inline __attribute__((always_inline)) word_t word_at(const uint8_t *p, bool aligned)
+{
+    return aligned ? *(const word_t *)p : *(const loose_t *)p;
+}
+
+/* n bytes, less than a word, as the lowest of one. */
+static word_t bytes_at(const uint8_t *p, size_t n)
+{
+    word_t word = 0;
+
+    for (size_t i = 0; i < n; i++)
+        word |= (word_t)p[i] << 8 * i;
+    return word;
+}
+
+/* ---- Words to an aligned target, upwards: as many as there are.  Bytes that are done. ---- */
+
+static inline __attribute__((always_inline)) size_t words_up(uint8_t *d, const uint8_t *s, size_t n,
+                                                             bool aligned)
+{
+    size_t i = 0;
+
+    for (; n - i >= 4 * WORD; i += 4 * WORD) {
+        word_t a = word_at(s + i, aligned), b = word_at(s + i + WORD, aligned);
+        word_t c = word_at(s + i + 2 * WORD, aligned), e = word_at(s + i + 3 * WORD, aligned);
+        *(word_t *)(d + i) = a;
+        *(word_t *)(d + i + WORD) = b;
+        *(word_t *)(d + i + 2 * WORD) = c;
+        *(word_t *)(d + i + 3 * WORD) = e;
+    }
+    for (; n - i >= WORD; i += WORD)
+        *(word_t *)(d + i) = word_at(s + i, aligned);
+    return i;
+}
+
+/* The source is not aligned: each word of the target is the rest of one and the beginning of the next. */
+static size_t shifted_up(uint8_t *d, const uint8_t *s, size_t n)
+{
+    const unsigned have = (unsigned)before_word(s, WORD), low = 8 * have, high = 8 * (WORD - have);
+    word_t carry = bytes_at(s, have);
+    size_t i = 0;
+
+#pragma GCC unroll 4
+    for (; n - i >= have + WORD; i += WORD) {
+        word_t next = word_at(s + i + have, true);
+        *(word_t *)(d + i) = carry | next << low;
+        carry = next >> high;
+    }
+    return i;
+}
+
+static void copy_up(uint8_t *d, const uint8_t *s, size_t n)
+{
+    size_t done = 0;
+
+    for (size_t odd = before_word(d, n); odd; odd--, n--)
+        *d++ = *s++;
+    if (n >= WORD && ANYWHERE)
+        done = words_up(d, s, n, false);
+    else if (n >= WORD)
+        done = past_word(s) ? shifted_up(d, s, n) : words_up(d, s, n, true);
+    for (; done < n; done++)
+        d[done] = s[done];
+}
+
+/* ---- Downwards, from aligned ends.  Bytes that are left. ---- */
+
+static inline __attribute__((always_inline)) size_t words_down(uint8_t *d, const uint8_t *s, size_t n,
+                                                               bool aligned)
+{
+    for (; n >= WORD; n -= WORD)
+        *(word_t *)(d + n - WORD) = word_at(s + n - WORD, aligned);
+    return n;
+}
+
+static size_t shifted_down(uint8_t *d, const uint8_t *s, size_t n)
+{
+    const unsigned have = (unsigned)past_word(s + n), low = 8 * have, high = 8 * (WORD - have);
+    word_t carry = bytes_at(s + n - have, have);
+
+#pragma GCC unroll 4
+    for (; n >= have + WORD; n -= WORD) {
+        word_t next = word_at(s + n - have - WORD, true);
+        *(word_t *)(d + n - WORD) = next >> low | carry << high;
+        carry = next;
+    }
+    return n;
+}
+
+static void copy_down(uint8_t *d, const uint8_t *s, size_t n)
+{
+    for (; n && past_word(d + n); n--)
+        d[n - 1] = s[n - 1];
+    if (n >= WORD && ANYWHERE)
+        n = words_down(d, s, n, false);
+    else if (n >= WORD)
+        n = past_word(s + n) ? shifted_down(d, s, n) : words_down(d, s, n, true);
+    while (n--)
+        d[n] = s[n];
 }
 
 void *memcpy(void *restrict dst, const void *restrict src, size_t n)
 {
-    uint8_t *d = dst;
-    const uint8_t *s = src;
-
-    if (alike(d, s)) {
-        for (size_t odd = before_word(d, n); odd; odd--, n--)
-            *d++ = *s++;
-        for (; n >= 4 * sizeof(word_t); n -= 4 * sizeof(word_t)) {
-            word_t a = ((const word_t *)s)[0], b = ((const word_t *)s)[1];
-            word_t c = ((const word_t *)s)[2], e = ((const word_t *)s)[3];
-            ((word_t *)d)[0] = a;
-            ((word_t *)d)[1] = b;
-            ((word_t *)d)[2] = c;
-            ((word_t *)d)[3] = e;
-            d += 4 * sizeof(word_t);
-            s += 4 * sizeof(word_t);
-        }
-        for (; n >= sizeof(word_t); n -= sizeof(word_t)) {
-            *(word_t *)d = *(const word_t *)s;
-            d += sizeof(word_t);
-            s += sizeof(word_t);
-        }
-    }
-    for (; n >= sizeof(word_t); n -= sizeof(word_t)) {
-        *(loose_t *)d = *(const loose_t *)s;
-        d += sizeof(word_t);
-        s += sizeof(word_t);
-    }
-    while (n--)
-        *d++ = *s++;
+    copy_up(dst, src, n);
     return dst;
 }
 
 void *memmove(void *dst, const void *src, size_t n)
 {
-    uint8_t *d = dst;
-    const uint8_t *s = src;
-
-    /* Forwards is safe when the destination starts before the source: what is read is behind all that has been written, as long as
-     * nothing is held back, and four words are that only where the two are as far apart. */
-    if (d <= s || d >= s + n) {
-        if (d >= s + n || (size_t)(s - d) >= 4 * sizeof(word_t))
-            return memcpy(dst, src, n);
-        while (n--)
-            *d++ = *s++;
-        return dst;
-    }
-    for (; alike(d, s) && n && (uintptr_t)(d + n) % sizeof(word_t); n--)
-        d[n - 1] = s[n - 1];
-    for (; alike(d, s) && n >= sizeof(word_t); n -= sizeof(word_t))
-        *(word_t *)(d + n - sizeof(word_t)) = *(const word_t *)(s + n - sizeof(word_t));
-    for (; n >= sizeof(word_t); n -= sizeof(word_t))
-        *(loose_t *)(d + n - sizeof(word_t)) = *(const loose_t *)(s + n - sizeof(word_t));
-    while (n--)
-        d[n] = s[n];
+    if ((uintptr_t)dst - (uintptr_t)src < n)
+        copy_down(dst, src, n);
+    else
+        copy_up(dst, src, n);
     return dst;
 }
 
@@ -103,29 +173,47 @@ void *memset(void *dst, int byte, size_t n)
     return dst;
 }
 
-/* Words that are the same are the same however they are read. */
+/* ---- Comparing: how many bytes are the same as far as words are, of those at x, which is aligned ---- */
+
+static inline __attribute__((always_inline)) size_t same_words(const uint8_t *x, const uint8_t *y, size_t n,
+                                                               bool aligned)
+{
+    size_t i = 0;
+
+    while (n - i >= WORD && word_at(x + i, true) == word_at(y + i, aligned))
+        i += WORD;
+    return i;
+}
+
+static size_t same_shifted(const uint8_t *x, const uint8_t *y, size_t n)
+{
+    const unsigned have = (unsigned)before_word(y, WORD), low = 8 * have, high = 8 * (WORD - have);
+    word_t carry = bytes_at(y, have);
+    size_t i = 0;
+
+    for (; n - i >= have + WORD; i += WORD) {
+        word_t next = word_at(y + i + have, true);
+        if (word_at(x + i, true) != (carry | next << low))
+            break;
+        carry = next >> high;
+    }
+    return i;
+}
+
 int memcmp(const void *a, const void *b, size_t n)
 {
     const uint8_t *x = a, *y = b;
+    size_t same = 0, odd = before_word(x, n);
 
-    if (alike(x, y)) {
-        for (size_t odd = before_word(x, n); odd && *x == *y; odd--, n--)
-            x++, y++;
-        for (; n >= sizeof(word_t) && (uintptr_t)x % sizeof(word_t) == 0 &&
-               *(const word_t *)x == *(const word_t *)y;
-             n -= sizeof(word_t)) {
-            x += sizeof(word_t);
-            y += sizeof(word_t);
-        }
-    }
-    for (; n >= sizeof(word_t) && *(const loose_t *)x == *(const loose_t *)y; n -= sizeof(word_t)) {
-        x += sizeof(word_t);
-        y += sizeof(word_t);
-    }
-    for (; n; n--, x++, y++) {
-        if (*x != *y)
-            return *x - *y;
-    }
+    for (; odd && *x == *y; odd--, n--)
+        x++, y++;
+    if (!odd && n >= WORD && ANYWHERE)
+        same = same_words(x, y, n, false);
+    else if (!odd && n >= WORD)
+        same = past_word(y) ? same_shifted(x, y, n) : same_words(x, y, n, true);
+    for (; same < n; same++)
+        if (x[same] != y[same])
+            return x[same] - y[same];
     return 0;
 }
 

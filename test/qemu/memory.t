@@ -8,6 +8,11 @@ for smp in 1 2 8 64; do
 	status_is 0 "$smp CPUs: the suite ends"
 	guest_tap
 done
+for machine in qemu openpower720; do
+	boot machine=$machine smp=1 mem=128M timeout=120 -- -- string
+	status_is 0 "$machine: the kernel's memory functions"
+	guest_tap
+done
 # Spaces by the dozen with few identifiers; QEMU's own TLB knows no identifiers, the simulated machine's does and compares
 # each translation it still has with QEMU's.
 for smp in 1 2 8; do
