@@ -1,7 +1,8 @@
 /*
  * How far the chooser is below the best of its experts, in points of hit rate: on the traces it was made for, on others made
  * against it (two shapes in turns of various lengths, or mixed), and behind a page access buffer, where pages are used again soon after
- * (`~N`: after N others at most), from every expert it can start with, for memory from 5 to 90 % of the pages.  First uses and
+ * (`~N`: after N others at most), from every expert it can start with, for memory from 5 to 90 % of the pages; and
+ * on short runs (`*N`: N accesses a page) from the default start.  First uses and
  * the time it takes to learn are included; behind the buffer hits are of those accesses that it logs.
  * QUICK=1: fewer of each.  TRACE=name,...: these alone, every size on a line.
  */
@@ -24,15 +25,20 @@ static const unsigned turns[] = {0, 2, 8, 24, 64, 120, 200};
 static const unsigned windows[] = {BUFFER / 8, BUFFER / 2, 2 * BUFFER};
 static const unsigned percents_behind[] = {5, 20, 50, 60, 70, 90};
 
-enum group { NAMED, LARGE, SMALL, MADE, BUFFERED, GROUPS };
-static const char *const group_names[] = {"named", "large", "small", "made", "buffered"};
+/* Short runs: accesses a page. */
+static const unsigned passes[] = {5, 12, 24};
+static const unsigned percents_short[] = {30, 50, 75, 90};
+
+enum group { NAMED, LARGE, SMALL, MADE, BUFFERED, SHORT_5, SHORT_12, SHORT_24, GROUPS };
+static const char *const group_names[] = {"named",    "large",   "small",    "made",
+                                          "buffered", "short-5", "short-12", "short-24"};
 
 struct job {
     char name[64];
     enum group group;
     uint32_t pages;
     struct trace_part part[2];
-    unsigned parts, turn, window;
+    unsigned parts, turn, window, passes; /* passes: of a short run, else 0 */
 };
 
 /* Of a group: traces, those more than two points below, the worst. */
@@ -76,23 +82,24 @@ static unsigned best_single(const struct access_trace *t, uint64_t logged, uint3
     return best;
 }
 
-/* The most that any start loses; where: the case, if it is worse than `worst`. */
-static double one_size(const struct access_trace *t, uint64_t logged, unsigned percent, double worst,
-                       char *where, size_t room)
+/* The most that any start loses, or the default one; where: the case, if it is worse than `worst`. */
+static double one_size(const struct access_trace *t, uint64_t logged, unsigned percent, bool default_start,
+                       double worst, char *where, size_t room)
 {
     uint32_t frames = (uint32_t)((uint64_t)t->pages * percent / 100);
     double single[EXPERTS_MAX], chosen[EXPERTS_MAX];
     unsigned best = best_single(t, logged, frames, single);
 
-    for (unsigned e = 0; e < experts; e++) {
-        chosen[e] = rate(&replace_chooser, t, logged, frames, expert[e]);
+    for (unsigned e = 0; e < (default_start ? 1 : experts); e++) {
+        const char *first = default_start ? NULL : expert[e];
+        chosen[e] = rate(&replace_chooser, t, logged, frames, first);
         if (single[best] - chosen[e] > worst) {
             worst = single[best] - chosen[e];
             snprintf(where, room, "memory_pct=%u first=%s best=%s best_pct=%.2f chooser_pct=%.2f", percent,
-                     expert[e], expert[best], single[best], chosen[e]);
+                     first ? first : "default", expert[best], single[best], chosen[e]);
         }
     }
-    for (unsigned e = 0; each && e < experts; e++)
+    for (unsigned e = 0; each && !default_start && e < experts; e++)
         printf("  memory_pct=%u expert=%s alone_pct=%.2f chooser_from_it_pct=%.2f\n", percent, expert[e],
                single[e], chosen[e]);
     return worst;
@@ -135,6 +142,8 @@ static struct trace made(const struct job *j)
 {
     size_t length = (size_t)j->pages * PER_PAGE;
 
+    if (j->passes)
+        length = (size_t)j->pages * j->passes;
     if (j->window)
         return made_behind(j, 1);
     if (j->parts == 1)
@@ -148,15 +157,19 @@ static void run(const struct job *j)
     struct access_trace seen = seen_of(j, &t);
     uint64_t logged = logged_of(&seen);
     bool few = quick || j->group == MADE || j->group == LARGE;
-    const unsigned *p = j->window ? percents_behind : few ? percents_few : percents;
-    unsigned n = j->window ? ARRAY_SIZE(percents_behind)
-                 : few     ? ARRAY_SIZE(percents_few)
-                           : ARRAY_SIZE(percents);
+    const unsigned *p = j->passes   ? percents_short
+                        : j->window ? percents_behind
+                        : few       ? percents_few
+                                    : percents;
+    unsigned n = j->passes   ? ARRAY_SIZE(percents_short)
+                 : j->window ? ARRAY_SIZE(percents_behind)
+                 : few       ? ARRAY_SIZE(percents_few)
+                             : ARRAY_SIZE(percents);
     char where[160] = "";
     double worst = -100;
 
     for (unsigned i = 0; i < n; i++)
-        worst = one_size(&seen, logged, p[i], worst, where, sizeof where);
+        worst = one_size(&seen, logged, p[i], j->passes, worst, where, sizeof where);
     printf("RESULT regret group=%s trace=%s pages=%u points=%.2f %s\n", group_names[j->group], j->name,
            j->pages, worst, where);
     fflush(stdout);
@@ -199,6 +212,16 @@ static void buffered(unsigned window)
     for (unsigned k = 0; k < TRACE_KINDS; k++) {
         struct job j = {.group = BUFFERED, .pages = PAGES, .parts = 1, .part[0].kind = k, .window = window};
         snprintf(j.name, sizeof j.name, "%s~%u", trace_names[k], window);
+        consider(&j);
+    }
+}
+
+static void short_runs(unsigned i, uint32_t pages)
+{
+    for (unsigned k = 0; k < TRACE_KINDS; k++) {
+        struct job j = {
+            .group = SHORT_5 + i, .pages = pages, .parts = 1, .part[0].kind = k, .passes = passes[i]};
+        snprintf(j.name, sizeof j.name, "%s*%u", trace_names[k], passes[i]);
         consider(&j);
     }
 }
@@ -253,6 +276,10 @@ int main(void)
     quick = getenv("QUICK") && atoi(getenv("QUICK"));
     each = getenv("TRACE") != NULL;
     find_experts();
+    for (unsigned i = 0; i < ARRAY_SIZE(passes); i++) {
+        short_runs(i, PAGES_SMALL);
+        short_runs(i, PAGES);
+    }
     named(NAMED, PAGES);
     named(SMALL, PAGES_SMALL);
     if (!quick)
