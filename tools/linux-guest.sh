@@ -70,13 +70,14 @@ fetch_kernel() {
 
 # Programs and init, linked statically, and the archive that the kernel finds them in.
 build_programs() {
-	[ -f "$dir/initrd" ] && [ -z "$(find apps tools/linux-init.c kernel/base.h kernel/dev/machine.h tools/linux-guest.sh \
+	[ -f "$dir/initrd" ] && [ -z "$(find apps test/qemu/apps/strings.c tools/linux-init.c kernel/base.h kernel/dev/machine.h tools/linux-guest.sh \
 		-newer "$dir/initrd" -print -quit)" ] && return
 	mkdir -p "$dir/root/bin" "$dir/root/dev" "$dir/root/proc" "$dir/root/sys"
 	flags="-std=gnu11 -O2 -g -static -pthread -I. -Wall -Wextra -Werror -Wl,--wrap=pthread_mutex_init"
 	for name in hello scoreboard warehouse private latency; do
 		gcc $flags -s -o "$dir/root/bin/$name" apps/$name/*.c apps/common/*.c apps/linux/*.c -lm
 	done
+	gcc $flags -D_GNU_SOURCE -s -o "$dir/root/bin/strings" test/qemu/apps/strings.c
 	gcc $flags -s -o "$dir/root/init" tools/linux-init.c
 	(cd "$dir/root" && find . | cpio --quiet -o -H newc) >"$dir/initrd"
 }
