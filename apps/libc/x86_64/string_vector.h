@@ -1,18 +1,21 @@
 /*
- * Memory and string functions by vectors, for the files that say of which width (string_sse2.c, string_avx2.c):
- *   vec, load, load_aligned, store, store_aligned    vectors, at any address and at multiples of VEC
- *   every, equal, least, all, any, bits              of bytes: all the same; 0xff where the same; min; &; |; bit i: byte i's top bit
- *   WHOLE                                            bits of 0xff everywhere
- *   NAME(function)                                   what it is called
+ * Memory and string functions by vectors, for the files that say of which width
+ * (string_sse2.c, string_avx2.c): vec, load, load_aligned, store, store_aligned
+ * vectors, at any address and at multiples of VEC every, equal, least, all,
+ * any, bits              of bytes: all the same; 0xff where the same; min; &;
+ * |; bit i: byte i's top bit WHOLE bits of 0xff everywhere NAME(function) what
+ * it is called
  *
- * Copies of up to 8 vectors load all before they store anything; longer ones load both ends first, and store them last: what
- * overlaps needs no other code.  Searches load aligned vectors, which lie in one page each, so that what is read beyond an end is
- * never another page's; so do comparisons, by counting what is left of each page.
+ * Copies of up to 8 vectors load all before they store anything; longer ones
+ * load both ends first, and store them last: what overlaps needs no other code.
+ * Searches load aligned vectors, which lie in one page each, so that what is
+ * read beyond an end is never another page's; so do comparisons, by counting
+ * what is left of each page.
  */
+#include "apps/libc/x86_64/string_width.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include "apps/libc/x86_64/string_width.h"
 
 /* No loop here becomes a call of the function it is in. */
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
@@ -68,10 +71,12 @@ INLINE void copy_vectors(char *d, const char *s, size_t n, unsigned pairs)
 {
     vec low[4], high[4];
 
+#pragma GCC unroll 4
     for (unsigned i = 0; i < pairs; i++) {
         low[i] = load(s + i * VEC);
         high[i] = load(s + n - (i + 1) * VEC);
     }
+#pragma GCC unroll 4
     for (unsigned i = 0; i < pairs; i++) {
         store(d + i * VEC, low[i]);
         store(d + n - (i + 1) * VEC, high[i]);
@@ -83,6 +88,7 @@ INLINE void copy_up(char *d, const char *s, size_t n)
 {
     vec first = load(s), last[4];
 
+#pragma GCC unroll 4
     for (unsigned i = 0; i < 4; i++)
         last[i] = load(s + n - FOUR + i * VEC);
     const char *end = d + n - FOUR;
@@ -96,6 +102,7 @@ INLINE void copy_up(char *d, const char *s, size_t n)
         store_aligned(at + 2 * VEC, c);
         store_aligned(at + 3 * VEC, e);
     }
+#pragma GCC unroll 4
     for (unsigned i = 0; i < 4; i++)
         store(d + n - FOUR + i * VEC, last[i]);
     store(d, first);
@@ -106,6 +113,7 @@ INLINE void copy_down(char *d, const char *s, size_t n)
 {
     vec first[4], last = load(s + n - VEC);
 
+#pragma GCC unroll 4
     for (unsigned i = 0; i < 4; i++)
         first[i] = load(s + i * VEC);
     char *at = d + n - (uintptr_t)(d + n) % VEC;
@@ -119,6 +127,7 @@ INLINE void copy_down(char *d, const char *s, size_t n)
         store_aligned(at - 4 * VEC, e);
     }
     store(d + n - VEC, last);
+#pragma GCC unroll 4
     for (unsigned i = 0; i < 4; i++)
         store(d + i * VEC, first[i]);
 }
@@ -179,6 +188,7 @@ INLINE void set_long(char *d, vec v, int byte, size_t n)
         return;
     }
     store(d, v);
+#pragma GCC unroll 4
     for (unsigned i = 0; i < 4; i++)
         store(d + n - FOUR + i * VEC, v);
     for (char *at = d + VEC - (uintptr_t)d % VEC, *end = d + n - FOUR; at < end; at += FOUR) {
@@ -236,27 +246,41 @@ INLINE uint32_t differ(const char *a, const char *b)
     return same(load(a), load(b)) ^ WHOLE;
 }
 
-int NAME(memcmp)(const void *left, const void *right, size_t n)
+/* The first difference from a on; there is one. */
+INLINE int find_difference(const char *a, ptrdiff_t apart)
 {
-    const char *a = left, *b = right;
     uint32_t different;
 
+    while (!(different = differ(a, a + apart)))
+        a += VEC;
+    return difference(a, a + apart, different);
+}
+
+INLINE int four_differ(const char *a, const char *b)
+{
+    vec one = all(equal(load(a), load(b)), equal(load(a + VEC), load(b + VEC)));
+    vec two = all(equal(load(a + 2 * VEC), load(b + 2 * VEC)), equal(load(a + 3 * VEC), load(b + 3 * VEC)));
+
+    return bits(all(one, two)) != WHOLE;
+}
+
+int NAME(memcmp)(const void *left, const void *right, size_t n)
+{
+    const char *a = left, *last;
+    ptrdiff_t apart = (const char *)right - a;
+
     if (n < VEC)
-        return compare_short(a, b, n);
-    const char *last = a + n - VEC;
-    ptrdiff_t apart = b - a;
-    for (; a + 3 * VEC < last; a += FOUR) {
-        vec one = all(equal(load(a), load(a + apart)), equal(load(a + VEC), load(a + apart + VEC)));
-        vec two = all(equal(load(a + 2 * VEC), load(a + apart + 2 * VEC)),
-                      equal(load(a + 3 * VEC), load(a + apart + 3 * VEC)));
-        if (bits(all(one, two)) != WHOLE)
-            break;
+        return compare_short(a, right, n);
+    if (n < FOUR) {
+        for (last = a + n - VEC; a < last; a += VEC)
+            if (differ(a, a + apart))
+                return find_difference(a, apart);
+        return differ(last, last + apart) ? find_difference(last, apart) : 0;
     }
-    for (; a < last; a += VEC)
-        if ((different = differ(a, a + apart)))
-            return difference(a, a + apart, different);
-    different = differ(last, last + apart);
-    return different ? difference(last, last + apart, different) : 0;
+    for (last = a + n - FOUR; a < last; a += FOUR)
+        if (four_differ(a, a + apart))
+            return find_difference(a, apart);
+    return four_differ(last, last + apart) ? find_difference(last, apart) : 0;
 }
 
 /* 0 where the bytes differ, or both strings end. */
@@ -328,7 +352,8 @@ int NAME(strncmp)(const char *a, const char *b, size_t n)
 
 /* ---- Searching ---- */
 
-/* 0 where the byte is the one that is looked for, given as a vector of them; or 0 itself if ends. */
+/* 0 where the byte is the one that is looked for, given as a vector of them; or
+ * 0 itself if ends. */
 INLINE vec unlike(const char *p, vec one, int ends)
 {
     vec v = load_aligned(p), other = v ^ one;
@@ -348,7 +373,8 @@ INLINE vec unlike_four(const char *p, vec one, int ends)
                  least(unlike(p + 2 * VEC, one, ends), unlike(p + 3 * VEC, one, ends)));
 }
 
-/* The first that is it, from s on and, as far as whole vectors go, before end; else NULL. */
+/* The first that is it, from s on and, as far as whole vectors go, before end;
+ * else NULL. */
 INLINE const char *find(const char *s, const char *end, vec one, int ends)
 {
     const char *p = align_down(s, VEC);
@@ -424,9 +450,11 @@ char *NAME(strchr)(const char *s, int byte)
     return *p == (char)byte ? (char *)p : NULL;
 }
 
-/* The last that is it in the aligned four vectors at p, from s on and up to end, or NULL. */
+/* The last that is it in the aligned four vectors at p, from s on and up to
+ * end, or NULL. */
 INLINE const char *last_in(const char *p, const char *s, const char *end, vec one)
 {
+#pragma GCC unroll 4
     for (int i = 3; i >= 0; i--) {
         const char *v = p + (size_t)i * VEC;
         uint32_t hit = hits(v, one, 0);
@@ -442,7 +470,8 @@ INLINE const char *last_in(const char *p, const char *s, const char *end, vec on
     return NULL;
 }
 
-/* Four vectors at a time, which lie in one page; what is before s counts in the first four only, looked at by themselves. */
+/* Four vectors at a time, which lie in one page; what is before s counts in the
+ * first four only, looked at by themselves. */
 char *NAME(strrchr)(const char *s, int byte)
 {
     const vec one = every((char)byte), zero = every(0);
