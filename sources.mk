@@ -63,7 +63,7 @@ KERNEL_SRC := \
 		space_describe.c \
 		swap.c swap_done.c tlb.c track.c track_curve.c track_default.c track_path.c track_record.c track_rows.c track_sampled.c track_scan.c track_soft.c) \
 	$(addprefix sched/, \
-		balance.c migrate.c policies.c runqueue.c sched.c sharing.c sharing_args.c sharing_detect.c sharing_place.c \
+		balance.c gate.c migrate.c policies.c runqueue.c sched.c sharing.c sharing_args.c sharing_detect.c sharing_place.c \
 		sharing_policies.c sharing_report.c thread.c timer.c topology.c wait.c watchdog.c) \
 	$(FONT_SRC) $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH)) $(EVENTS_SRC_$(ARCH))
 # Suites that run inside the kernel, in place of the applications.
@@ -112,7 +112,7 @@ LIBC_SRC := \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS := advice anew badcalls counts faults known leaves libctest loop mapped oom paging places priorities ratio reads regions samplers sessions stress
+TEST_APPS := advice anew badcalls counts faults gates known leaves libctest loop mapped oom paging places priorities ratio reads regions samplers sessions stress
 TEST_APPS += names standard strings
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
@@ -245,9 +245,10 @@ test_period_SRC := hpm/period.c hpm/period_draw.c
 # mm complete, but for memory, page tables and TLBs, above disks that fail.
 MM_TESTED := \
 	$(filter-out $(addprefix mm/,area.c bootmem.c buddy.c frame.c heap.c kstack.c tlb.c),$(filter mm/%,$(KERNEL_SRC))) \
-	$(addprefix kernel/dev/,block.c block_faults.c block_wait.c block_watch.c) kernel/lock.c hpm/path/backends.c $(PATH_TESTED) \
+	$(addprefix kernel/dev/,block.c block_faults.c block_wait.c block_watch.c) kernel/lock.c sched/gate.c hpm/path/backends.c $(PATH_TESTED) \
 	$(addprefix test/host/,mm_double.c fibers.c said.c)
 test_paging_SRC := $(MM_TESTED)
+test_gate_SRC := sched/gate.c kernel/lock.c test/host/fibers.c
 test_deadlock_SRC := $(MM_TESTED)
 test_fault_SRC := $(MM_TESTED)
 test_evict_SRC := $(MM_TESTED)

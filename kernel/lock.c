@@ -81,6 +81,24 @@ static void note_released(const struct spinlock *l)
         h->lock[i - 1] = h->lock[i];
 }
 
+void may_wait(const char *doing)
+{
+    bool irq = arch_irq_save();
+    const struct held *h = &held[this_cpu()->index];
+
+    if (h->n)
+        panic("%s with lock %s held", doing, h->lock[h->n - 1]->name);
+    if (this_cpu()->gate)
+        panic("%s with gate %s held", doing, this_cpu()->gate);
+    arch_irq_restore(irq);
+}
+
+void may_sleep(const struct spinlock *guard)
+{
+    if (this_cpu()->gate && (!guard || guard->rank != LOCK_GATE))
+        panic("sleep%s%s with gate %s held", guard ? " on " : "", guard ? guard->name : "", this_cpu()->gate);
+}
+
 static void check_timeout(const struct spinlock *l, uint64_t waited_ns)
 {
     if (waited_ns < SPIN_TIMEOUT_S * NS_PER_S)

@@ -17,6 +17,7 @@ enum lock_rank {
     LOCK_FUTEX,     /* proc: futex buckets                            */
     LOCK_SHARING,   /* sched: sharing detector                        */
     LOCK_BLOCK,     /* dev: a block device's requests                 */
+    LOCK_GATE,      /* sched: a gate's owner and waiters              */
     LOCK_THREAD,    /* sched: wait queues of kernel threads           */
     LOCK_TIMER,     /* timers of a CPU: held while a sleeper is woken */
     LOCK_RUNQUEUE,  /* sched: a run queue                             */
@@ -51,6 +52,21 @@ bool spin_try_lock(struct spinlock *l, bool *irq);
 void spin_lock_irqoff(struct spinlock *l);
 void spin_unlock_irqoff(struct spinlock *l);
 bool spin_held(const struct spinlock *l); /* by this CPU */
+/* Before what can fault, wait for I/O or wait for a process.  Debug builds panic if this CPU holds a spinlock or its thread a
+ * gate (sched/sched.h), and name it and `doing`.  Thread context. */
+#ifdef DEBUG
+void may_wait(const char *doing);
+/* Before a sleep in which guard, NULL or held, is let go.  Debug builds panic if the thread holds a gate and does not wait for
+ * another one.  Interrupts off. */
+void may_sleep(const struct spinlock *guard);
+#else
+static inline void may_wait(UNUSED const char *doing)
+{
+}
+static inline void may_sleep(UNUSED const struct spinlock *guard)
+{
+}
+#endif
 /* In a panic: who takes a lock, or waits for one, from now on calls others first, which returns only on CPUs that go on. */
 void spin_panic_mode(void (*others)(void));
 /* The same for what needs no lock any more: stops here, or goes on. */

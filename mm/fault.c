@@ -378,6 +378,7 @@ static int bring(struct bring *b)
 {
     int err;
 
+    may_wait("page fault");
     do {
         b->node = NODE_NONE;
         err = try(b);

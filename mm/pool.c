@@ -124,6 +124,7 @@ static int create(const struct pool *like, struct pool **out)
     spin_init(&p->lock, LOCK_POOL, "pool");
     wait_init(&p->room);
     wait_init(&p->grown);
+    wait_init(&p->unpinned);
     for (unsigned i = 0; i < POOL_QUEUES; i++)
         wait_init(&p->busy[i]);
     if (like)
@@ -181,13 +182,14 @@ static void wait_for_orphans(struct pool *p)
     spin_unlock(&p->lock, irq);
 }
 
-static bool pinned(struct pool *p)
+/* By threads that go through all pools: it is out of their list. */
+static void wait_for_pins(struct pool *p)
 {
     bool irq = spin_lock(&pools_lock);
-    bool is = p->pins;
 
+    while (p->pins)
+        wait_sleep_through(&p->unpinned, &pools_lock, &irq);
     spin_unlock(&pools_lock, irq);
-    return is;
 }
 
 void pool_leave(struct pool *p)
@@ -205,8 +207,7 @@ void pool_leave(struct pool *p)
     if (!last)
         return;
     wait_for_orphans(p);
-    while (pinned(p))
-        sched_yield();
+    wait_for_pins(p);
     destroy(p);
 }
 
@@ -222,8 +223,8 @@ static struct pool *next_pinned(struct pool *at)
         p = NULL;
     if (p)
         p->pins++;
-    if (at)
-        at->pins--;
+    if (at && --at->pins == 0)
+        wait_wake(&at->unpinned, 1);
     spin_unlock(&pools_lock, irq);
     return p;
 }

@@ -115,6 +115,7 @@ struct pool {
     struct pool_stats stats;             /* [P] */
     uint32_t spaces;                     /* [L] that use it               */
     uint32_t pins;                       /* [L] who works on it besides   */
+    struct wait_queue unpinned;          /* [L] its end, for pins to be 0 */
     struct list link;                    /* [L] */
     bool global;                         /* [-] */
 };

@@ -395,6 +395,8 @@ int pool_charge(struct pool *p, uint32_t incoming)
 {
     struct line_place w = {0};
     unsigned hopeless = 0;
+
+    may_wait("wait for a frame");
     int done = try_charge(p, &w);
 
     while (!done)
@@ -446,6 +448,7 @@ int reclaim_for_kernel(struct pool *p, uint64_t frames)
     unsigned hopeless = 0;
     int err = 0;
 
+    may_wait("wait for frames");
     __atomic_add_fetch(&kernel_wants, frames, __ATOMIC_RELAXED);
     while (!err && frame_free_about() < kernel_keeps())
         err = make_room_for_kernel(p, &hopeless);

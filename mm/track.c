@@ -1,8 +1,8 @@
 /*
  * Which spaces are watched, and the way from the logs to the sinks.
  *
- * Locks: [T] turns: one change of what is watched at a time, by sleeping; [N] numbers; [D] whoever delivers has it, and nobody waits for it
- * but the end of a space and who reads curves.
+ * Gates: [T] one change of what is watched at a time; [D] one delivery, for which only the end of a space and the reading of
+ * curves wait: others leave it to the thread that is at it.  Lock: [N] numbers.
  */
 #include "mm/track.h"
 #include "hpm/hpm.h"
@@ -22,13 +22,10 @@
 
 static struct {
     const struct tracker_ops *ops;    /* NULL: none */
-    bool changing;                    /* [N] [T] is somebody's */
-    struct wait_queue unchanging;     /* [N] who waits for [T] */
     uint32_t watched;                 /* [T] spaces */
     struct spinlock lock;             /* [N] */
     uint16_t last;                    /* [N] number given out */
     struct space *space[PAGE_SPACES]; /* [N] by number, read under [D] */
-    bool delivering;                  /* [D], atomic */
     track_sink *sink[SINKS_MAX];
     unsigned sinks;
     uint64_t ticks;       /* [D] spent on delivery */
@@ -37,8 +34,9 @@ static struct {
     struct {
         uint64_t cost, ran;
     } told; /* [D] what the governor knows of */
-} track = {.lock = SPINLOCK(LOCK_NUMBERS, "numbers of spaces"),
-           .unchanging = {{&track.unchanging.waiters, &track.unchanging.waiters}}};
+} track = {.lock = SPINLOCK(LOCK_NUMBERS, "numbers of spaces")};
+static struct gate watching = GATE(watching, GATE_WATCHING, "watched spaces");       /* [T] */
+static struct gate delivery = GATE(delivery, GATE_DELIVERY, "delivery of page uses"); /* [D] */
 
 enum { AUTO };
 static uint64_t tracker_wanted = AUTO, track_always, record_wanted;
@@ -174,25 +172,19 @@ static void deliver(void)
     watch_cost();
 }
 
-static void begin_turn(void)
-{
-    while (__atomic_exchange_n(&track.delivering, true, __ATOMIC_ACQUIRE))
-        sched_yield();
-}
-
 /* Whose log was full meanwhile has either come too late to deliver by itself, and is found here, or does so now. */
-static void end_turn(void)
+static void leave_delivery(void)
 {
-    __atomic_store_n(&track.delivering, false, __ATOMIC_SEQ_CST);
+    gate_leave(&delivery);
     path_resume();
 }
 
 void track_deliver(void)
 {
-    if (__atomic_exchange_n(&track.delivering, true, __ATOMIC_SEQ_CST))
+    if (!gate_try_enter(&delivery))
         return;
     deliver();
-    end_turn();
+    leave_delivery();
 }
 
 /* ---- Spaces ---- */
@@ -215,25 +207,6 @@ uint16_t track_space_added(struct space *s)
     return number;
 }
 
-static void begin_change(void)
-{
-    bool irq = spin_lock(&track.lock);
-
-    while (track.changing)
-        wait_sleep_through(&track.unchanging, &track.lock, &irq);
-    track.changing = true;
-    spin_unlock(&track.lock, irq);
-}
-
-static void end_change(void)
-{
-    bool irq = spin_lock(&track.lock);
-
-    track.changing = false;
-    wait_wake(&track.unchanging, 1);
-    spin_unlock(&track.lock, irq);
-}
-
 /* [T] */
 static void watch_locked(struct space *s, bool on)
 {
@@ -253,7 +226,7 @@ static void watch_locked(struct space *s, bool on)
 /* By what holds when it is this change's turn: of two threads that tell of it, the later one may come first. */
 static void watch(struct space *s, bool ends)
 {
-    begin_change();
+    gate_enter(&watching);
     bool is_short = !ends && __atomic_load_n(&s->told_short, __ATOMIC_RELAXED);
     if (is_short != s->is_short)
         __atomic_fetch_add(&track.is_short, is_short ? 1 : -1u, __ATOMIC_RELAXED);
@@ -261,7 +234,7 @@ static void watch(struct space *s, bool ends)
     if (is_short)
         sample(0);
     watch_locked(s, !ends && (is_short || track_always));
-    end_change();
+    gate_leave(&watching);
 }
 
 void track_space_begins(struct space *s)
@@ -279,14 +252,14 @@ void track_space_named(const struct space *s)
 void track_space_removed(struct space *s)
 {
     watch(s, true);
-    begin_turn();
+    gate_enter(&delivery);
     deliver();
     bool irq = spin_lock(&track.lock);
     track.space[s->number] = NULL;
     spin_unlock(&track.lock, irq);
     track_curve_end(s);
     track_soft_end(s);
-    end_turn();
+    leave_delivery();
 }
 
 void track_short(struct space *s, bool is_short)
@@ -332,32 +305,32 @@ static struct space *watched_space(unsigned n)
 
 void track_each_watched(void (*f)(struct space *s, void *arg), void *arg)
 {
-    begin_change();
+    gate_enter(&watching);
     for (unsigned n = 1; n < PAGE_SPACES; n++) {
         struct space *s = watched_space(n);
         if (s)
             f(s, arg);
     }
-    end_change();
+    gate_leave(&watching);
 }
 
 void track_each_curve(void (*f)(struct space *s, void *arg), void *arg)
 {
-    begin_turn();
+    gate_enter(&delivery);
     for (unsigned n = 1; n < PAGE_SPACES; n++)
         if (track.space[n] && track.space[n]->curve)
             f(track.space[n], arg);
-    end_turn();
+    leave_delivery();
 }
 
 bool track_read_curve(struct space *s, bool last, struct track_curve *out)
 {
-    begin_turn();
+    gate_enter(&delivery);
     deliver();
     if (last)
         track_curve_last(s);
     bool is = track_curve(s, out);
-    end_turn();
+    leave_delivery();
     return is;
 }
 

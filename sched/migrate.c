@@ -72,12 +72,13 @@ int sched_set_affinity(struct thread *t, const struct cpuset *set)
     return 0;
 }
 
-void sched_set_priority(struct thread *t, uint8_t prio)
+/* The priority that the thread runs at from now on. */
+static void obey_priority_locked(struct runqueue *rq, struct thread *t)
 {
-    ASSERT(prio < PRIO_COUNT);
-    bool irq = arch_irq_save();
-    struct runqueue *rq = rq_lock_thread(t);
+    uint8_t prio = t->lent ? MAX(t->own_prio, (uint8_t)PRIO_KERNEL) : t->own_prio;
 
+    if (prio == t->ready.prio)
+        return;
     if (t->state == THREAD_READY) {
         rq_remove_locked(rq, t);
         t->ready.prio = prio;
@@ -87,8 +88,39 @@ void sched_set_priority(struct thread *t, uint8_t prio)
         if (t->state == THREAD_RUNNING)
             rq_kick_locked(rq); /* it may no longer be the best */
     }
+}
+
+void sched_set_priority(struct thread *t, uint8_t prio)
+{
+    ASSERT(prio < PRIO_COUNT);
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_lock_thread(t);
+
+    t->own_prio = prio;
+    obey_priority_locked(rq, t);
     spin_unlock_irqoff(&rq->lock);
     arch_irq_restore(irq);
+}
+
+static void lend(struct thread *t, int change)
+{
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_lock_thread(t);
+
+    t->lent = (uint8_t)(t->lent + change);
+    obey_priority_locked(rq, t);
+    spin_unlock_irqoff(&rq->lock);
+    arch_irq_restore(irq);
+}
+
+void sched_lend_priority(struct thread *t)
+{
+    lend(t, 1);
+}
+
+void sched_return_priority(struct thread *t)
+{
+    lend(t, -1);
 }
 
 void sched_set_home(struct thread *t, unsigned chip)

@@ -111,6 +111,7 @@ static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *
     if (prev == cpu->idle)
         rq->last_timer_ns = now_ns; /* an idle CPU needs no timer; the watchdog counts from here */
     cpu->current = next;
+    cpu->gate = next->gate ? next->gate->name : NULL;
     rq_recount_locked(rq);
     rq->stats.switches++;
     rq->left = prev;

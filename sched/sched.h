@@ -48,6 +48,8 @@ struct thread {
     struct ready_thread ready;   /* [R] its priority and place in the run queue    */
     enum thread_state
         state;        /* [R] BLOCKED and DEAD only once it is switched out, or under [R] on its way there */
+    uint8_t own_prio; /* [R] that it was given; ready.prio is higher while some is lent */
+    uint8_t lent;     /* [R] gates whose waiters lend it the kernel's  */
     bool interrupted; /* [R] its process ends: sleeps return -EINTR     */
     unsigned cpu;     /* [R] CPU it runs on, is queued at, or ran on last when blocked */
     unsigned migrate_to;        /* [R] CPU it must go to when it next stops running or wakes, or CPU_ANY */
@@ -79,6 +81,7 @@ struct thread {
     unsigned timer_cpu;     /* [O] */
     uint64_t wake_ns;       /* [M] */
     struct list wait;       /* [W] wait queue link                            */
+    struct gate *gate;      /* [O] the one it entered last and holds; NULL: none */
     struct list siblings;   /* proc: threads of one process                   */
     void *exit_token;       /* proc                                           */
     uint32_t refs;          /* [A] */
@@ -138,6 +141,44 @@ void sched_sleep_until(uint64_t deadline_ns);           /* -EINTR ends it early 
 void sched_yield(void);
 void sched_point(void); /* gives way if asked to; interrupts on or off, no spinlock held */
 void sched_interrupt_thread(struct thread *t); /* wakes it from wait_sleep with -EINTR: its process ends */
+
+/* ---- Gates ---- */
+/*
+ * A gate is entered by one thread at a time; others wait for it asleep, first come, first served, whatever becomes of their
+ * processes.  While threads wait, the owner runs at the kernel's priority.
+ * With a gate held no user memory is touched, and nothing is called that can fault, wait for I/O or for a process; results go
+ * to kernel memory first.  Debug builds panic otherwise: may_wait(), and any sleep that is not for a gate further in.
+ */
+/* Outermost first: a thread that holds one enters only those behind it. */
+enum gate_rank {
+    GATE_SESSIONS, /* proc: sessions of counting and of samples */
+    GATE_WATCHING, /* mm: which spaces are watched              */
+    GATE_DELIVERY, /* mm: delivery of page accesses             */
+};
+
+struct gate {
+    struct spinlock guard; /* rank LOCK_GATE */
+    const char *name;
+    enum gate_rank rank;
+    struct thread *owner;      /* guard; NULL: it is free */
+    bool lent;                 /* guard: the owner has been lent the kernel's priority */
+    struct wait_queue waiters; /* guard */
+    struct gate *outer;        /* the owner's: which it had entered before */
+};
+#define GATE(self, rank_, name_)                                       \
+    {                                                                  \
+        .guard = SPINLOCK(LOCK_GATE, name_), .name = (name_),          \
+        .rank = (rank_),                                               \
+        .waiters = {{&(self).waiters.waiters, &(self).waiters.waiters}} \
+    }
+/* Enters and leaves, the last one entered first.  Thread context, no spinlock held; entering may sleep. */
+void gate_enter(struct gate *g);
+void gate_leave(struct gate *g);
+/* Enters if the gate is free.  Thread context, no spinlock held; does not sleep. */
+bool gate_try_enter(struct gate *g);
+/* The kernel's priority for a thread, until it is returned; calls nest.  Any context whose locks rank below LOCK_RUNQUEUE. */
+void sched_lend_priority(struct thread *t);
+void sched_return_priority(struct thread *t);
 
 /* ---- Placement ---- */
 /* Moves a thread to another CPU: now if it is queued, as soon as its CPU can be interrupted if it runs, at

@@ -93,7 +93,7 @@ static struct thread *allocate(const struct thread_params *p)
     list_init(&t->wait);
     list_init(&t->siblings);
     t->state = THREAD_NEW;
-    t->ready.prio = p->prio;
+    t->ready.prio = t->own_prio = p->prio;
     t->entry = p->entry;
     t->arg = p->arg;
     t->process = p->process;

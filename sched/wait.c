@@ -19,6 +19,7 @@ static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns
 {
     bool timed = deadline_ns != UINT64_MAX;
 
+    may_sleep(guard);
     if (timed)
         timer_arm(t, deadline_ns);
     struct runqueue *rq = rq_this();

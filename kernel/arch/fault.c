@@ -2,6 +2,7 @@
 #include "kernel/arch/fault.h"
 #include "frame.h"
 #include "kernel/cpu.h"
+#include "kernel/lock.h"
 #include "kernel/panic.h"
 
 struct arch_handlers arch_handlers HOT;
@@ -46,6 +47,7 @@ bool fault_repair(struct arch_frame *frame)
 void fault_from_user(struct arch_frame *frame, const struct fault *fault)
 {
     arch_irq_restore(frame_irqs(frame));
+    may_wait("fault in user mode");
     if (fault->va < USER_MAX && !fault->corrupt && !arch_handlers.page_fault(fault->va, fault->access, true))
         return;
     arch_handlers.user_fault(USER_FAULT_MEMORY, arch_frame_pc(frame), fault->va, frame);

@@ -1,6 +1,7 @@
 /* Copies between kernel and user memory, with every address checked and the access window as small as can be.
  */
 #include "kernel/arch/arch.h"
+#include "kernel/lock.h"
 
 int user_copy(void *dst, const void *src, size_t n);
 int peek32(const void *src, uint32_t *out);
@@ -12,6 +13,7 @@ static bool user_range(vaddr_t va, size_t n)
 
 static int copy(void *dst, const void *src, size_t n)
 {
+    may_wait("user memory copied");
     arch_user_access_begin();
     int err = user_copy(dst, src, n);
     arch_user_access_end();

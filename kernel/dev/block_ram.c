@@ -17,7 +17,8 @@ static struct {
     paddr_t *chunk;         /* [-] */
     uint64_t chunks;        /* [-] */
     struct wait_queue work; /* [L] */
-    bool copying;           /* [A] written under the lock: a request's frames are being used */
+    bool copying;           /* [L] a request's frames are being used */
+    struct wait_queue idle; /* [L] for that to end */
 } ram;
 
 /* The oldest request that is not done yet: what is done but was made to get lost stays in flight. */
@@ -52,11 +53,12 @@ static void serve_for_ever(UNUSED void *arg)
         bool irq = block_lock(d);
         while (!(r = next_asked()))
             wait_sleep(&ram.work, &d->lock, &irq, UINT64_MAX);
-        __atomic_store_n(&ram.copying, true, __ATOMIC_RELAXED);
+        ram.copying = true;
         spin_unlock(&d->lock, irq);
         copy(r);
         irq = block_lock(d);
-        __atomic_store_n(&ram.copying, false, __ATOMIC_RELEASE);
+        ram.copying = false;
+        wait_wake(&ram.idle, 1);
         block_back(r, 0);
         block_unlock(d, irq);
     }
@@ -67,10 +69,13 @@ static void submit(UNUSED struct block_device *d, UNUSED struct block_request *r
     wait_wake(&ram.work, 1);
 }
 
-static void stop(UNUSED struct block_device *d)
+static void stop(struct block_device *d)
 {
-    while (__atomic_load_n(&ram.copying, __ATOMIC_ACQUIRE))
-        sched_yield();
+    bool irq = spin_lock(&d->lock);
+
+    while (ram.copying)
+        wait_sleep_through(&ram.idle, &d->lock, &irq);
+    spin_unlock(&d->lock, irq);
 }
 
 static const struct block_ops ops = {submit, stop};
@@ -124,6 +129,7 @@ static void probe(void)
                                        .pages_max = BLOCK_PAGES_MAX,
                                        .ops = &ops};
     wait_init(&ram.work);
+    wait_init(&ram.idle);
     if (set_aside(pages)) {
         kprintf("disk: ram: no memory for %llu KB\n", (unsigned long long)(block_ram_bytes / KIB));
         return;

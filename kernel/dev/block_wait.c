@@ -24,6 +24,7 @@ int block_submit_wait(struct block_device *d, struct block_request *r)
 {
     int err;
 
+    may_wait("disk request");
     while ((err = block_submit(d, r)) == -EAGAIN) {
         bool irq = spin_lock(&d->lock);
         if (d->busy >= d->depth)
@@ -39,6 +40,7 @@ static int transfer(struct block_device *d, struct block_request *r)
     struct waiting w;
 
     spin_init(&w.lock, LOCK_THREAD, "disk transfer");
+    may_wait("disk transfer");
     wait_init(&w.queue);
     w.done = false;
     r->done = wake;

@@ -81,6 +81,7 @@ int children_spawn(struct process *parent, const char *const *argv, unsigned arg
 
 int children_wait(struct process *parent, struct process *child)
 {
+    may_wait("wait for a child");
     bool irq = spin_lock(&child->lock);
 
     while (!child->ended && !process_ending(parent))

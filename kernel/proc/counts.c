@@ -29,42 +29,12 @@ struct session {
     unsigned lasts;
 };
 
-static struct {
-    struct spinlock guard;
-    bool held; /* guard */
-    struct wait_queue waiters;
-    struct session session[SESSIONS]; /* who has set held */
-} table = {.guard = SPINLOCK(LOCK_PROC, "sessions of counting"),
-           .waiters = {{&table.waiters.waiters, &table.waiters.waiters}}};
-
-void counts_enter(void)
-{
-    bool irq = spin_lock(&table.guard);
-
-    while (table.held) {
-        /* Who is ending is not put to sleep, but waits all the same: the holder runs, on another CPU, until it leaves. */
-        if (!wait_sleep(&table.waiters, &table.guard, &irq, UINT64_MAX))
-            continue;
-        spin_unlock(&table.guard, irq);
-        sched_yield();
-        irq = spin_lock(&table.guard);
-    }
-    table.held = true;
-    spin_unlock(&table.guard, irq);
-}
-
-void counts_leave(void)
-{
-    bool irq = spin_lock(&table.guard);
-
-    table.held = false;
-    wait_wake(&table.waiters, 1);
-    spin_unlock(&table.guard, irq);
-}
+struct gate sessions_gate = GATE(sessions_gate, GATE_SESSIONS, "sessions");
+static struct session sessions[SESSIONS]; /* sessions_gate */
 
 static struct session *find(const struct process *owner, uint32_t number)
 {
-    struct session *s = number && number <= SESSIONS ? &table.session[number - 1] : NULL;
+    struct session *s = number && number <= SESSIONS ? &sessions[number - 1] : NULL;
 
     return s && s->pid == owner->pid ? s : NULL;
 }
@@ -73,16 +43,16 @@ int counts_open(const struct process *owner, const char *names, char *why, size_
 {
     int number = 0, err = -ENOSPC;
 
-    counts_enter();
-    while (number < SESSIONS && table.session[number].pid)
+    gate_enter(&sessions_gate);
+    while (number < SESSIONS && sessions[number].pid)
         number++;
     if (number < SESSIONS)
-        err = hpm_session_open(names, &table.session[number].hpm, why, size);
+        err = hpm_session_open(names, &sessions[number].hpm, why, size);
     else
         ksnprintf(why, size, "too many sessions at a time");
     if (!err)
-        table.session[number].pid = owner->pid;
-    counts_leave();
+        sessions[number].pid = owner->pid;
+    gate_leave(&sessions_gate);
     return err ? err : number + 1;
 }
 
@@ -105,21 +75,21 @@ static void close_held(struct session *s)
 
 int counts_close(const struct process *owner, uint32_t session)
 {
-    counts_enter();
+    gate_enter(&sessions_gate);
     struct session *s = find(owner, session);
     if (s)
         close_held(s);
-    counts_leave();
+    gate_leave(&sessions_gate);
     return s ? 0 : -ESRCH;
 }
 
 void counts_forget(const struct process *owner)
 {
-    counts_enter();
+    gate_enter(&sessions_gate);
     for (unsigned i = 0; i < SESSIONS; i++)
-        if (table.session[i].pid == owner->pid)
-            close_held(&table.session[i]);
-    counts_leave();
+        if (sessions[i].pid == owner->pid)
+            close_held(&sessions[i]);
+    gate_leave(&sessions_gate);
 }
 
 /* ---- Readings ---- */
@@ -280,10 +250,10 @@ int counts_read(struct process *owner, const struct sys_hpm_read *read, struct s
                    "as in abi.h");
     if (read->scope > SYS_SCOPE_MACHINE || read->since_last > 1 || read->reserved)
         return -EINVAL;
-    counts_enter();
+    gate_enter(&sessions_gate);
     struct session *s = find(owner, read->session);
     int n = s ? read_held(owner, s, read, out, room) : -ESRCH;
-    counts_leave();
+    gate_leave(&sessions_gate);
     return n;
 }
 
@@ -349,28 +319,29 @@ static void drop_page(struct process *p, struct hpm_user_page *page)
     give_place(p, place);
 }
 
-static int64_t show_held(struct process *owner, const struct session *s, uint32_t number)
+static int show(const struct process *owner, uint32_t session, struct hpm_user_page *page)
 {
-    struct hpm_thread *t = &thread_current()->hpm;
-    struct hpm_user_page *page = t->user;
-    int err = page ? 0 : make_page(owner, &page);
-
-    if (err)
-        return err;
-    err = hpm_user_open(t, s->hpm, number, page);
-    if (!err)
-        return (int64_t)shown_at(page->place);
-    drop_page(owner, page);
+    gate_enter(&sessions_gate);
+    const struct session *s = find(owner, session);
+    int err = s ? hpm_user_open(&thread_current()->hpm, s->hpm, session, page) : -ESRCH;
+    gate_leave(&sessions_gate);
     return err;
 }
 
+/* The page is mapped before, and unmapped after the gate. */
 int64_t counts_show(struct process *owner, uint32_t session)
 {
-    counts_enter();
-    const struct session *s = find(owner, session);
-    int64_t at = s ? show_held(owner, s, session) : -ESRCH;
-    counts_leave();
-    return at;
+    struct hpm_user_page *had = thread_current()->hpm.user, *page = had;
+    int err = had ? 0 : make_page(owner, &page);
+
+    if (err)
+        return err;
+    err = show(owner, session, page);
+    if (!err)
+        return (int64_t)shown_at(page->place);
+    if (!had)
+        drop_page(owner, page);
+    return err;
 }
 
 void counts_hide(struct process *owner)

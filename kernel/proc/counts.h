@@ -3,9 +3,8 @@
 #include "kernel/proc/abi.h"
 #include "kernel/proc/process.h"
 
-/* The gate: whoever changes what is counted or sampled goes through it, one at a time.  Thread context; sleeps. */
-void counts_enter(void);
-void counts_leave(void);
+/* Entered by each thread that changes what is counted or sampled. */
+extern struct gate sessions_gate;
 
 /* Its number, from 1; or an error of hpm_session_open, with why. */
 int counts_open(const struct process *owner, const char *names, char *why, size_t size);

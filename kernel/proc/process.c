@@ -206,6 +206,7 @@ struct process_reaps process_reaps(void)
 /* Asleep: whoever looks may be of a lower priority. */
 static void wait_for_lookers(struct process *p)
 {
+    may_wait("wait for the lookers of a process");
     bool irq = spin_lock(&p->lock);
 
     while (__atomic_load_n(&p->lookers, __ATOMIC_ACQUIRE))
@@ -257,6 +258,7 @@ void process_reap(struct process *p)
 
 int process_wait(struct process *p)
 {
+    may_wait("wait for a process");
     bool irq = spin_lock(&p->lock);
 
     while (!p->ended)

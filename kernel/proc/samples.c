@@ -15,6 +15,7 @@
 #define WINDOW_NS    (100 * NS_PER_MS) /* the first ones are shorter */
 #define FIRST_NS     (10 * NS_PER_MS)
 #define BUFFER_ORDER 7
+#define PART         64 /* samples copied to user memory at a time */
 
 _Static_assert(SAMPLES_SESSION_BYTES == PAGE_SIZE << BUFFER_ORDER, "what a session's owner is charged");
 _Static_assert(sizeof(struct sys_sample) == sizeof(struct hpm_sample) &&
@@ -31,6 +32,8 @@ struct session {
     struct hpm_profile *profile;
     struct hpm_sample *buffer; /* samples first..count-1 wait */
     size_t first, count;
+    uint64_t serial;    /* of all sessions there have been */
+    uint64_t delivered; /* samples that are in user memory */
     uint64_t window_ns, window_end_ns;
 };
 
@@ -40,6 +43,7 @@ static struct {
     struct wait_queue idle;
     bool started;
     unsigned open; /* lock */
+    uint64_t last_serial;
     struct session session[SESSIONS];
 } table = {.lock = SPINLOCK(LOCK_PROC, "collector of samples"),
            .idle = {{&table.idle.waiters, &table.idle.waiters}}};
@@ -73,11 +77,11 @@ static void run(UNUSED void *unused)
 {
     for (;;) {
         wait_for_session();
-        counts_enter();
+        gate_enter(&sessions_gate);
         for (unsigned i = 0; i < SESSIONS; i++)
             if (table.session[i].pid)
                 collect(&table.session[i]);
-        counts_leave();
+        gate_leave(&sessions_gate);
         sched_sleep_until(arch_clock_ns() + COLLECT_NS);
     }
 }
@@ -123,7 +127,8 @@ static int open_held(struct session *s, const struct hpm_profiling *what, char *
         ksnprintf(why, size, "no memory");
         return -ENOMEM;
     }
-    *s = (struct session){.buffer = phys_to_virt(pa), .window_ns = FIRST_NS};
+    *s = (struct session){
+        .buffer = phys_to_virt(pa), .window_ns = FIRST_NS, .serial = ++table.last_serial};
     s->window_end_ns = arch_clock_ns() + s->window_ns;
     int err = hpm_profile_open(what, &s->profile, why, size);
     if (err)
@@ -143,7 +148,7 @@ int samples_open(struct process *owner, const struct hpm_profiling *what, char *
         }
         process_put(other);
     }
-    counts_enter();
+    gate_enter(&sessions_gate);
     while (number < SESSIONS && table.session[number].pid)
         number++;
     if (number < SESSIONS)
@@ -152,7 +157,7 @@ int samples_open(struct process *owner, const struct hpm_profiling *what, char *
         ksnprintf(why, size, "too many sessions of samples at a time");
     if (!err)
         table.session[number].pid = owner->pid;
-    counts_leave();
+    gate_leave(&sessions_gate);
     if (err)
         return err;
     count_open(1);
@@ -169,40 +174,93 @@ static void close_held(struct session *s)
 
 int samples_close(const struct process *owner, uint32_t session)
 {
-    counts_enter();
+    gate_enter(&sessions_gate);
     struct session *s = find_held(owner, session);
     if (s)
         close_held(s);
-    counts_leave();
+    gate_leave(&sessions_gate);
     return s ? 0 : -ESRCH;
 }
 
 void samples_forget(const struct process *owner)
 {
-    counts_enter();
+    gate_enter(&sessions_gate);
     for (unsigned i = 0; i < SESSIONS; i++)
         if (table.session[i].pid == owner->pid)
             close_held(&table.session[i]);
-    counts_leave();
+    gate_leave(&sessions_gate);
 }
 
-static int64_t take_held(struct session *s, vaddr_t to, size_t max)
+/* ---- Taking: samples are copied to user memory outside of the gate, and stay in the buffer until that is done ---- */
+
+/* Where a session's next sample stands. */
+struct position {
+    uint64_t serial, delivered;
+};
+
+/* The next samples, at most max, and where they stand.  How many; -ESRCH. */
+static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sample *part, size_t max,
+                    struct position *at)
 {
-    collect(s);
-    size_t n = MIN(max, s->count - s->first);
-    if (n && arch_copy_to_user(to, s->buffer + s->first, n * sizeof *s->buffer))
-        return -EFAULT;
-    s->first += n;
-    return (int64_t)n;
+    int64_t n = -ESRCH;
+
+    gate_enter(&sessions_gate);
+    struct session *s = find_held(owner, session);
+    if (s) {
+        collect(s);
+        n = (int64_t)MIN(max, s->count - s->first);
+        memcpy(part, s->buffer + s->first, (size_t)n * sizeof *part);
+        *at = (struct position){s->serial, s->delivered};
+    }
+    gate_leave(&sessions_gate);
+    return n;
+}
+
+/* The n samples there have been copied.  False: meanwhile another thread has taken some, or the session was closed. */
+static bool commit(const struct process *owner, uint32_t session, size_t n, const struct position *at)
+{
+    gate_enter(&sessions_gate);
+    struct session *s = find_held(owner, session);
+    bool same = s && s->serial == at->serial && s->delivered == at->delivered;
+    if (same) {
+        s->first += n;
+        s->delivered += n;
+    }
+    gate_leave(&sessions_gate);
+    return same;
+}
+
+static int64_t take_part(const struct process *owner, uint32_t session, vaddr_t to, size_t max,
+                         struct hpm_sample *part)
+{
+    struct position at;
+    int64_t n;
+
+    do {
+        n = peek(owner, session, part, max, &at);
+        if (n <= 0)
+            return n;
+        if (arch_copy_to_user(to, part, (size_t)n * sizeof *part))
+            return -EFAULT;
+    } while (!commit(owner, session, (size_t)n, &at));
+    return n;
 }
 
 int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, size_t max)
 {
-    counts_enter();
-    struct session *s = find_held(owner, session);
-    int64_t n = s ? take_held(s, to, max) : -ESRCH;
-    counts_leave();
-    return n;
+    struct hpm_sample *part = kmalloc(PART * sizeof *part);
+    size_t done = 0;
+    int64_t n;
+
+    if (!part)
+        return -ENOMEM;
+    do {
+        n = take_part(owner, session, to + done * sizeof *part, MIN(max - done, (size_t)PART), part);
+        done += n > 0 ? (size_t)n : 0;
+        sched_point();
+    } while (n == PART && done < max && !process_ending(owner));
+    kfree(part);
+    return done ? (int64_t)done : n;
 }
 
 static int account_held(const struct session *s, uint32_t criterion, struct sys_sample_account *out)
@@ -234,9 +292,9 @@ static int account_held(const struct session *s, uint32_t criterion, struct sys_
 int samples_account(const struct process *owner, uint32_t session, uint32_t criterion,
                     struct sys_sample_account *out)
 {
-    counts_enter();
+    gate_enter(&sessions_gate);
     const struct session *s = find_held(owner, session);
     int err = s ? account_held(s, criterion, out) : -ESRCH;
-    counts_leave();
+    gate_leave(&sessions_gate);
     return err;
 }

@@ -8,8 +8,9 @@
 
 /* Its number, from 1; or, with why, -ESRCH: no such process, that may be the owner's next child's number; or an error of hpm_profile_open. */
 int samples_open(struct process *owner, const struct hpm_profiling *what, char *why, size_t size);
-/* How many samples, at most max, are at user address `to` now.  -ESRCH: no such session of the owner's; -EFAULT: what was taken
- * is lost, and counted as delivered. */
+/* Copies samples, at most max, to user address `to`: how many.  None is lost: one that cannot be copied stays for the next
+ * call, and of threads that take at once each gets others.  -ESRCH: no such session of the owner's; -EFAULT; -ENOMEM.  May
+ * fault: no gate or lock held. */
 int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, size_t max);
 /* -ESRCH; -ENOENT: it has no such criterion. */
 int samples_account(const struct process *owner, uint32_t session, uint32_t criterion,

@@ -83,7 +83,7 @@ static int make_thread(struct process *p, struct launch *l, const struct thread 
         .freed = family_leave,
         .freed_arg = p->family,
         .affinity = like ? &like->affinity : NULL,
-        .prio = like ? like->ready.prio : PRIO_NORMAL,
+        .prio = like ? like->own_prio : PRIO_NORMAL,
         .group = GROUP_NONE,
     };
 
@@ -158,6 +158,7 @@ void process_user_return(void)
 {
     const struct process *p = thread_current()->process;
 
+    may_wait("return to user mode");
     if (p && process_ending(p)) {
         arch_irq_restore(true);
         uthread_exit();

@@ -39,6 +39,7 @@ bool host_irqs_on = true;
 uint64_t host_ticks = 1, fibers_points;
 
 static struct fiber fibers[FIBERS], *current;
+static struct thread outside; /* of a test, before and after its fibers */
 static struct fiber *on_cpu[FIBER_CPUS]; /* who was last there and has not gone elsewhere */
 static ucontext_t dispatcher;
 static void *dispatcher_fake;
@@ -104,6 +105,7 @@ static void switch_on_cpu(unsigned cpu, struct fiber *f)
     host_irqs_on = false;
     on_cpu[cpu] = f;
     host_cpu->current = f ? &f->thread : NULL;
+    host_cpu->gate = f && f->thread.gate ? f->thread.gate->name : NULL;
     path_switch(f ? f->thread.tid : 0, f ? f->thread.space_number : 0);
     host_irqs_on = true;
 }
@@ -285,7 +287,7 @@ void thread_put(struct thread *t)
 
 struct thread *thread_current(void)
 {
-    return current ? &current->thread : NULL;
+    return current ? &current->thread : &outside;
 }
 
 void thread_leave_space(void)
@@ -377,6 +379,15 @@ void sched_sleep_until(uint64_t deadline_ns)
     current->until_ns = deadline_ns;
     current->state = SLEEPS;
     give_way();
+}
+
+void sched_lend_priority(struct thread *t)
+{
+    t->lent++;
+}
+void sched_return_priority(struct thread *t)
+{
+    t->lent--;
 }
 
 void sched_yield(void)

@@ -40,6 +40,9 @@ dies 10 "one CPU does not listen" "[a-z]+_deaf"
 dies 11 "one CPU does not listen" "[a-z]+_deaf"
 dies 12 "one CPU does not listen" end_whole_end
 says "^another CPU did 2 of 3 steps" "... but not before it is done with what must be whole"
+dies 13 "user memory copied with gate shut held" user_memory_copied_with_a_gate_held
+dies 14 "sleep with gate shut held" sleep_with_a_gate_held
+dies 15 "gate shut .* wanted while holding inner" gates_out_of_order
 if [ "$arch" = aarch64 ]; then
 	dies 8 "one CPU does not listen" "[a-z]+_deaf" gic=2
 	# Groups that are not ours, hence no FIQs: a CPU with interrupts off stops when it takes a lock or prints, or is named.

@@ -169,6 +169,30 @@ static void wild_pointer(void)
     *HIDDEN((volatile int *)(VMAP_BASE - PAGE_SIZE)) = 1;
 }
 
+static struct gate gate = GATE(gate, GATE_SESSIONS, "shut");
+
+static void user_memory_copied_with_a_gate_held(void)
+{
+    char byte;
+
+    gate_enter(&gate);
+    arch_copy_from_user(&byte, 16 * PAGE_SIZE, sizeof byte);
+}
+
+static void sleep_with_a_gate_held(void)
+{
+    gate_enter(&gate);
+    nap(NS_PER_MS);
+}
+
+static void gates_out_of_order(void)
+{
+    static struct gate further_in = GATE(further_in, GATE_DELIVERY, "inner");
+
+    gate_enter(&further_in);
+    gate_enter(&gate);
+}
+
 static const struct suite_test tests[] = {
     {"null pointer", null_pointer},
     {"stack overflow", stack_overflow},
@@ -182,6 +206,9 @@ static const struct suite_test tests[] = {
     {"another CPU is deaf and takes locks", another_cpu_is_deaf_and_takes_locks},
     {"another CPU is deaf and prints", another_cpu_is_deaf_and_prints},
     {"another CPU does something whole", another_cpu_does_something_whole},
+    {"user memory copied with a gate held", user_memory_copied_with_a_gate_held},
+    {"sleep with a gate held", sleep_with_a_gate_held},
+    {"gates out of order", gates_out_of_order},
     {0},
 };
 

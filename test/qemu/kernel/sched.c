@@ -444,6 +444,59 @@ static void a_lower_priority_is_not_kept_waiting_for_ever(void)
     }
 }
 
+/* ---- Gates ---- */
+
+static struct gate gate = GATE(gate, GATE_SESSIONS, "test");
+static volatile bool in_gate;
+
+/* Leaves the gate when another thread waits for it. */
+static void hold_gate(UNUSED void *arg)
+{
+    gate_enter(&gate);
+    in_gate = true;
+    while (!stop) {
+        sched_point();
+        bool irq = spin_lock(&gate.guard);
+        stop = go && !list_empty(&gate.waiters.waiters);
+        spin_unlock(&gate.guard, irq);
+    }
+    CHECK(thread_current()->ready.prio == PRIO_KERNEL);
+    gate_leave(&gate);
+    CHECK(thread_current()->ready.prio == PRIO_LOW);
+    note_end();
+}
+
+static void go_and_spin(void *arg)
+{
+    go = true;
+    spin(arg);
+}
+
+static void wait_at_gate(UNUSED void *arg)
+{
+    gate_enter(&gate);
+    gate_leave(&gate);
+    note_end();
+}
+
+/* The owner shares its CPU with a thread of higher priority that never sleeps, until the one that waits is let in. */
+static void the_owner_of_a_gate_runs_while_others_wait(void)
+{
+    struct cpuset first = cpuset_one(0), last = cpuset_one(cpu_count() - 1);
+    uint64_t starve_ms = sched_starve_ms;
+
+    reset();
+    in_gate = false;
+    sched_starve_ms = 100000; /* it is not let run as one that starves */
+    spawn(hold_gate, NULL, &last, PRIO_LOW);
+    while (!in_gate)
+        nap(NS_PER_MS);
+    spawn(go_and_spin, NULL, &last, PRIO_HIGH);
+    spawn(wait_at_gate, NULL, cpu_count() > 1 ? &first : &last, PRIO_HIGH);
+    wait_for_ends(3);
+    sched_starve_ms = starve_ms;
+}
+
 /* All on one CPU, so plain variables do; volatile, since they change while a thread waits in sched_point(). */
 static volatile uint64_t turns_of[4];
 static volatile unsigned last_of;
@@ -589,6 +642,7 @@ static const struct suite_test tests[] = {
     {"a lower priority waits while a higher one wants to run",
      a_lower_priority_waits_while_a_higher_one_wants_to_run},
     {"a lower priority is not kept waiting for ever", a_lower_priority_is_not_kept_waiting_for_ever},
+    {"the owner of a gate runs while others wait", the_owner_of_a_gate_runs_while_others_wait},
     {"slices go round among equals", slices_go_round_among_equals},
     {"a thread wants a CPU all the time that it runs or waits for one",
      a_thread_wants_a_cpu_all_the_time_that_it_runs_or_waits_for_one},
