@@ -48,14 +48,14 @@ KERNEL_SRC := \
 	$(addprefix kernel/arch/,clock.c cpus.c fault.c lookback.c memory.c msi.c place.c pt.c start_fail.c sync.c usercopy.c) \
 	kernel/boot/boot_info.c \
 	$(addprefix kernel/, \
-		call.c cmdline.c console.c console_thread.c cpu.c end.c format.c image_symbols.c lock.c main.c monitor.c \
+		call.c cmdline.c console.c console_thread.c cpu.c end.c format.c image_symbols.c lock.c main.c monitor.c number.c \
 		outputs.c panic.c printf.c quirks.c run.c string.c symbols.c) \
 	$(addprefix kernel/dev/, \
 		acpi.c acpi_numa.c acpi_tables.c block.c block_drivers.c block_ram.c block_wait.c block_watch.c machine.c \
 		model_disk.c numa.c pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c virtio_blk.c virtio_console.c virtio_layout.c virtq.c) \
 	$(addprefix kernel/proc/, \
 		bundle.c children.c counts.c samples.c elf.c family.c futex.c load.c memory.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
-		user.c userfault.c uthread.c) \
+		user.c userfault.c uthread.c visible.c) \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
 	$(addprefix kernel/telemetry/,counters.c memory.c record.c stream.c) \
 	$(addprefix mm/, \
@@ -112,7 +112,7 @@ LIBC_SRC := \
 	apps/libc/$(ARCH)/start.S $(LIBC_SRC_$(ARCH))
 
 # Programs of the test suites, bundled in test images only.
-TEST_APPS := advice anew badcalls counts faults gates known leaves libctest loop mapped oom paging places priorities ratio reads regions samplers sessions stress
+TEST_APPS := advice anew badcalls counts faults gates kin known leaves libctest loop mapped oom paging places priorities ratio reads regions samplers sessions stress
 TEST_APPS += names standard strings
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
@@ -248,6 +248,7 @@ MM_TESTED := \
 	$(addprefix kernel/dev/,block.c block_faults.c block_wait.c block_watch.c) kernel/lock.c sched/gate.c hpm/path/backends.c $(PATH_TESTED) \
 	$(addprefix test/host/,mm_double.c fibers.c said.c)
 test_paging_SRC := $(MM_TESTED)
+test_number_SRC := kernel/number.c kernel/lock.c
 test_gate_SRC := sched/gate.c kernel/lock.c test/host/fibers.c
 test_deadlock_SRC := $(MM_TESTED)
 test_fault_SRC := $(MM_TESTED)

@@ -15,6 +15,7 @@
 #include "kernel/dev/pci.h"
 #include "kernel/end.h"
 #include "kernel/monitor.h"
+#include "kernel/number.h"
 #include "kernel/outputs.h"
 #include "kernel/panic.h"
 #include "kernel/printf.h"
@@ -45,6 +46,8 @@ static const struct arg kernel_args[] = {
      "use no memory above this address; the largest value: no limit"},
     {"mem.space_ids", ARG_U64, &arch_space_ids_max, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL, ARG_BOOT,
      "where the TLB tells address spaces apart by identifiers (AArch64), use fewer than so many"},
+    {"numbers.first", ARG_U64, &numbers_first, 1, NUMBER_MAX, NULL, ARG_BOOT,
+     "for tests: number of the first process, and of the first thread; behind the largest comes 1 again"},
     {"console", ARG_CHOICE, &console_wanted, 0, 0, outputs_choices, ARG_BOOT,
      "where text goes; auto: the serial port that firmware names, or else the framebuffer and any serial "
      "port"},
@@ -54,8 +57,8 @@ static const struct arg kernel_args[] = {
      "check this machine before anything is run, and print a report of it"},
     {0},
 };
-const struct arg *const arg_tables[] = {kernel_args, sched_args,     sharing_args, hpm_args, mm_args,
-                                        track_args,  telemetry_args, disk_args,    NULL};
+const struct arg *const arg_tables[] = {kernel_args, sched_args,     sharing_args, hpm_args,     mm_args,
+                                        track_args,  telemetry_args, disk_args,    process_args, NULL};
 
 static char cmdline_text[BOOT_CMDLINE_MAX], cmdline_error[256];
 static struct cmdline cmdline;

@@ -35,7 +35,7 @@ static struct {
         uint64_t cost, ran;
     } told; /* [D] what the governor knows of */
 } track = {.lock = SPINLOCK(LOCK_NUMBERS, "numbers of spaces")};
-static struct gate watching = GATE(watching, GATE_WATCHING, "watched spaces");       /* [T] */
+static struct gate watching = GATE(watching, GATE_WATCHING, "watched spaces");        /* [T] */
 static struct gate delivery = GATE(delivery, GATE_DELIVERY, "delivery of page uses"); /* [D] */
 
 enum { AUTO };

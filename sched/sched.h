@@ -14,6 +14,7 @@
 #include "kernel/cmdline.h"
 #include "kernel/list.h"
 #include "kernel/lock.h"
+#include "kernel/number.h"
 #include "hpm/hpm.h"
 #include "sched/ready.h"
 
@@ -55,7 +56,8 @@ struct thread {
     unsigned migrate_to;        /* [R] CPU it must go to when it next stops running or wakes, or CPU_ANY */
     struct cpuset affinity;     /* [R] never empty                                */
     unsigned chip_home;         /* [R] chip the sharing placer chose, or CHIP_ANY */
-    uint32_t tid;               /* [-] unique, never reused within a boot         */
+    uint32_t tid;               /* [-] no other's while this structure is there; the value of: */
+    struct number id;           /* thread.c */
     char name[THREAD_NAME_MAX]; /* [-] */
     struct process *process;    /* [-] NULL: a kernel thread                      */
     struct arch_space *space;   /* [O] NULL: kernel only                          */
@@ -165,11 +167,11 @@ struct gate {
     struct wait_queue waiters; /* guard */
     struct gate *outer;        /* the owner's: which it had entered before */
 };
-#define GATE(self, rank_, name_)                                       \
-    {                                                                  \
-        .guard = SPINLOCK(LOCK_GATE, name_), .name = (name_),          \
-        .rank = (rank_),                                               \
-        .waiters = {{&(self).waiters.waiters, &(self).waiters.waiters}} \
+#define GATE(self, rank_, name_)                                                            \
+    {                                                                                       \
+        .guard = SPINLOCK(LOCK_GATE, name_), .name = (name_), .rank = (rank_), .waiters = { \
+            {&(self).waiters.waiters, &(self).waiters.waiters}                              \
+        }                                                                                   \
     }
 /* Enters and leaves, the last one entered first.  Thread context, no spinlock held; entering may sleep. */
 void gate_enter(struct gate *g);

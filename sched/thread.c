@@ -9,7 +9,7 @@
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
 
-static uint32_t last_tid;
+static struct numbers tids = NUMBERS("thread numbers", NUMBER_MAX);
 
 static struct spinlock reap_lock = SPINLOCK(LOCK_THREAD, "dead threads"); /* guards the three below */
 static struct list dead_threads = {&dead_threads, &dead_threads};
@@ -24,6 +24,7 @@ static void free_thread(struct thread *t)
     if (t->gone)
         t->gone(t);
     kstack_free(t->kstack, KSTACK_SIZE);
+    number_give(&tids, &t->id);
     kfree(t);
     if (freed)
         freed(arg);
@@ -107,7 +108,7 @@ static struct thread *allocate(const struct thread_params *p)
     t->migrate_to = CPU_ANY;
     t->group = p->group;
     t->policy = sched_policy_now();
-    t->tid = __atomic_add_fetch(&last_tid, 1, __ATOMIC_RELAXED);
+    t->tid = number_take(&tids, &t->id);
     t->refs = 2;
     hpm_thread_init(&t->hpm, t->tid, p->pid);
     arch_context_init(&t->context, (char *)t->kstack + KSTACK_SIZE, start, t);

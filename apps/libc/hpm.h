@@ -50,7 +50,7 @@ int hpm_breakdown(const struct sys_hpm_read *read, struct sys_breakdown *out) VI
  */
 int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille, char *why, size_t size)
     VIGIL(samples_open);
-/* How many there are now, at most room; -ESRCH, -EFAULT. */
+/* How many there are now, at most room; -ESRCH; -EFAULT: they stay for the next call. */
 int samples_take(int session, struct sys_sample *out, size_t room) VIGIL(samples_take);
 /* 0; -ENOENT: behind the last criterion. */
 int samples_account(int session, unsigned criterion, struct sys_sample_account *out) VIGIL(samples_account);

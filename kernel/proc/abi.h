@@ -36,13 +36,17 @@ enum sys_number {
     SYS_HPM_PRINT,     /* (struct sys_hpm_read *) prints the stall breakdown on the console              */
     SYS_SPAWN, /* (text, bytes) an application of the bundle: its name and arguments, each ended by NUL; pid */
     SYS_WAIT, /* (pid) exit status of an application the caller's process has spawned; -ESRCH: there is none */
-    SYS_THREADS,    /* (pid, struct sys_thread_info *, bytes) pid 0: of all processes; how many there are */
-    SYS_HPM_OPEN,   /* (names, char *why, bytes) counts events and metrics from now on; a session's number */
-    SYS_HPM_VALUES, /* (struct sys_hpm_read *, struct sys_hpm_value *, bytes) how many the session has  */
-    SYS_HPM_CLOSE,  /* (session)                                                                       */
+    SYS_THREADS, /* (pid, struct sys_thread_info *, bytes) pid 0: of all processes; how many there are */
+    SYS_HPM_OPEN, /* (names, char *why, bytes) counts events and metrics from now on; a session's number; -ENOSPC: one process
+                     * may have SYS_COUNT_SESSIONS at a time */
+    SYS_HPM_VALUES, /* (struct sys_hpm_read *, struct sys_hpm_value *, bytes) how many the session has; with -EFAULT the reading
+                     * has been made all the same, for those since last */
+    SYS_HPM_CLOSE, /* (session)                                                                       */
     SYS_PLACE, /* (pid, addr, struct sys_place *, bytes) what is there; pid 0: the own process; code only, if it has ended   */
-    SYS_SAMPLE_OPEN, /* (struct sys_profiling *, char *why, bytes) samples by criteria from now on; a session's number */
-    SYS_SAMPLE_TAKE, /* (session, struct sys_sample *, bytes) how many there were, as many as there is room for       */
+    SYS_SAMPLE_OPEN, /* (struct sys_profiling *, char *why, bytes) samples by criteria from now on; a session's number; -ENOSPC: one
+                      * process may have SYS_SAMPLE_SESSIONS at a time */
+    SYS_SAMPLE_TAKE, /* (session, struct sys_sample *, bytes) how many there were, as many as there is room for; what could not be
+                      * copied (-EFAULT) stays for the next call */
     SYS_SAMPLE_ACCOUNT, /* (session, criterion, struct sys_sample_account *, bytes) -ENOENT: behind the last          */
     SYS_SAMPLE_CLOSE, /* (session)                                                                           */
     SYS_NEXT_PID,     /* () the pid that the next application the caller's process spawns will have */
@@ -68,6 +72,10 @@ enum {
     SYS_ADVICE_DONTNEED
 };
 enum { SYS_PROT_READ = 1, SYS_PROT_WRITE = 2, SYS_PROT_EXEC = 4 };
+/* Sessions that a process may have open at a time, of those all processes share. */
+enum { SYS_COUNT_SESSIONS = 4, SYS_SAMPLE_SESSIONS = 2 };
+/* With proc.visible=own (docs/boot-args.md) other processes than the own one and those that it has started are as if they were not
+ * there (-ESRCH), and the machine's counts and all processes' samples cannot be had (-EACCES). */
 enum { SYS_SCOPE_THREAD, SYS_SCOPE_PROCESS, SYS_SCOPE_MACHINE };
 
 struct sys_thread {

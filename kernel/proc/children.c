@@ -32,33 +32,12 @@ static unsigned take_slot(struct process *parent, struct process **forgotten)
 
 uint32_t children_next_pid(struct process *parent)
 {
-    uint32_t fresh = process_reserve_pid();
-    bool irq = spin_lock(&parent->lock);
-
-    if (!parent->next_child)
-        parent->next_child = fresh;
-    uint32_t pid = parent->next_child;
-    spin_unlock(&parent->lock, irq);
-    return pid;
+    return process_reserve_pid(parent);
 }
 
 bool children_will_be(struct process *parent, uint32_t pid)
 {
-    bool irq = spin_lock(&parent->lock);
-    bool is_next = pid == parent->next_child;
-
-    spin_unlock(&parent->lock, irq);
-    return is_next;
-}
-
-static uint32_t take_next_pid(struct process *parent)
-{
-    bool irq = spin_lock(&parent->lock);
-    uint32_t pid = parent->next_child;
-
-    parent->next_child = 0;
-    spin_unlock(&parent->lock, irq);
-    return pid;
+    return pid && pid == process_reserved_pid(parent);
 }
 
 int children_spawn(struct process *parent, const char *const *argv, unsigned argc)
@@ -70,7 +49,7 @@ int children_spawn(struct process *parent, const char *const *argv, unsigned arg
         return -EAGAIN;
     if (forgotten)
         process_put(forgotten);
-    int err = process_start_as(argv, argc, parent->family, parent, take_next_pid(parent), &child);
+    int err = process_start_as(argv, argc, parent->family, parent, &child);
     bool irq = spin_lock(&parent->lock);
     parent->child_made &= ~((uint32_t)1 << slot);
     if (!err)

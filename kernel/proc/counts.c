@@ -1,4 +1,4 @@
-/* See counts.h.  One lock that is slept on: opening and closing change what every CPU counts. */
+/* See counts.h.  All under one gate: opening and closing change what every CPU counts. */
 #include "kernel/proc/counts.h"
 #include "kernel/proc/internal.h"
 #include "kernel/printf.h"
@@ -39,21 +39,35 @@ static struct session *find(const struct process *owner, uint32_t number)
     return s && s->pid == owner->pid ? s : NULL;
 }
 
+/* One that is free and that owner may have, or NULL, with why. */
+static struct session *find_free(const struct process *owner, char *why, size_t size)
+{
+    struct session *free = NULL;
+    unsigned has = 0;
+
+    for (unsigned i = SESSIONS; i-- > 0;) {
+        has += sessions[i].pid == owner->pid;
+        if (!sessions[i].pid)
+            free = &sessions[i];
+    }
+    if (has < SYS_COUNT_SESSIONS && free)
+        return free;
+    if (has < SYS_COUNT_SESSIONS)
+        ksnprintf(why, size, "all %d sessions are open: other processes have them", SESSIONS);
+    else
+        ksnprintf(why, size, "this process has %u sessions open, as many as one process may have", has);
+    return NULL;
+}
+
 int counts_open(const struct process *owner, const char *names, char *why, size_t size)
 {
-    int number = 0, err = -ENOSPC;
-
     gate_enter(&sessions_gate);
-    while (number < SESSIONS && sessions[number].pid)
-        number++;
-    if (number < SESSIONS)
-        err = hpm_session_open(names, &sessions[number].hpm, why, size);
-    else
-        ksnprintf(why, size, "too many sessions at a time");
+    struct session *s = find_free(owner, why, size);
+    int err = s ? hpm_session_open(names, &s->hpm, why, size) : -ENOSPC;
     if (!err)
-        sessions[number].pid = owner->pid;
+        s->pid = owner->pid;
     gate_leave(&sessions_gate);
-    return err ? err : number + 1;
+    return err ? err : (int)(s - sessions) + 1;
 }
 
 static void forget_last(struct session *s, struct last **at)
@@ -250,6 +264,8 @@ int counts_read(struct process *owner, const struct sys_hpm_read *read, struct s
                    "as in abi.h");
     if (read->scope > SYS_SCOPE_MACHINE || read->since_last > 1 || read->reserved)
         return -EINVAL;
+    if (read->scope == SYS_SCOPE_MACHINE && !visible_machine())
+        return -EACCES;
     gate_enter(&sessions_gate);
     struct session *s = find(owner, read->session);
     int n = s ? read_held(owner, s, read, out, room) : -ESRCH;

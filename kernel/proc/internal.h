@@ -6,6 +6,7 @@
 #include "kernel/proc/process.h"
 #include "kernel/proc/abi.h"
 #include "kernel/list.h"
+#include "kernel/number.h"
 #include "kernel/symbols.h"
 #include "mm/account.h"
 #include "mm/mm.h"
@@ -15,7 +16,9 @@
 #define CHILDREN_MAX     32
 
 struct process {
-    uint32_t pid;                 /* [-] from 1, never reused           */
+    uint32_t pid;                 /* [-] no other's while this structure is there; the value of: */
+    struct number id;             /* process.c */
+    struct process *parent;       /* [-] that has started it, referenced; NULL: the kernel has */
     char name[PROCESS_NAME_MAX];  /* [-] */
     struct space *space;          /* [-] until the last thread frees it */
     struct symbols symbols;       /* [-] its program's                  */
@@ -40,7 +43,7 @@ struct process {
     uint64_t
         shown[PROCESS_THREADS_MAX / 64]; /* [P] bit i: a thread is shown its counts at SHOWN_BASE, page i */
     uint32_t child_made;                 /* [P] bit i: child[i] is kept for one that is being started */
-    uint32_t next_child;                 /* [P] reserved pid; 0: none         */
+    struct number next_child;            /* process.c: reserved pid */
     bool waited_for;                     /* [P of its parent] */
     struct space_stats memory;           /* [P] as it was when it ended */
     struct sys_curve curve;              /* [P] the same; points 0: there is none */
@@ -55,11 +58,14 @@ static inline bool process_ending(const struct process *p)
     return __atomic_load_n(&p->ending, __ATOMIC_ACQUIRE);
 }
 
-/* process.c: a pid that nobody has. */
-uint32_t process_reserve_pid(void);
-/* process.c: as process_start, a member of the family; parent: whose memory arguments it has, or NULL; pid: a reserved one, or 0. */
-int process_start_as(const char *const *argv, unsigned argc, struct family *family,
-                     const struct process *parent, uint32_t pid, struct process **out);
+/* process.c: the pid of the next process that parent starts, reserved for it now unless it is. */
+uint32_t process_reserve_pid(struct process *parent);
+/* process.c: the one reserved, or 0. */
+uint32_t process_reserved_pid(const struct process *parent);
+/* process.c: as process_start, a member of the family; parent, or NULL: whose child it is, whose memory arguments it has, and whose
+ * reserved pid. */
+int process_start_as(const char *const *argv, unsigned argc, struct family *family, struct process *parent,
+                     struct process **out);
 /* process.c: kernel memory for it.  0; -EDQUOT: it has all that mem.kernel allows, which a line on the console says the first time.
  * Thread context, no lock held. */
 int process_charge(struct process *p, uint64_t bytes);
@@ -72,7 +78,9 @@ struct process *process_find(uint32_t pid);
 /* process.c: the same, and its space stays until process_look_end; not for long, nothing slept on meanwhile. */
 struct process *process_look(uint32_t pid);
 void process_look_end(struct process *p);
-/* process.c: pid 0: reader itself; else one that runs or that reader has spawned.  Referenced, or NULL. */
+/* process.c: the same for reader, which may see it. */
+struct process *process_look_for(const struct process *reader, uint32_t pid);
+/* process.c: pid 0: reader itself; else one that runs or that reader has spawned, and may see.  Referenced, or NULL. */
 struct process *process_to_read(struct process *reader, uint32_t pid);
 /* process.c: logical counts of its threads, past (those with all counts) and present; of one of those present (-ESRCH). */
 void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums);
@@ -81,6 +89,10 @@ int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct 
 uint64_t process_run_ns(struct process *p);
 /* process.c: where the cycles of one of its present threads went; -ESRCH. */
 int process_hpm_thread(struct process *p, uint32_t tid, struct hpm_breakdown *out);
+/* visible.c: by boot argument proc.visible, may reader read counts, samples, places, threads and memory of p, which is
+ * referenced; may any process read those of all together, the machine's? */
+bool visible_process(const struct process *reader, const struct process *p);
+bool visible_machine(void);
 /* children.c: starts an application as process_start does.  Its pid, or an error; -EAGAIN: too many that have not been waited
  * for.  Of those that have, some may be forgotten. */
 int children_spawn(struct process *parent, const char *const *argv, unsigned argc);

@@ -164,7 +164,7 @@ static void read_ended(struct process *p, struct space_stats *out)
 
 static int memory_read(struct process *reader, uint32_t pid, struct sys_memory *out)
 {
-    struct process *p = process_look(pid), *ended;
+    struct process *p = process_look_for(reader, pid), *ended;
     struct space_stats stats;
 
     *out = (struct sys_memory){0};
@@ -185,7 +185,7 @@ static int memory_read(struct process *reader, uint32_t pid, struct sys_memory *
 
 static int curve_read(struct process *reader, uint32_t pid, struct sys_curve *out)
 {
-    struct process *p = process_look(pid), *ended;
+    struct process *p = process_look_for(reader, pid), *ended;
 
     if (p) {
         curve_of(p->space, false, out);

@@ -13,7 +13,28 @@ extern const char bundle_start[], bundle_end[];
 
 static struct spinlock table_lock = SPINLOCK(LOCK_PROC, "process table");
 static struct list table = {&table, &table}; /* table_lock: those whose memory is not free yet */
-static uint32_t last_pid;                    /* table_lock */
+
+/* ---- Numbers ---- */
+
+static struct numbers pids = NUMBERS("process numbers", NUMBER_MAX);
+
+uint32_t process_reserve_pid(struct process *parent)
+{
+    return number_take(&pids, &parent->next_child);
+}
+
+uint32_t process_reserved_pid(const struct process *parent)
+{
+    return number_of(&pids, &parent->next_child);
+}
+
+/* The one reserved by parent, if not NULL, or another. */
+static uint32_t take_pid(struct process *p, struct process *parent)
+{
+    if (!parent || !number_move(&pids, &p->id, &parent->next_child))
+        number_take(&pids, &p->id);
+    return p->id.value;
+}
 
 bool process_is_program(const char *file)
 {
@@ -66,8 +87,13 @@ void process_get(struct process *p)
 
 void process_put(struct process *p)
 {
-    if (__atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) == 0)
+    while (p && __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+        struct process *parent = p->parent;
+        number_give(&pids, &p->id);
+        number_give(&pids, &p->next_child);
         kfree(p);
+        p = parent;
+    }
 }
 
 int process_charge(struct process *p, uint64_t bytes)
@@ -87,8 +113,7 @@ void process_uncharge(struct process *p, uint64_t bytes)
     memory_uncharge(&p->kernel, bytes);
 }
 
-static int create(const char *name, struct family *family, const struct process *parent, uint32_t pid,
-                  struct process **out)
+static int create(const char *name, struct family *family, struct process *parent, struct process **out)
 {
     struct process *p = kmalloc(sizeof(*p));
 
@@ -113,9 +138,12 @@ static int create(const char *name, struct family *family, const struct process 
     wait_init(&p->waiters);
     wait_init(&p->unlooked);
     p->refs = 2;
-    bool irq = spin_lock(&table_lock);
-    p->pid = pid ? pid : ++last_pid;
+    if (parent)
+        process_get(parent);
+    p->parent = parent;
+    p->pid = take_pid(p, parent);
     space_set_pid(p->space, p->pid);
+    bool irq = spin_lock(&table_lock);
     list_push_back(&table, &p->all);
     spin_unlock(&table_lock, irq);
     if (family_stopped(family))
@@ -131,15 +159,6 @@ static const char *why_not(int err)
                             : "out of memory";
 }
 
-uint32_t process_reserve_pid(void)
-{
-    bool irq = spin_lock(&table_lock);
-    uint32_t pid = ++last_pid;
-
-    spin_unlock(&table_lock, irq);
-    return pid;
-}
-
 int process_start(const char *const *argv, unsigned argc, struct process **out)
 {
     struct family *family = family_make();
@@ -148,7 +167,7 @@ int process_start(const char *const *argv, unsigned argc, struct process **out)
         kprintf("%s: out of memory\n", argv[0]);
         return -ENOMEM;
     }
-    int err = process_start_as(argv, argc, family, NULL, 0, out);
+    int err = process_start_as(argv, argc, family, NULL, out);
     if (err)
         family_end(family);
     return err;
@@ -162,8 +181,8 @@ void process_finish(struct process *p)
     family_end(family);
 }
 
-int process_start_as(const char *const *argv, unsigned argc, struct family *family,
-                     const struct process *parent, uint32_t pid, struct process **out)
+int process_start_as(const char *const *argv, unsigned argc, struct family *family, struct process *parent,
+                     struct process **out)
 {
     struct uthread_start start = {0};
     uint32_t tid;
@@ -172,7 +191,7 @@ int process_start_as(const char *const *argv, unsigned argc, struct family *fami
     if (family_stopped(family))
         return -EINTR;
     struct process *p;
-    int err = create(argv[0], family, parent, pid, &p);
+    int err = create(argv[0], family, parent, &p);
     if (err) {
         kprintf("%s: %s\n", argv[0], why_not(err));
         return err;
@@ -390,6 +409,16 @@ void process_look_end(struct process *p)
     process_put(p);
 }
 
+struct process *process_look_for(const struct process *reader, uint32_t pid)
+{
+    struct process *p = process_look(pid);
+
+    if (!p || visible_process(reader, p))
+        return p;
+    process_look_end(p);
+    return NULL;
+}
+
 struct process *process_to_read(struct process *reader, uint32_t pid)
 {
     if (!pid || pid == reader->pid) {
@@ -398,7 +427,12 @@ struct process *process_to_read(struct process *reader, uint32_t pid)
     }
     struct process *p = children_find(reader, pid);
 
-    return p ? p : process_find(pid);
+    if (!p)
+        p = process_find(pid);
+    if (!p || visible_process(reader, p))
+        return p;
+    process_put(p);
+    return NULL;
 }
 
 void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums)
@@ -462,7 +496,7 @@ void process_hpm(struct process *p, struct hpm_breakdown *out)
     spin_unlock(&p->lock, irq);
 }
 
-/* Threads are in the order of their numbers, but for those made at the same moment, of which one may be left out this time. */
+/* Threads are in the order of their numbers. */
 unsigned process_hpm_threads(struct process *p, uint32_t tid, struct process_thread_counts *out, unsigned max)
 {
     unsigned n = 0;

@@ -9,6 +9,7 @@
 #include "kernel/base.h"
 #include "kernel/arch/arch.h"
 #include "hpm/hpm.h"
+#include "kernel/cmdline.h"
 
 struct process;
 struct space_stats;
@@ -26,6 +27,7 @@ struct track_curve;
 #define STATUS_NO_MEMORY 137
 #define STATUS_IO        135 /* a page could not be read in */
 
+extern const struct arg process_args[]; /* boot arguments proc.* */
 /* Boot CPU, thread context.  Checks the bundle; a broken one is the image's fault and panics. */
 void process_init(void);
 /* Starts the application argv[0] of the bundle.  0; -ENOENT no such application, -ENOEXEC broken program,

@@ -127,8 +127,7 @@ static int open_held(struct session *s, const struct hpm_profiling *what, char *
         ksnprintf(why, size, "no memory");
         return -ENOMEM;
     }
-    *s = (struct session){
-        .buffer = phys_to_virt(pa), .window_ns = FIRST_NS, .serial = ++table.last_serial};
+    *s = (struct session){.buffer = phys_to_virt(pa), .window_ns = FIRST_NS, .serial = ++table.last_serial};
     s->window_end_ns = arch_clock_ns() + s->window_ns;
     int err = hpm_profile_open(what, &s->profile, why, size);
     if (err)
@@ -136,32 +135,61 @@ static int open_held(struct session *s, const struct hpm_profiling *what, char *
     return err;
 }
 
+/* One that is free and that owner may have, or NULL, with why. */
+static struct session *find_free(const struct process *owner, char *why, size_t size)
+{
+    struct session *free = NULL;
+    unsigned has = 0;
+
+    for (unsigned i = SESSIONS; i-- > 0;) {
+        has += table.session[i].pid == owner->pid;
+        if (!table.session[i].pid)
+            free = &table.session[i];
+    }
+    if (has < SYS_SAMPLE_SESSIONS && free)
+        return free;
+    if (has < SYS_SAMPLE_SESSIONS)
+        ksnprintf(why, size, "all %d sessions of samples are open: other processes have them", SESSIONS);
+    else
+        ksnprintf(why, size, "this process has %u sessions of samples open, as many as one process may have",
+                  has);
+    return NULL;
+}
+
+/* May owner have samples of this process, or of all?  0, or an error, with why. */
+static int check_visible(struct process *owner, uint32_t pid, char *why, size_t size)
+{
+    if (!pid && !visible_machine()) {
+        ksnprintf(why, size, "proc.visible=own: name a process, this one or one that it has started");
+        return -EACCES;
+    }
+    if (!pid || children_will_be(owner, pid))
+        return 0;
+    struct process *other = process_find(pid);
+    bool is = other && visible_process(owner, other);
+    if (other)
+        process_put(other);
+    if (!is)
+        ksnprintf(why, size, "there is no process %u", (unsigned)pid);
+    return is ? 0 : -ESRCH;
+}
+
 int samples_open(struct process *owner, const struct hpm_profiling *what, char *why, size_t size)
 {
-    int number = 0, err = -ENOSPC;
+    int err = check_visible(owner, what->pid, why, size);
 
-    if (what->pid && !children_will_be(owner, what->pid)) {
-        struct process *other = process_find(what->pid);
-        if (!other) {
-            ksnprintf(why, size, "there is no process %u", (unsigned)what->pid);
-            return -ESRCH;
-        }
-        process_put(other);
-    }
+    if (err)
+        return err;
     gate_enter(&sessions_gate);
-    while (number < SESSIONS && table.session[number].pid)
-        number++;
-    if (number < SESSIONS)
-        err = open_held(&table.session[number], what, why, size);
-    else
-        ksnprintf(why, size, "too many sessions of samples at a time");
+    struct session *s = find_free(owner, why, size);
+    err = s ? open_held(s, what, why, size) : -ENOSPC;
     if (!err)
-        table.session[number].pid = owner->pid;
+        s->pid = owner->pid;
     gate_leave(&sessions_gate);
     if (err)
         return err;
     count_open(1);
-    return number + 1;
+    return (int)(s - table.session) + 1;
 }
 
 static void close_held(struct session *s)

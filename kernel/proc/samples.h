@@ -6,7 +6,8 @@
 /* Kernel memory that a session takes, a little beside. */
 #define SAMPLES_SESSION_BYTES (512 * KIB)
 
-/* Its number, from 1; or, with why, -ESRCH: no such process, that may be the owner's next child's number; or an error of hpm_profile_open. */
+/* Its number, from 1; or, with why, -ESRCH: no such process, that may be the owner's next child's number; -EACCES: all processes, with
+ * proc.visible=own; -ENOSPC: the owner has as many as one process may have, or all are open; or an error of hpm_profile_open. */
 int samples_open(struct process *owner, const struct hpm_profiling *what, char *why, size_t size);
 /* Copies samples, at most max, to user address `to`: how many.  None is lost: one that cannot be copied stays for the next
  * call, and of threads that take at once each gets others.  -ESRCH: no such session of the owner's; -EFAULT; -ENOMEM.  May

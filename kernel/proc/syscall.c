@@ -316,6 +316,8 @@ static int read_breakdown(struct process *p, uint64_t at, struct sys_hpm_read *w
     if (what->scope > SYS_SCOPE_MACHINE || what->session || what->since_last || what->reserved)
         return -EINVAL;
     if (what->scope == SYS_SCOPE_MACHINE) {
+        if (!visible_machine())
+            return -EACCES;
         hpm_read_machine(out);
         return 0;
     }
@@ -484,10 +486,22 @@ static unsigned put_threads(struct process *p, struct sys_thread_info *infos, un
     return n;
 }
 
+/* The process of the next higher pid that p may see, referenced, or NULL. */
+static struct process *next_visible(const struct process *p, uint32_t pid)
+{
+    struct process *other;
+
+    while ((other = process_after(pid)) && !visible_process(p, other)) {
+        pid = other->pid;
+        process_put(other);
+    }
+    return other;
+}
+
 static int64_t sys_threads(struct process *p, const uint64_t a[6])
 {
     unsigned n = 0, room = (unsigned)MIN(a[2] / sizeof(struct sys_thread_info), (uint64_t)THREADS_MAX);
-    struct process *other = !a[0]                ? process_after(0)
+    struct process *other = !a[0]                ? next_visible(p, 0)
                             : a[0] <= UINT32_MAX ? process_to_read(p, (uint32_t)a[0])
                                                  : NULL;
 
@@ -502,7 +516,7 @@ static int64_t sys_threads(struct process *p, const uint64_t a[6])
         uint32_t pid = other->pid;
         n = put_threads(other, infos, room, n);
         process_put(other);
-        other = a[0] ? NULL : process_after(pid);
+        other = a[0] ? NULL : next_visible(p, pid);
     }
     int err = arch_copy_to_user(a[1], infos, MIN(n, room) * sizeof(*infos)) ? -EFAULT : 0;
     kfree(infos);
@@ -512,7 +526,7 @@ static int64_t sys_threads(struct process *p, const uint64_t a[6])
 static int64_t sys_place(struct process *p, const uint64_t a[6])
 {
     uint32_t pid = a[0] ? (uint32_t)a[0] : p->pid;
-    struct process *other = a[0] > UINT32_MAX ? NULL : process_look(pid), *ended = NULL;
+    struct process *other = a[0] > UINT32_MAX ? NULL : process_look_for(p, pid), *ended = NULL;
     struct sys_place place;
 
     if (other) {

@@ -90,6 +90,16 @@ static int make_thread(struct process *p, struct launch *l, const struct thread 
     return thread_create(&params, out);
 }
 
+/* In the order of their numbers, which is mostly that in which they are made. */
+static void enlist_locked(struct process *p, struct thread *t)
+{
+    struct list *next = &p->threads;
+
+    while (next->prev != &p->threads && container_of(next->prev, struct thread, siblings)->tid > t->tid)
+        next = next->prev;
+    list_push_back(next, &t->siblings);
+}
+
 int uthread_create(struct process *p, const struct uthread_start *start, const struct thread *like,
                    vaddr_t tid_addr, uint32_t *tid)
 {
@@ -119,7 +129,7 @@ int uthread_create(struct process *p, const struct uthread_start *start, const s
         err = arch_copy_to_user(tid_addr, tid, sizeof(*tid));
     l->cancelled = err;
     bool irq = spin_lock(&p->lock);
-    list_push_back(&p->threads, &t->siblings);
+    enlist_locked(p, t);
     spin_unlock(&p->lock, irq);
     sharing_thread_added(t);
     thread_start(t);

@@ -39,7 +39,7 @@ bool host_irqs_on = true;
 uint64_t host_ticks = 1, fibers_points;
 
 static struct fiber fibers[FIBERS], *current;
-static struct thread outside; /* of a test, before and after its fibers */
+static struct thread outside;            /* of a test, before and after its fibers */
 static struct fiber *on_cpu[FIBER_CPUS]; /* who was last there and has not gone elsewhere */
 static ucontext_t dispatcher;
 static void *dispatcher_fake;

@@ -2,9 +2,11 @@
  * Sessions of samples: whose they are, what they add up to, and what becomes of them when processes end.
  *
  * Words for the children that it starts: hold (ends with a session open), fault (faults with one open), foreign N (uses somebody
- * else's), spin (some work), nothing.
+ * else's), spin (some work), more (has all that it may have, and a child that can have none), nothing.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,17 @@
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
 
-enum { SESSIONS = 4, BATCH = 256, FINE = 7, FAULTED = 139, WORK = 10000000 };
+enum {
+    SESSIONS = 4,
+    OWN = SYS_SAMPLE_SESSIONS,
+    BATCH = 256,
+    TAKERS = 3,
+    FINE = 7,
+    FULL = 8,
+    FAULTED = 139,
+    WORK = 10000000
+};
+_Static_assert(SESSIONS == 2 * OWN, "two processes have all");
 
 static struct sys_sample samples[BATCH];
 static const char *criteria; /* that this machine can sample by */
@@ -61,6 +73,25 @@ static int use_foreign(int session)
                : 1;
 }
 
+/* Opens all that one process may have. True: there were as many as that, and the next is refused with the limit's name. */
+static bool open_all(const char *what, int session[OWN])
+{
+    char why[160] = "";
+    int n = 0;
+
+    while (n < OWN && (session[n] = open_of(what, 0)) > 0)
+        n++;
+    return n == OWN && samples_open(what, 0, 1000, 1000, why, sizeof why) == -ENOSPC &&
+           !strcmp(why, "this process has 2 sessions of samples open, as many as one process may have");
+}
+
+static int have_more(const char *what)
+{
+    int session[OWN];
+
+    return open_all(what, session) && run("hold", what) == FULL ? FINE : 1;
+}
+
 static int child(int argc, char **argv)
 {
     const char *word = argv[1];
@@ -71,8 +102,11 @@ static int child(int argc, char **argv)
         spin();
     if (!strcmp(word, "nothing") || !strcmp(word, "spin"))
         return FINE;
-    if (open_of(argv[2], 0) < 0)
-        return 1;
+    if (!strcmp(word, "more"))
+        return have_more(argv[2]);
+    int session = open_of(argv[2], 0);
+    if (session < 0)
+        return session == -ENOSPC ? FULL : 1;
     if (!strcmp(word, "fault"))
         *(volatile int *)(uintptr_t)strlen(word) = 1;
     return FINE;
@@ -166,10 +200,54 @@ static void what_is_wrong_is_refused(void)
     samples_close(session);
     session = open_of(criteria, 0);
     spin();
+    struct sys_sample_account a;
     tap_check(syscall3(SYS_SAMPLE_TAKE, session, kernel, sizeof samples) == -EFAULT,
               "samples to the kernel are refused");
+    tap_check(!samples_account(session, 0, &a) && a.taken > 0 && !a.delivered, "... and stay to be taken");
     tap_check(samples_take(session, samples, 0) == 0, "no room is fine");
     samples_close(session);
+}
+
+static int shared;
+static atomic_ullong taken_by_all;
+static atomic_bool spun;
+
+static void *take_beside_others(void *arg)
+{
+    static __thread struct sys_sample own[BATCH];
+    int n;
+
+    (void)arg;
+    do {
+        bool last = spun;
+        while ((n = samples_take(shared, own, BATCH)) > 0)
+            taken_by_all += (unsigned)n;
+        if (last)
+            break;
+    } while (n == 0);
+    return NULL;
+}
+
+/* Each sample goes to one of them. */
+static void threads_take_at_once(void)
+{
+    pthread_t thread[TAKERS];
+    struct sys_sample_account a = {0};
+
+    shared = open_of(criteria, 0);
+    for (unsigned i = 0; i < TAKERS; i++)
+        if (pthread_create(&thread[i], NULL, take_beside_others, NULL))
+            exit(2);
+    for (unsigned i = 0; i < 5; i++)
+        spin();
+    spun = true;
+    for (unsigned i = 0; i < TAKERS; i++)
+        pthread_join(thread[i], NULL);
+    samples_account(shared, 0, &a);
+    tap_check(taken_by_all > 0 && a.delivered == taken_by_all,
+              "threads that take at once get each sample once (%llu of %llu)",
+              (unsigned long long)a.delivered, (unsigned long long)taken_by_all);
+    samples_close(shared);
 }
 
 static uint64_t free_bytes(void)
@@ -182,14 +260,13 @@ static uint64_t free_bytes(void)
 
 static void all_are_free(void)
 {
-    int session[SESSIONS], n = 0;
+    int session[OWN];
 
-    while (n < SESSIONS && (session[n] = open_of(criteria, 0)) > 0)
-        n++;
-    tap_check(n == SESSIONS, "nobody holds a session any more (%d are free)", n);
-    tap_check(open_of(criteria, 0) == -ENOSPC, "one more is too many");
-    while (n--)
-        samples_close(session[n]);
+    tap_check(open_all(criteria, session), "a process has as many sessions as it may");
+    tap_check(run("more", criteria) == FINE, "another has the rest, and a third none");
+    for (unsigned i = 0; i < OWN; i++)
+        samples_close(session[i]);
+    tap_check(run("hold", criteria) == FINE, "then there is one to be had");
 }
 
 static void they_end_with_their_process(void)
@@ -238,6 +315,7 @@ int main(int argc, char **argv)
     a_child_is_sampled();
     others_are_kept_out();
     what_is_wrong_is_refused();
+    threads_take_at_once();
     they_end_with_their_process();
     return tap_done();
 }

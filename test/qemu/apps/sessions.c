@@ -4,7 +4,8 @@
  *   sessions THREADS ROUNDS
  *
  * The other words are for the children that it starts: hold (ends with three sessions open), foreign N (uses somebody else's
- * session), orphan (ends with a child that never would), forever, nothing.
+ * session), orphan (ends with a child that never would), chain N (has all that it may have, and so has each of N children, one the
+ * other's child), one (opens one), forever, nothing.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +19,15 @@
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
 
-enum { VALUES = 4, SESSIONS = 16, CHILDREN = 32, THREADS_MAX = 64, FINE = 7 };
+enum {
+    VALUES = 4,
+    SESSIONS = 16,
+    OWN = SYS_COUNT_SESSIONS,
+    CHILDREN = 32,
+    THREADS_MAX = 64,
+    FINE = 7,
+    FULL = 8
+};
 
 static int start(const char *word, const char *more)
 {
@@ -57,6 +66,37 @@ static int use_foreign(uint32_t session)
     struct sys_hpm_read read = {.session = session, .scope = SYS_SCOPE_MACHINE};
 
     return hpm_values(&read, v, VALUES) == -ESRCH && syscall1(SYS_HPM_CLOSE, session) == -ESRCH ? FINE : 1;
+}
+
+static int open_one(void)
+{
+    int session = open_names("cycles");
+
+    return session > 0 ? FINE : session == -ENOSPC ? FULL : 1;
+}
+
+/* Opens all that one process may have. True: there were as many as that, and the next is refused with the limit's name. */
+static bool open_all(int session[OWN])
+{
+    char why[160] = "";
+    int n = 0;
+
+    while (n < OWN && (session[n] = open_names("cycles")) > 0)
+        n++;
+    return n == OWN && hpm_open("cycles", why, sizeof why) == -ENOSPC &&
+           !strcmp(why, "this process has 4 sessions open, as many as one process may have");
+}
+
+/* The last of them finds that a process with none cannot have one either. */
+static int chain(int more)
+{
+    char number[16];
+    int session[OWN];
+
+    snprintf(number, sizeof number, "%d", more - 1);
+    if (!open_all(session))
+        return 1;
+    return more ? run("chain", number) : run("one", NULL) == FULL ? FINE : 1;
 }
 
 /* The child's number is the status, which is why this is done early. */
@@ -126,16 +166,17 @@ static void *open_and_close(void *arg)
                                         "cycles,branch.miss,l1d.miss:k", "cycles cycles:k,l1i.miss:u"};
     uint64_t random = (uintptr_t)arg * 0x9e3779b97f4a7c15 | 1;
 
-    for (unsigned i = 0; i < rounds; i++) {
+    for (unsigned i = 0; i < rounds;) {
         random = random * 6364136223846793005 + 1442695040888963407;
         int session = open_names(names[(random >> 33) % 5]);
         if (session == -ENOTSUP)
             session = open_names(names[0]);
         if (session == -ENOSPC) {
             atomic_fetch_add(&full, 1);
-            sched_yield();
+            nanosleep(&(struct timespec){0, 200000}, NULL);
             continue;
         }
+        i++;
         expect(session > 0, "opening", session);
         atomic_fetch_add(&opened, 1);
         use(session);
@@ -154,21 +195,22 @@ static void stress(unsigned threads)
     for (unsigned i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
     tap_check(!wrong, "sessions come and go and each sees its own");
-    tap_check(opened > rounds, "there were %u of them, and %u too many", opened, full);
+    tap_check(opened == threads * rounds, "there were %u of them, and %u too many", opened, full);
 }
 
 /* ---- Ends ---- */
 
 static void all_are_free(void)
 {
-    int session[SESSIONS], n = 0;
+    char number[16];
+    int session[OWN];
 
-    while (n < SESSIONS && (session[n] = open_names("cycles")) > 0)
-        n++;
-    tap_check(n == SESSIONS, "nobody holds a session any more (%d are free)", n);
-    tap_check(open_names("cycles") == -ENOSPC, "one more is too many");
-    while (n--)
-        hpm_close(session[n]);
+    snprintf(number, sizeof number, "%d", SESSIONS / OWN - 2);
+    tap_check(open_all(session), "a process has as many sessions as it may");
+    tap_check(run("chain", number) == FINE, "others have the rest, and one more is too many");
+    for (unsigned i = 0; i < OWN; i++)
+        hpm_close(session[i]);
+    tap_check(run("one", NULL) == FINE, "then there is one to be had");
 }
 
 static void ends(void)
@@ -256,6 +298,10 @@ int main(int argc, char **argv)
 
     if (!strcmp(word, "hold"))
         return hold();
+    if (!strcmp(word, "chain"))
+        return chain(atoi(argv[2]));
+    if (!strcmp(word, "one"))
+        return open_one();
     if (!strcmp(word, "foreign"))
         return use_foreign((uint32_t)strtoul(argv[2], NULL, 10));
     if (!strcmp(word, "orphan"))
