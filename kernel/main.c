@@ -24,7 +24,6 @@
 #include "kernel/run.h"
 #include "kernel/selftest/selftest.h"
 #include "kernel/telemetry/telemetry.h"
-#include "mm/divide.h"
 #include "mm/mm.h"
 #include "mm/track.h"
 #include "sched/cpuset.h"
@@ -264,7 +263,6 @@ static void init(void *arg)
         quirks_print("");
     telemetry_start();
     block_init();
-    divide_counts(process_instructions);
     paging_start();
     process_init();
     sharing_start();

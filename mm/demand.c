@@ -1,22 +1,9 @@
 /* See demand.h. */
 #include "mm/demand.h"
 
-enum { FADES = 8 }; /* looks in which the pace is forgotten */
-
-void demand_passed(struct demand *d, uint64_t us, uint64_t waited_us, uint64_t instructions)
+void demand_passed(struct demand *d, uint64_t us, uint64_t waited_us)
 {
-    uint64_t before = d->instructions;
-    int64_t worked = (int64_t)us - (int64_t)waited_us;
-
-    d->since = MAX(d->since + worked, -(int64_t)us);
-    d->instructions = instructions;
-    d->pace = 0;
-    if (!before || instructions < before)
-        return;
-    d->executed += instructions - before - d->executed / FADES;
-    d->worked += worked - d->worked / FADES;
-    if (d->worked >= (int64_t)(us / FADES))
-        d->pace = d->executed * 1000 / (uint64_t)MAX(d->worked, 1);
+    d->since = MAX(d->since + (int64_t)us - (int64_t)waited_us, -(int64_t)us);
 }
 
 void demand_hot(struct demand *d, uint32_t pages)

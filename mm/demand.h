@@ -1,6 +1,5 @@
 /*
- * What a program does with memory, remembered from epoch to epoch: the misses it would have had with each size, the work done meanwhile, and
- * the instructions in it.
+ * What a program does with memory, remembered from epoch to epoch: the misses it would have had with each size, and the work done meanwhile.
  *
  * A program that waits for most of its accesses makes few: an epoch of them says next to nothing of what it would do with more memory.  So
  * what is remembered is so many accesses, or so much work, and not so many epochs.
@@ -15,15 +14,12 @@
 struct demand {
     /* Misses with 0, spacing, 2 * spacing, ... pages, not rising, and the work from the first of them to the last, in us. */
     uint64_t misses[SHARE_POINTS], work;
-    uint32_t hot;  /* pages, in the last epoch                         */
-    uint64_t pace; /* instructions in a ms of work, of late; 0: not known */
+    uint32_t hot; /* pages, in the last epoch                         */
     /* Its own. */
     uint32_t hot_before;
     uint64_t begun; /* of what is remembered, pages used for the first time */
     uint64_t pages; /* that it had used by then                              */
     int64_t since;  /* work, in us; waits are counted when they end, so that a time may have less than none */
-    uint64_t instructions, executed;
-    int64_t worked;
 };
 
 struct demand_epoch {
@@ -38,8 +34,8 @@ struct demand_epoch {
     uint64_t accesses, work; /* more than these are half forgotten */
 };
 
-/* So much time has passed, for so much of which it waited for pages; so many instructions it has executed by now, 0: not known. */
-void demand_passed(struct demand *d, uint64_t us, uint64_t waited_us, uint64_t instructions);
+/* So much time has passed, for so much of which it waited for pages. */
+void demand_passed(struct demand *d, uint64_t us, uint64_t waited_us);
 /* So many pages are hot, before an epoch's end: those seen then may be fewer. */
 void demand_hot(struct demand *d, uint32_t pages);
 /* Remembers the accesses since the last one and the work since then. */

@@ -48,13 +48,6 @@ static struct division {
     char plan[SHARE_POOLS_MAX * sizeof("4294967295:4294967295")]; /* for people to read */
 } * division;                                                     /* the thread's own */
 
-static uint64_t (*instructions_of)(uint32_t pid);
-
-void divide_counts(uint64_t (*instructions)(uint32_t pid))
-{
-    instructions_of = instructions;
-}
-
 bool divide_looks_at_mru(const struct pool *p)
 {
     return memory_goal && (p->ops == &replace_chooser || p->ops == &replace_mru);
@@ -90,13 +83,12 @@ static struct past *past_of(const struct space *s)
 }
 
 /* The time since the last look or since the pool began, in which its threads worked, or any of them waited for a page.  [P] held. */
-static void look_back_locked(struct pool *p, struct past *past, uint64_t instructions)
+static void look_back_locked(struct pool *p, struct past *past)
 {
     struct division *d = division;
 
     past->waited_us = (p->held_up_ns - p->judged_ns) / 1000;
-    demand_passed(&past->demand, (d->now_ns - MIN(p->judged_at_ns, d->now_ns)) / 1000, past->waited_us,
-                  instructions);
+    demand_passed(&past->demand, (d->now_ns - MIN(p->judged_at_ns, d->now_ns)) / 1000, past->waited_us);
     d->faults += p->stats.major_faults - p->judged_faults;
     d->waited_us += past->waited_us;
     p->judged_faults = p->stats.major_faults;
@@ -147,11 +139,10 @@ static void add(struct space *s, UNUSED void *arg)
     if (!past)
         return;
     past->seen = true;
-    uint64_t instructions = instructions_of(past->pid);
     bool irq = spin_lock(&p->lock);
     uint32_t target = p->target, planned = p->planned, held = p->frames - p->leaving;
     bool bound = p->bound;
-    look_back_locked(p, past, instructions);
+    look_back_locked(p, past);
     spin_unlock(&p->lock, irq);
     remember(s, past);
     d->of[d->pools] = past;
@@ -177,7 +168,6 @@ static struct pool_division worth_of(struct share_pool *s)
     uint32_t step = MAX(s->planned / WORTH_PART, 1u);
 
     s->weight = 1;
-    s->value = 0;
     return (struct pool_division){
         .goal = share_goal_names[memory_goal - 1],
         .step = step,
@@ -249,20 +239,6 @@ static void say_error(int error)
     d->error = error;
 }
 
-/* Throughput is of instructions: what a pool's speed is worth, by the fastest's. */
-static void value(void)
-{
-    struct division *d = division;
-    uint64_t most = 1;
-
-    for (unsigned i = 0; i < d->pools; i++)
-        most = MAX(most, d->of[i]->demand.pace);
-    for (unsigned i = 0; i < d->pools; i++) {
-        uint64_t pace = d->of[i]->demand.pace;
-        d->pool[i].value = pace ? (uint32_t)MAX(pace * SHARE_VALUE_MAX / most, (uint64_t)1) : 0;
-    }
-}
-
 static void divide(void)
 {
     struct division *d = division;
@@ -281,7 +257,6 @@ static void divide(void)
         d->pool[i].fault_time = d->fault_us;
     if (!d->pools)
         return;
-    value();
     int error = share_epoch(&d->room, &config, d->pool, d->pools, d->memory, &report);
     say_error(error);
     if (error)

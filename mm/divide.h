@@ -6,9 +6,6 @@
 
 struct pool;
 
-/* How many instructions the threads of a process have executed by now is known from there, in thread context, no lock held; 0: it is not
- * known.  Boot, before paging_start. */
-void divide_counts(uint64_t (*instructions)(uint32_t pid));
 /* paging_start: a thread divides memory anew once an epoch, if that is asked for and
  * pools are of one process each. */
 void divide_start(void);

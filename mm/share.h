@@ -2,9 +2,9 @@
  * Memory for pools: how many pages each is to have, from their miss-rate curves ([Azimi 2007, 4.4]).
  *
  * Goals, by name:
- *   throughput  the least of their speed lost to waiting for pages, in all, each by its pool's weight and by what it is worth: with
- *               instructions for that, the most instructions a cycle ([A], Fig. 4.9); where it is not known what a miss costs, the
- *               fewest misses ([A])
+ *   throughput  the highest weighted speedup (Snavely and Tullsen, Symbiotic Jobscheduling, 2000): the sum of how fast each is, against
+ *               itself alone with all the memory that its curve knows, each by its pool's weight; where it is not known what a miss costs,
+ *               the fewest misses ([A])
  *   fairness    pools of one weight miss at the same rate ([A], Fig. 4.6), those of twice the weight at half of it: the lowest such rate, within
  *               two percent.  Where a curve has a cliff, as a loop's, and another pool misses on its way down, the first stays on top of it, and memory
  *               is spare; pools that could not miss as often with the fewest pages have what they want
@@ -31,7 +31,6 @@ enum {
     SHARE_STEPS_MAX = 128,
     SHARE_WEIGHT_MAX = 64,
     SHARE_POINTS = SHARE_STEPS_MAX + 1, /* of a curve from no memory to all of it */
-    SHARE_VALUE_MAX = 256,
     SHARE_SEEN_UNKNOWN = -1,
 };
 #define SHARE_WORK_MAX   ((uint64_t)1 << 40)
@@ -63,8 +62,6 @@ struct share_pool {
     /* What is asked for. */
     uint32_t minimum; /* pages, always granted                                         */
     uint32_t weight;  /* 1..SHARE_WEIGHT_MAX                                           */
-    /* Where fault_time is known: what its speed is worth, from 1 to SHARE_VALUE_MAX, that of who is worth most; 0: not known, as much. */
-    uint32_t value;
     uint64_t low,
         high; /* rates of the service goal, to SHARE_MISSES_MAX; high 0: none asked for; low <= high */
     /* What it has, and is to have; 0 for a new pool. */
@@ -106,7 +103,7 @@ int share_epoch(struct share *s, const struct share_config *config, struct share
 
 /* Misses foretold with so many pages. */
 uint64_t share_misses(const struct share_pool *pool, uint32_t pages);
-/* What throughput makes least: millionths of its speed that the pool loses, weighted, by its worth; or misses. */
+/* What throughput makes least: millionths of its speed alone that the pool loses, weighted; or misses. */
 uint64_t share_cost(const struct share_pool *pool, uint32_t pages);
 /* A weighted rate, which fairness makes equal. */
 uint64_t share_rate(const struct share_pool *pool, uint32_t pages);

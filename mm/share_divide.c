@@ -23,7 +23,7 @@ static uint64_t on_curve(const struct share_pool *p, uint32_t pages, bool cliffs
 {
     uint32_t i = pages / p->spacing, rest = pages % p->spacing;
 
-    if (i + 1 >= p->points)
+    if (i >= p->points - 1)
         return p->misses[p->points - 1];
     if (cliffs && p->misses[i + 1] < p->misses[i] / 2)
         return p->misses[i];
@@ -65,12 +65,12 @@ uint64_t share_rate(const struct share_pool *p, uint32_t pages)
 
 uint64_t share_cost(const struct share_pool *p, uint32_t pages)
 {
-    uint64_t misses = share_misses(p, pages), time = time_of(p, misses);
+    uint64_t misses = share_misses(p, pages);
 
     if (!p->fault_time)
         return misses * p->weight;
-    return (time - p->work) * MILLION / time * p->weight * (p->value ? p->value : SHARE_VALUE_MAX) /
-           SHARE_VALUE_MAX;
+    uint64_t time = time_of(p, misses), alone = time_of(p, share_misses(p, UINT32_MAX));
+    return (time - alone) * MILLION / time * p->weight;
 }
 
 /* The fewest pages, from..to, with which one of share.h's measures of the pool is not above the level; to + 1 where there are none. */
@@ -93,8 +93,7 @@ static uint32_t pages_for(const struct share_pool *p,
 static int check_pool(const struct share_pool *p)
 {
     if (p->weight < 1 || p->weight > SHARE_WEIGHT_MAX || p->work < 1 || p->work > SHARE_WORK_MAX ||
-        p->fault_time > SHARE_WORK_MAX || p->low > p->high || p->high > SHARE_MISSES_MAX ||
-        p->value > SHARE_VALUE_MAX)
+        p->fault_time > SHARE_WORK_MAX || p->low > p->high || p->high > SHARE_MISSES_MAX)
         return -EINVAL;
     if (p->points && (p->spacing < 1 || p->seen < SHARE_SEEN_UNKNOWN || p->misses[0] > SHARE_MISSES_MAX))
         return -EINVAL;

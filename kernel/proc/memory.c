@@ -222,19 +222,6 @@ bool process_curve(uint32_t pid, struct track_curve *out)
     return is;
 }
 
-uint64_t process_instructions(uint32_t pid)
-{
-    struct process *p = process_look(pid);
-    struct hpm_breakdown counts;
-
-    if (!p)
-        return 0;
-    hpm_update(pid);
-    process_hpm(p, &counts);
-    process_look_end(p);
-    return counts.instructions;
-}
-
 bool process_region_name(uint32_t pid, unsigned tag, char *name)
 {
     struct process *p = process_look(pid);

@@ -64,9 +64,6 @@ unsigned process_hpm_threads(struct process *p, uint32_t tid, struct process_thr
  * context, no lock held, as the next. */
 bool process_memory(uint32_t pid, struct space_stats *out);
 bool process_curve(uint32_t pid, struct track_curve *out);
-/* Instructions that its threads have executed until now; 0: there is no such process, or they are not counted.  Thread context, no lock
- * held. */
-uint64_t process_instructions(uint32_t pid);
 /* The name of a region that memory policies know by this number; name: REGION_NAME_MAX. */
 bool process_region_name(uint32_t pid, unsigned tag, char *name);
 bool process_has_application(const char *name); /* is it in the bundle? */

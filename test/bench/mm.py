@@ -23,8 +23,10 @@ policy     time by replacement policy and memory, of most programs in half of it
            the optimum on that run's recorded trace
 replay     misses by replacement policy and memory, first uses among them: accesses recorded with ample memory, in so many rounds that there are
            60 a page or more, are replayed on the host; the chooser as it is when the least lucky of its experts starts
-pools      two programs, all memory in one pool or divided by a goal: user instructions per cycle of both together from when both
-           have filled their arrays until one of them ends; faults a second of each in the second half of that time.
+pools      two programs, all memory in one pool or divided by a goal, from when both have filled their arrays until one of them ends.
+           speedup: of each, single-threaded, the part of that time in which it does not wait for pages, which alone with all memory is
+           all of it; weighted: their sum, the weighted speedup; harmonic: their harmonic mean; ipc: user instructions per cycle of both
+           together; faults a second of each in the second half of that time.
            With goal=global faults are of both together; with goal=service the first program asks for RATE faults a second at most, the other
            for nothing
 prefetch   recall: faults avoided; precision: of prefetched pages those used; io: pages moved, more than without
@@ -198,6 +200,18 @@ def fault_rate(figures, start, end):
     return f"{1000 * (later[-1][1] - later[0][1]) / (later[-1][0] - later[0][0]):.0f}"
 
 
+def speedup(figures, start, end):
+    """The part of this time in which it did not wait for pages; None: fewer than two looks are of it."""
+    looks = [look for look in figures["looks"] if start <= look[0] <= end]
+    if len(looks) < 2:
+        return None
+    return max(1 - (looks[-1][2] - looks[0][2]) / 1000 / (looks[-1][0] - looks[0][0]), 1e-6)
+
+
+def said(figure):
+    return "-" if figure is None else f"{figure:.3f}"
+
+
 def seeds_of(bench, percent, goal):
     """A quick run has several seeds at one size, where it has all goals."""
     several = percent in bench.o.set["goals"] and goal in ("global", "throughput")
@@ -220,7 +234,7 @@ def part_pools(bench):
                 jobs.append(((int(percent), goal, seed), bench.run, (
                     f"pools-{percent}-{goal}-{seed}", f"mem.user={pages * int(percent) // 100 * 4}K mem.track=always mem.epoch_ms={o.set['epoch_ms']} {how}",
                     programs, None, 4, 3000, None, seed, False, o.set["epoch_ms"], own)))
-    speeds, gains, seen = {}, [], {}
+    speeds, weights, gains, seen = {}, {}, [], {}
     for (percent, goal, seed), found in bench.each(jobs):
         ipc = window(os.path.join(o.out, f"pools-{percent}-{goal}-{seed}", "truth.txt")) if found else None
         if ipc:
@@ -237,14 +251,19 @@ def part_pools(bench):
         speeds[percent, goal] = speed
         base = speeds.get((percent, "global"))
         fewer = 100 * (1 - base / speed) if base else 0.0
-        if base and goal == "throughput":
-            gains.append(fewer)
+        speedups = [speedup(f, *when) for f in figures]
+        weighted = sum(speedups) if None not in speedups else None
+        harmonic = len(speedups) / sum(1 / s for s in speedups) if weighted else None
+        weights[percent, goal] = weighted
+        if weighted and weights.get((percent, "global")) and goal == "throughput":
+            gains.append(weighted - weights[percent, "global"])
         rates = [fault_rate(f, *when) for f in figures]
         bench.say(f"{head} ipc={speed:.4f} ipc_min={runs[0][0]:.4f} ipc_max={runs[-1][0]:.4f} seeds={len(runs)} fewer_cycles_pct={fewer:.1f} "
+                  f"speedup={','.join(said(s) for s in speedups)} weighted={said(weighted)} harmonic={said(harmonic)} "
                   f"faults_per_s={','.join(rates)} major={','.join(str(f['major']) for f in figures)} "
                   f"ops_per_s={figures[0].get('ops_per_s', '-')} check={','.join(f['check'] for f in figures)}")
     if gains:
-        bench.say(f"RESULT mm.pools.summary arch={o.arch} sizes={len(gains)} fewer_cycles_best_pct={max(gains):.1f} fewer_cycles_worst_pct={min(gains):.1f}")
+        bench.say(f"RESULT mm.pools.summary arch={o.arch} sizes={len(gains)} weighted_gain_best={max(gains):.3f} weighted_gain_worst={min(gains):.3f}")
     return {"pools_gain": max(gains) if gains else None}
 
 
@@ -420,7 +439,7 @@ def main():
             bench.say("# ppg of the summary: of bench-prefetch's blocked LU, on the host")
 
         bench.say(f"RESULT mm.summary arch={options.arch} path_overhead_pct={figure('path_overhead')} mrc_err_pct={figure('mrc_err')} "
-                  f"lu_speedup={figure('lu_speedup')} regret_pts_max={figure('regret')} pools_gain_pct={figure('pools_gain')} "
+                  f"lu_speedup={figure('lu_speedup')} regret_pts_max={figure('regret')} pools_weighted_gain={figure('pools_gain')} "
                   f"ppg_recall_pct={figure('ppg_recall')} ppg_precision_pct={figure('ppg_precision')}")
     return 1 if bench.failed else 0
 

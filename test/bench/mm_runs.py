@@ -140,10 +140,10 @@ def memstat_figures(lines):
 def series_figures(line):
     """The same of a line of memstat format=series."""
     figures = pairs(line)
-    if not figures.keys() >= {"program", "ms", "clock_ms", "first", *COUNTS}:
+    if not figures.keys() >= {"program", "ms", "clock_ms", "first", "waited_us", *COUNTS}:
         return {}  # another program's line came between
     times = {key: float(figures[key]) for key in ("ms", "clock_ms")}
-    return {**times, **{key: int(figures[key]) for key in ("first", *COUNTS) if key != "ms"}}
+    return {**times, **{key: int(figures[key]) for key in ("first", "waited_us", *COUNTS) if key != "ms"}}
 
 
 def digest(files):
@@ -254,7 +254,7 @@ class Bench:
                 if figures:
                     app = found.setdefault(pairs(line)["program"], {})
                     app.update(figures)
-                    app.setdefault("looks", []).append((figures["clock_ms"], figures["major"]))
+                    app.setdefault("looks", []).append((figures["clock_ms"], figures["major"], figures["waited_us"]))
         names = [p.split()[0] for p in programs]
         if any(n not in found or "check" not in found[n] or "major" not in found[n] for n in names):
             return None

@@ -3,6 +3,8 @@
  * has a processor of its own; an access takes one unit of time, a fault LATENCY of them.  One line per pair, part of both footprints that
  * memory has, and way of dividing it:
  * ops        accesses of both in the time there is, of those with global allocation in percent
+ * speedup    weighted: of each its accesses by those that it makes alone with all the memory, and their sum
+ * harmonic   the harmonic mean of both
  * rates      faults of each in a thousand units of time, over the second half
  * Environment: QUICK=1 (shorter), SEED (1).
  */
@@ -155,14 +157,33 @@ static void run(struct machine *m, uint64_t time)
     }
 }
 
+/* Accesses of one program in the time there is, with all memory for itself. */
+static uint64_t alone(const struct trace *trace, uint32_t memory, uint64_t time)
+{
+    struct lrustack *resident = stack();
+    uint64_t clock = 0, ops = 0;
+
+    for (size_t next = 0; clock < time; next++, ops++) {
+        uint32_t page = trace->page[next % trace->length];
+        clock += lrustack_holds(resident, page) ? 1 : 1 + LATENCY;
+        lrustack_touch(resident, page);
+        while (resident->size > memory)
+            lrustack_remove(resident, resident->bottom);
+    }
+    free(resident);
+    return ops;
+}
+
 static void compare(const enum trace_kind kind[PROGRAMS], unsigned memory_pct, uint64_t time, uint64_t seed)
 {
     static struct machine m;
     struct trace trace[PROGRAMS];
-    uint64_t global_ops = 0;
+    uint64_t global_ops = 0, most[PROGRAMS];
 
-    for (unsigned i = 0; i < PROGRAMS; i++)
+    for (unsigned i = 0; i < PROGRAMS; i++) {
         trace[i] = trace_make(kind[i], PAGES, 64 * PAGES, seed + i);
+        most[i] = alone(&trace[i], PROGRAMS * PAGES * memory_pct / 100, time);
+    }
     for (unsigned goal = SHARE_GOALS; goal-- > 0;) {
         if (goal == SHARE_SERVICE) /* its turn is global allocation's */
             m.global = true;
@@ -171,14 +192,18 @@ static void compare(const enum trace_kind kind[PROGRAMS], unsigned memory_pct, u
         begin(&m, trace, PROGRAMS * PAGES * memory_pct / 100);
         run(&m, time);
         uint64_t ops = m.program[0].ops + m.program[1].ops;
-        double rate[PROGRAMS];
-        for (unsigned i = 0; i < PROGRAMS; i++)
+        double rate[PROGRAMS], speedup[PROGRAMS];
+        for (unsigned i = 0; i < PROGRAMS; i++) {
             rate[i] = 2000.0 * (double)m.program[i].faults_late / (double)time;
+            speedup[i] = (double)m.program[i].ops / (double)most[i];
+        }
         if (m.global)
             global_ops = ops;
-        printf("RESULT pools programs=%s+%s memory_pct=%u goal=%s ops_pct=%.1f rates=%.3f,%.3f pages=%u,%u\n",
+        printf("RESULT pools programs=%s+%s memory_pct=%u goal=%s ops_pct=%.1f speedup=%.3f,%.3f "
+               "weighted=%.3f harmonic=%.3f rates=%.3f,%.3f pages=%u,%u\n",
                trace_names[kind[0]], trace_names[kind[1]], memory_pct,
                m.global ? "global" : share_goal_names[goal], 100.0 * (double)ops / (double)global_ops,
+               speedup[0], speedup[1], speedup[0] + speedup[1], 2 / (1 / speedup[0] + 1 / speedup[1]),
                rate[0], rate[1], m.global ? 0 : m.pool[0].pages, m.global ? 0 : m.pool[1].pages);
         fflush(stdout);
         end(&m);
@@ -200,7 +225,10 @@ int main(void)
     printf(
         "# make bench-pools SEED=%lu\n"
         "# Two programs of %u pages, a processor each, LRU; a fault takes %u accesses' time; epochs of %u.\n"
-        "# ops: accesses done, global allocation being 100.  rates: faults of each in 1000 units of time, "
+        "# ops: accesses done, global allocation being 100.  speedup: of each against itself alone with all "
+        "the "
+        "memory; weighted: their sum;\n"
+        "# harmonic: their harmonic mean.  rates: faults of each in 1000 units of time, "
         "second half.\n",
         number("SEED", 1), PAGES, LATENCY, EPOCH);
     for (unsigned p = 0; p < ARRAY_SIZE(pairs); p++) {

@@ -34,7 +34,7 @@ static uint64_t misses_after(const struct demand_epoch *e, uint64_t worked_us, u
 {
     struct demand d = {0};
 
-    demand_passed(&d, worked_us, 0, 0);
+    demand_passed(&d, worked_us, 0);
     demand_add(&d, e);
     for (unsigned i = 1; i < SHARE_POINTS; i++)
         assert_true(d.misses[i] <= d.misses[i - 1]);
@@ -56,7 +56,7 @@ static void the_past_is_of_accesses_and_not_of_epochs(void **state)
     for (unsigned epoch = 0; epoch < 100; epoch++) {
         seldom.uses = epoch % 10 == 0;
         e.curve = seldom.uses ? &seldom : &often;
-        demand_passed(&d, 100, 0, 0);
+        demand_passed(&d, 100, 0);
         demand_add(&d, &e);
     }
     assert_int_equal(d.misses[0], 90 * 30 + 10 * 110);
@@ -71,7 +71,7 @@ static void the_past_is_of_accesses_and_not_of_epochs(void **state)
     assert_in_range(d.misses[10], 0, 1);
     often.uses = 0;
     for (unsigned epoch = 0; epoch < 40; epoch++) {
-        demand_passed(&d, 500000, 0, 0);
+        demand_passed(&d, 500000, 0);
         demand_add(&d, &e);
     }
     assert_int_equal(d.misses[0], 0);
@@ -86,10 +86,10 @@ static void work_less_than_none_is_made_up_for(void **state)
     struct demand_epoch e = epoch_of(&loop);
 
     (void)state;
-    demand_passed(&d, 1000, 1300, 0);
+    demand_passed(&d, 1000, 1300);
     demand_add(&d, &e);
     assert_int_equal(d.work, 0);
-    demand_passed(&d, 1000, 0, 0);
+    demand_passed(&d, 1000, 0);
     demand_add(&d, &e);
     assert_int_equal(d.work, 700);
     demand_add(&d, &e);
@@ -104,9 +104,9 @@ static void a_long_wait_is_soon_made_up_for(void **state)
     struct demand_epoch e = epoch_of(&loop);
 
     (void)state;
-    demand_passed(&d, 1000, 50000, 0);
-    demand_passed(&d, 1000, 0, 0);
-    demand_passed(&d, 1000, 0, 0);
+    demand_passed(&d, 1000, 50000);
+    demand_passed(&d, 1000, 0);
+    demand_passed(&d, 1000, 0);
     demand_add(&d, &e);
     assert_int_equal(d.work, 1000);
 }
@@ -223,36 +223,6 @@ static void what_it_begins_with_in_several_epochs_it_uses_all_or_none_of(void **
     assert_int_equal(d.misses[190 / SPACING], 55);
 }
 
-/* ---- Its pace ---- */
-
-static void pace_is_of_the_time_it_does_not_wait(void **state)
-{
-    struct demand d = {0};
-
-    (void)state;
-    demand_passed(&d, 1000, 0, 5000);
-    assert_int_equal(d.pace, 0); /* of so many instructions it is not known when they were */
-    for (unsigned i = 1; i <= 100; i++)
-        demand_passed(&d, 1000, 750, 5000 + i * 800);
-    assert_in_range(d.pace, 3150, 3250); /* 800 in 250 us */
-}
-
-static void pace_is_not_known_without_instructions_or_work(void **state)
-{
-    struct demand d = {0};
-
-    (void)state;
-    demand_passed(&d, 1000, 0, 5000);
-    demand_passed(&d, 1000, 1000, 6000);
-    assert_int_equal(d.pace, 0);
-    demand_passed(&d, 1000, 0, 7000);
-    assert_int_not_equal(d.pace, 0);
-    demand_passed(&d, 1000, 0, 0);
-    assert_int_equal(d.pace, 0);
-    demand_passed(&d, 1000, 0, 9000);
-    assert_int_equal(d.pace, 0);
-}
-
 static void any_epochs_leave_a_curve_that_does_not_rise(void **state)
 {
     struct demand d = {0};
@@ -270,7 +240,7 @@ static void any_epochs_leave_a_curve_that_does_not_rise(void **state)
         e.soon_us = 1 + any[4] % 1000;
         e.begins = any[0] % 4 ? 0 : any[1] % 2000;
         demand_hot(&d, any[5] % 3000);
-        demand_passed(&d, any[6] % 100000, any[7] % 100000, any[6] % 5 * 1000000);
+        demand_passed(&d, any[6] % 100000, any[7] % 100000);
         demand_add(&d, &e);
         for (unsigned k = 1; k < SHARE_POINTS; k++)
             assert_true(d.misses[k] <= d.misses[k - 1]);
@@ -291,8 +261,6 @@ int main(void)
         cmocka_unit_test(more_are_hot_that_were_so_before_the_epochs_end),
         cmocka_unit_test(what_a_program_begins_with_it_is_taken_to_use_again),
         cmocka_unit_test(what_it_begins_with_in_several_epochs_it_uses_all_or_none_of),
-        cmocka_unit_test(pace_is_of_the_time_it_does_not_wait),
-        cmocka_unit_test(pace_is_not_known_without_instructions_or_work),
         cmocka_unit_test(any_epochs_leave_a_curve_that_does_not_rise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,19 +65,21 @@ static void a_weight_counts_as_so_many_misses(void **state)
     assert_int_equal(f->share.best[0], 96);
 }
 
-static void speed_that_is_worth_more_is_kept(void **state)
+/* Against itself alone: one that misses at every size loses by a part of the memory only what that part would have saved. */
+static void speed_is_by_that_alone(void **state)
 {
     struct fixture *f = *state;
 
-    for (unsigned worth_more = 0; worth_more < 2; worth_more++) {
-        for (unsigned i = 0; i < 2; i++) {
-            make_loop(f, i, 64, 5000); /* only one of them has room */
-            f->pool[i].fault_time = 1000;
-            f->pool[i].value = i == worth_more ? 0 : SHARE_VALUE_MAX / 2;
-        }
-        divide(f, 96);
-        assert_in_range(f->share.best[worth_more], 64, 96);
+    for (unsigned i = 0; i < 2; i++) {
+        make_slope(f, i, 1000);
+        f->pool[i].fault_time = f->pool[i].work = 1000;
     }
+    for (unsigned k = 0; k < POINTS; k++) /* with much that no memory avoids */
+        f->misses[1][k] += 1000;
+    assert_int_equal(share_cost(&f->pool[0], SPACING * (POINTS - 1)), 0);
+    assert_int_equal(share_cost(&f->pool[1], SPACING * (POINTS - 1)), 0);
+    assert_int_equal(share_cost(&f->pool[0], 0), 1000000ull * 1000 / 1001);
+    assert_int_equal(share_cost(&f->pool[1], 0), 1000000ull * 1000 / 2001);
 }
 
 static void what_a_miss_costs_counts_by_how_much_a_program_is_slowed(void **state)
@@ -387,7 +389,7 @@ int main(void)
         TEST(a_loop_gets_all_its_pages_or_none),
         TEST(a_step_that_ends_behind_the_cliff_leaves_pages_to_others),
         TEST(a_weight_counts_as_so_many_misses),
-        TEST(speed_that_is_worth_more_is_kept),
+        TEST(speed_is_by_that_alone),
         TEST(what_a_miss_costs_counts_by_how_much_a_program_is_slowed),
         TEST(no_division_in_steps_costs_less),
         TEST(maxmin_finds_the_lowest_rate_all_can_have),

@@ -110,7 +110,7 @@ static void run(struct world *w, unsigned i)
     p->held = MIN(p->held, target);
     p->worked_us = work_with(p, p->held);
     p->misses = misses_in(p, p->worked_us, p->held) / 1000000;
-    demand_passed(&w->demand[i], EPOCH_US, EPOCH_US - p->worked_us, 0);
+    demand_passed(&w->demand[i], EPOCH_US, EPOCH_US - p->worked_us);
     demand_add(&w->demand[i], &(struct demand_epoch){.misses = misses_with,
                                                      .curve = p,
                                                      .spacing = w->config.step,

@@ -44,7 +44,7 @@ within "$(hot "mem.tracker=soft mem.active_pages=1024 mem.epoch_ms=50" 2)" 1900 
 boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=4700K mem.pab=1024 mem.track=always mem.prefetch=none mem.epoch_ms=50 mem.goal=throughput -- warehouse warehouses=1 threads=1 scale=12 ms=2400 & memstat regions=0 -- sp mb=2 rounds=32"
 within "$(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")" 0 700 "such a program keeps its memory beside one that wants all: it seldom waits"
 
-# Both loops fit, but not together, and each loses as much without: memory goes to the one that executes more instructions meanwhile.
-boot machine=openpower720 smp=4 mem=128M timeout=300 plugin=tlb=16,disk=64M,disk_latency=1000000,disk_page=4096 -- "swap=model mem.user=4036K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=30 mem.goal=throughput -- memstat regions=0 format=series interval=30 -- warehouse warehouses=1 threads=1 scale=12 ms=800 & memstat regions=0 -- sp mb=2 rounds=12"
-within "$(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")" 0 500 "throughput is of instructions: who executes most does not wait"
+# Both loops fit, but not together, and each is all but stopped without: one of them has what it needs.
+boot machine=openpower720 smp=4 mem=128M timeout=300 plugin=tlb=16,disk=64M,disk_latency=1000000,disk_page=4096 -- "swap=model mem.user=4036K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=30 mem.goal=throughput -- memstat regions=0 -- warehouse warehouses=1 threads=1 scale=12 ms=800 & memstat regions=0 -- sp mb=2 rounds=12"
+within "$(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console" | sort -n | head -n 1)" 0 500 "throughput: one of two loops that do not fit together does not wait"
 done_testing
