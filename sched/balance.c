@@ -45,15 +45,19 @@ unsigned balance_cpu_for_new(struct thread *t)
     return balance_place_new(&s.view, this_cpu()->index);
 }
 
-/* Prefers, within those allowed, an idle CPU of the chip around near. */
-static unsigned idle_around(const struct cpuset *allowed, unsigned near, unsigned prev)
+/* Within the chip around near, where a thread can run soonest: on an idle CPU, else where fewest want to. They share a
+ * cache. BALANCE_NONE: none is allowed. */
+static unsigned best_around(const struct cpuset *allowed, unsigned near, unsigned prev)
 {
     const struct sched_topology *topo = sched_topology();
     struct cpuset chip = cpuset_and(allowed, &topo->chip_cpus[topo->of[near].chip]);
     struct snapshot s;
 
+    if (cpuset_empty(&chip))
+        return BALANCE_NONE;
     take_snapshot(&s, &chip);
-    return cpuset_empty(&chip) ? BALANCE_NONE : balance_wake_idle(&s.view, near, prev);
+    unsigned idle = balance_wake_idle(&s.view, near, prev);
+    return idle != BALANCE_NONE ? idle : balance_wake_least(&s.view, near);
 }
 
 unsigned balance_cpu_for_woken(struct thread *t, unsigned waker)
@@ -74,11 +78,9 @@ unsigned balance_cpu_for_woken(struct thread *t, unsigned waker)
         take_snapshot(&s, &two);
         near = balance_wake_near(&s.view, prev, waker);
     }
-    unsigned cpu = idle_around(&allowed, near, prev);
+    unsigned cpu = best_around(&allowed, near, prev);
     if (cpu != BALANCE_NONE)
         return cpu;
-    if (cpuset_has(&allowed, near))
-        return near;
     take_snapshot(&s, &allowed);
     return balance_place_new(&s.view, prev);
 }

@@ -129,6 +129,16 @@ unsigned balance_wake_idle(const struct balance_view *v, unsigned target, unsign
     return sibling != BALANCE_NONE ? sibling : any;
 }
 
+unsigned balance_wake_least(const struct balance_view *v, unsigned target)
+{
+    unsigned best = in_view(v, target) ? target : first(v);
+
+    for (unsigned i = 0; i < v->cpus; i++)
+        if (in_view(v, i) && v->cpu[i].running < v->cpu[best].running)
+            best = i;
+    return best;
+}
+
 /* The CPU of busiest's group to take from: the one with most threads. */
 static unsigned fullest_cpu(const struct balance_view *v, unsigned member, enum balance_level level)
 {

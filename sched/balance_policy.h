@@ -37,6 +37,9 @@ unsigned balance_wake_near(const struct balance_view *v, unsigned prev, unsigned
  * target's core, any; BALANCE_NONE when none is idle. */
 unsigned balance_wake_idle(const struct balance_view *v, unsigned target, unsigned prev);
 
+/* Where none is idle: the CPU in the view with fewest threads; target where it has no more than others. */
+unsigned balance_wake_least(const struct balance_view *v, unsigned target);
+
 /* Domains and the groups they are made of: a core of CPUs, a chip of cores, the machine of chips. */
 enum balance_level { BALANCE_CORE, BALANCE_CHIP, BALANCE_MACHINE, BALANCE_LEVELS };
 

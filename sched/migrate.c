@@ -81,10 +81,10 @@ static void obey_priority_locked(struct runqueue *rq, struct thread *t)
         return;
     if (t->state == THREAD_READY) {
         rq_remove_locked(rq, t);
-        t->ready.prio = prio;
+        ready_set_priority(&rq->ready, &t->ready, prio);
         rq_insert_locked(rq, t, READY_WOKEN);
     } else {
-        t->ready.prio = prio;
+        ready_set_priority(&rq->ready, &t->ready, prio);
         if (t->state == THREAD_RUNNING)
             rq_kick_locked(rq); /* it may no longer be the best */
     }

@@ -51,14 +51,25 @@ void rq_kick_locked(struct runqueue *rq)
         arch_ipi_send(rq->cpu, IPI_RESCHED);
 }
 
+void rq_account_locked(struct thread *t, uint64_t now_ns)
+{
+    uint64_t ran_ns = now_ns > t->since_ns ? now_ns - t->since_ns : 0; /* clocks of CPUs differ a little */
+
+    ready_charge(&t->ready, ran_ns, t->slice_ns);
+    t->run_ns += ran_ns;
+    t->since_ns += ran_ns;
+}
+
 void rq_insert_locked(struct runqueue *rq, struct thread *t, enum ready_how how)
 {
-    const struct thread *current = rq->cpu->current;
-
     ASSERT(t->state == THREAD_READY && &runqueues[t->cpu] == rq);
+    if (how != READY_PREEMPTED)
+        t->slice_left_ns = 0;
     ready_add(&rq->ready, &t->ready, how, t->since_ns);
     count(rq, 1);
-    if (current == rq->cpu->idle || ready_preempts(&rq->ready, &current->ready, &t->ready))
+    if (rq->ready.running)
+        rq_account_locked(rq->cpu->current, arch_clock_ns());
+    if (ready_preempts(&rq->ready, &t->ready))
         rq_kick_locked(rq);
 }
 
@@ -91,6 +102,7 @@ void rq_assign_locked(struct runqueue *to, struct thread *t)
     t->migrate_to = CPU_ANY;
     if (t->cpu == cpu)
         return;
+    ready_transfer(&runqueues[t->cpu].ready, &to->ready, &t->ready);
     t->migrations++;
     to->stats.across_chips += cpus[t->cpu].place.chip != to->cpu->place.chip;
     t->cpu = cpu;

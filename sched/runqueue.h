@@ -58,6 +58,8 @@ void rq_unlock_two(struct runqueue *a, struct runqueue *b);
 /* Puts a READY thread that is in no queue in. Asks rq's CPU to switch if it should.
  * since_ns says since when the thread wants to run: as it was accounted last, or woken. */
 void rq_insert_locked(struct runqueue *rq, struct thread *t, enum ready_how how);
+/* Charges the running thread for the time up to now. */
+void rq_account_locked(struct thread *t, uint64_t now_ns);
 void rq_remove_locked(struct runqueue *rq, struct thread *t);
 struct thread *rq_take_locked(struct runqueue *rq, uint64_t now_ns); /* the one to run next, or NULL */
 /* Another thread has become the CPU's current one. */

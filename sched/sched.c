@@ -9,13 +9,6 @@
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
 
-/* Charges the running thread up to now. */
-static void account_locked(struct thread *t, uint64_t now_ns)
-{
-    t->run_ns += now_ns - t->since_ns;
-    t->since_ns = now_ns;
-}
-
 uint64_t sched_wanted_ns(struct thread *t)
 {
     bool irq = arch_irq_save();
@@ -83,12 +76,12 @@ void thread_leave_space(void)
  * A quarter more or less than asked for, at random.  With slices of one length CPUs march in step: threads of a group that
  * always run at different times then fetch their lines from each other never, or always.  The generator is Knuth's MMIX.
  */
-static uint64_t new_slice_ns(struct runqueue *rq)
+static uint64_t new_slice_ns(struct runqueue *rq, struct thread *t)
 {
     uint64_t slice_ns = sched_slice_us * NS_PER_US;
 
     rq->random = rq->random * 6364136223846793005 + 1442695040888963407 + rq->cpu->index;
-    return slice_ns * 3 / 4 + (rq->random >> 33) % (slice_ns / 2);
+    return t->slice_ns = slice_ns * 3 / 4 + (rq->random >> 33) % (slice_ns / 2);
 }
 
 static enum trace_left why_left(const struct runqueue *rq, const struct thread *t, enum give_way how)
@@ -107,7 +100,7 @@ static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *
     next->state = THREAD_RUNNING;
     next->ready_ns += next == cpu->idle ? 0 : now_ns - next->since_ns;
     next->since_ns = now_ns;
-    next->slice_end_ns = now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq));
+    next->slice_end_ns = now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq, next));
     if (prev == cpu->idle)
         rq->last_timer_ns = now_ns; /* an idle CPU needs no timer; the watchdog counts from here */
     cpu->current = next;
@@ -149,18 +142,17 @@ static struct runqueue *lock_destination(struct runqueue *rq, const struct threa
 static void requeue_locked(struct runqueue *rq, struct thread *t, enum give_way how)
 {
     struct runqueue *to = lock_destination(rq, t);
-    /* A preempted thread goes on with the rest of its slice; one that has used it up or yields goes to the back. */
-    bool rest = how == GIVE_WAY_PREEMPTED && t->slice_left_ns && to == rq;
+    enum ready_how as = how == GIVE_WAY_YIELD ? READY_YIELDED
+                        : t->slice_left_ns    ? READY_PREEMPTED
+                                              : READY_OVER;
 
-    if (!rest)
-        t->slice_left_ns = 0;
     t->state = THREAD_READY;
     if (to != rq) {
         to->stats.migrated++;
         telemetry_sched_migrate(t->tid, t->cpu, to->cpu->index, TRACE_REQUESTED);
     }
     rq_assign_locked(to, t);
-    rq_insert_locked(to, t, rest ? READY_PREEMPTED : to == rq ? READY_OVER : READY_WOKEN);
+    rq_insert_locked(to, t, to == rq ? as : READY_WOKEN);
 }
 
 void sched_switch_locked(struct runqueue *rq, enum give_way how)
@@ -170,7 +162,7 @@ void sched_switch_locked(struct runqueue *rq, enum give_way how)
     uint64_t now_ns = arch_clock_ns();
 
     ASSERT(cpu->spin_depth == 1);
-    account_locked(prev, now_ns);
+    rq_account_locked(prev, now_ns);
     prev->stopped_ns = now_ns;
     prev->slice_left_ns = prev->slice_end_ns > now_ns ? prev->slice_end_ns - now_ns : 0;
     if (prev->state == THREAD_RUNNING) {
@@ -190,7 +182,7 @@ void sched_switch_locked(struct runqueue *rq, enum give_way how)
         return;
     }
     next->state = THREAD_RUNNING;
-    next->slice_end_ns = now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq));
+    next->slice_end_ns = now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq, next));
     rq_recount_locked(rq);
     sched_program_timer();
     spin_unlock_irqoff(&rq->lock);
@@ -296,11 +288,11 @@ static void slice_over(struct runqueue *rq, uint64_t now_ns)
         return;
     hpm_tick();
     spin_lock_irqoff(&rq->lock);
-    account_locked(t, now_ns);
-    if (ready_slice_over(&rq->ready, &t->ready, now_ns, sched_starve_ms * NS_PER_MS))
+    rq_account_locked(t, now_ns);
+    if (ready_slice_over(&rq->ready, now_ns, sched_starve_ms * NS_PER_MS))
         rq->cpu->resched = true;
     else
-        t->slice_end_ns = now_ns + new_slice_ns(rq);
+        t->slice_end_ns = now_ns + new_slice_ns(rq, t);
     spin_unlock_irqoff(&rq->lock);
     balance_tick(rq, now_ns);
 }

@@ -78,6 +78,7 @@ struct thread {
     uint64_t stopped_ns;    /* [R] when it last ran: how warm its cache is    */
     uint64_t slice_end_ns;  /* [R] running: when its slice ends               */
     uint64_t slice_left_ns; /* [R] not running: what is left of it            */
+    uint64_t slice_ns;      /* [R] its whole length                           */
     uint64_t migrations;    /* [R] moves to another CPU                       */
     struct list timer;      /* [M] */
     unsigned timer_cpu;     /* [O] */

@@ -154,7 +154,7 @@ void thread_start(struct thread *t)
     t->since_ns = arch_clock_ns();
     bool allowed = cpuset_has(&t->affinity, cpu);
     telemetry_thread_start(t->tid, t->hpm.pid, cpu, t->name);
-    rq_insert_locked(to, t, READY_WOKEN);
+    rq_insert_locked(to, t, READY_NEW);
     rq_unlock_two(from, to);
     if (!allowed) /* its affinity has changed since it was placed */
         sched_migrate(t, balance_cpu_for_new(t));

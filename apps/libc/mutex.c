@@ -1,42 +1,119 @@
-/* Mutexes and spinlocks of POSIX threads. */
+/*
+ * Mutexes and spinlocks of POSIX threads.
+ *
+ * The word of a mutex: free; held; held, and threads sleep on it (Drepper, "Futexes are tricky", mutex 2); held, and to
+ * be handed over.  A free mutex is taken by the thread that comes by, before those that have to be woken first.  That is
+ * fast, and unfair: a thread that has waited for HAND_OVER_NS claims the mutex.  The claim stands in `turn`; the next
+ * thread to unlock the mutex gives it to that one without letting go of it, as in the Go language's sync.Mutex.  The
+ * holder ends a claim by giving the mutex, the claiming thread withdraws it when its time is up.
+ */
 #include <errno.h>
 #include "apps/libc/libc.h"
+
+enum { FREE, HELD, SLEEPERS, CLAIMED };
+
+/* How long a waiter spins before it sleeps: holders are mostly on another CPU and about to let go. */
+#define SPIN_TRIES   40
+#define HAND_OVER_NS 500000
 
 static bool bad_time(const struct timespec *until)
 {
     return until->tv_nsec < 0 || until->tv_nsec >= 1000000000;
 }
 
-/* How long a waiter spins before it sleeps: holders are mostly on another CPU and about to let go. */
-#define SPIN_TRIES 40
+static bool change(uint32_t *word, uint32_t from, uint32_t to)
+{
+    return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
 
-static int word_lock(uint32_t *word, uint64_t deadline)
+static uint32_t look(const uint32_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+/* Takes the mutex if it is free, or leaves it marked with at least `mark`.  False: marked. */
+static bool take_or_mark(pthread_mutex_t *m, uint32_t mark)
+{
+    for (;;) {
+        uint32_t seen = __atomic_load_n(&m->state, __ATOMIC_SEQ_CST); /* after a claim */
+        if (seen == FREE) {
+            if (change(&m->state, FREE, SLEEPERS))
+                return true;
+        } else if (seen >= mark || change(&m->state, seen, mark)) {
+            return false;
+        }
+    }
+}
+
+/* With the claim made: until the mutex is given to us, or free. */
+static int wait_for_turn(pthread_mutex_t *m, uint32_t self, uint64_t deadline)
+{
+    if (take_or_mark(m, CLAIMED)) {
+        __atomic_store_n(&m->turn, 0, __ATOMIC_RELAXED);
+        return 0;
+    }
+    while (__atomic_load_n(&m->turn, __ATOMIC_ACQUIRE) == self)
+        if (futex_wait(&m->turn, self, deadline) == -ETIMEDOUT && change(&m->turn, self, 0))
+            return ETIMEDOUT;
+    return 0;
+}
+
+static int lock_slowly(pthread_mutex_t *m, uint64_t deadline)
 {
     for (int i = 0; i < SPIN_TRIES; i++) {
-        uint32_t seen = 0;
-        if (__atomic_load_n(word, __ATOMIC_RELAXED) == 0 &&
-            __atomic_compare_exchange_n(word, &seen, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        if (look(&m->state) == FREE && change(&m->state, FREE, HELD))
             return 0;
         relax();
     }
-    while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE))
-        if (futex_wait(word, 2, deadline) == -ETIMEDOUT)
+    uint64_t claim_ns = clock_ns() + HAND_OVER_NS;
+    uint32_t self = thread_self()->tid_value;
+    while (!take_or_mark(m, SLEEPERS)) {
+        if (clock_ns() >= claim_ns && change(&m->turn, 0, self))
+            return wait_for_turn(m, self, deadline);
+        if (futex_wait(&m->state, look(&m->state) == CLAIMED ? CLAIMED : SLEEPERS, deadline) == -ETIMEDOUT)
             return ETIMEDOUT;
+    }
+    return 0;
+}
+
+/* The word may be gone as soon as it is free or somebody else's. */
+static void unlock(pthread_mutex_t *m)
+{
+    while (!change(&m->state, HELD, FREE)) {
+        if (change(&m->state, SLEEPERS, FREE)) {
+            futex_wake(&m->state, 1);
+            return;
+        }
+        /* Claimed, or withdrawn.  One that claims from now on marks the word again. */
+        __atomic_store_n(&m->state, SLEEPERS, __ATOMIC_SEQ_CST);
+        uint32_t next = __atomic_load_n(&m->turn, __ATOMIC_SEQ_CST);
+        if (next && change(&m->turn, next, 0)) {
+            futex_wake(&m->turn, 1);
+            return;
+        }
+    }
+}
+
+/* A recursive one, by its holder. */
+static int take_again(pthread_mutex_t *m)
+{
+    if (m->depth == UINT16_MAX)
+        return EAGAIN;
+    m->depth++;
     return 0;
 }
 
 static int lock_until(pthread_mutex_t *m, uint64_t deadline)
 {
-    uint32_t seen = 0;
+    uint32_t seen = FREE;
     if (m->type != PTHREAD_MUTEX_NORMAL &&
         __atomic_load_n(&m->owner, __ATOMIC_RELAXED) == thread_self()->tid_value) {
         if (m->type == PTHREAD_MUTEX_ERRORCHECK)
             return EDEADLK;
-        m->depth++;
-        return 0;
+        return take_again(m);
     }
-    if (!__atomic_compare_exchange_n(&m->state, &seen, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-        int error = word_lock(&m->state, deadline);
+    if (!__atomic_compare_exchange_n(&m->state, &seen, HELD, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        int error = lock_slowly(m, deadline);
         if (error)
             return error;
     }
@@ -49,7 +126,7 @@ static int lock_until(pthread_mutex_t *m, uint64_t deadline)
 
 int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
 {
-    *m = (pthread_mutex_t){.type = attr ? attr->type : PTHREAD_MUTEX_DEFAULT};
+    *m = (pthread_mutex_t){.type = (uint16_t)(attr ? attr->type : PTHREAD_MUTEX_DEFAULT)};
     return 0;
 }
 
@@ -70,8 +147,8 @@ int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
 
 int pthread_mutex_trylock(pthread_mutex_t *m)
 {
-    uint32_t seen = 0;
-    if (__atomic_compare_exchange_n(&m->state, &seen, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    uint32_t seen = FREE;
+    if (__atomic_compare_exchange_n(&m->state, &seen, HELD, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         if (m->type != PTHREAD_MUTEX_NORMAL) {
             __atomic_store_n(&m->owner, thread_self()->tid_value, __ATOMIC_RELAXED);
             m->depth = 1;
@@ -80,8 +157,7 @@ int pthread_mutex_trylock(pthread_mutex_t *m)
     }
     if (m->type == PTHREAD_MUTEX_RECURSIVE &&
         __atomic_load_n(&m->owner, __ATOMIC_RELAXED) == thread_self()->tid_value) {
-        m->depth++;
-        return 0;
+        return take_again(m);
     }
     return EBUSY;
 }
@@ -95,7 +171,7 @@ int pthread_mutex_unlock(pthread_mutex_t *m)
             return 0;
         __atomic_store_n(&m->owner, 0, __ATOMIC_RELAXED);
     }
-    lock_give(&m->state);
+    unlock(m);
     return 0;
 }
 

@@ -115,6 +115,20 @@ static void the_previous_cpu_is_better_than_an_idle_core(void **state)
     assert_int_equal(balance_wake_idle(&view, 0, 3), 3);
 }
 
+static void where_no_cpu_is_idle_the_least_loaded_one_is_taken(void **state)
+{
+    (void)state;
+    mask = 0x0f;
+    load("22120000");
+    assert_int_equal(balance_wake_least(&view, 0), 2);
+    load("22220000");
+    assert_int_equal(balance_wake_least(&view, 3), 3); /* no better one */
+    load("32110000");
+    assert_int_equal(balance_wake_least(&view, 3), 3);
+    load("11113333"); /* around a CPU that is not allowed */
+    assert_int_equal(balance_wake_least(&view, 5), 0);
+}
+
 static void nothing_is_pulled_from_a_balanced_machine(void **state)
 {
     (void)state;
@@ -265,6 +279,7 @@ int main(void)
         TEST(a_woken_thread_follows_a_waker_on_another_chip_only_where_there_is_less_to_do),
         TEST(on_one_chip_only_an_idle_waker_attracts),
         TEST(idle_cpus_are_taken_from_idle_cores_first),
+        TEST(where_no_cpu_is_idle_the_least_loaded_one_is_taken),
         TEST(the_previous_cpu_is_better_than_an_idle_core),
         TEST(nothing_is_pulled_from_a_balanced_machine),
         TEST(an_idle_cpu_pulls_a_waiting_thread_from_its_own_core_first),

@@ -15,9 +15,9 @@
 #define PTHREAD_MUTEX_ERRORCHECK 2
 #define PTHREAD_MUTEX_DEFAULT    PTHREAD_MUTEX_NORMAL
 
-#define PTHREAD_MUTEX_INITIALIZER     \
-    {                                 \
-        0, PTHREAD_MUTEX_NORMAL, 0, 0 \
+#define PTHREAD_MUTEX_INITIALIZER        \
+    {                                    \
+        0, PTHREAD_MUTEX_NORMAL, 0, 0, 0 \
     }
 #define PTHREAD_COND_INITIALIZER \
     {                            \

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,62 @@ static int trylock_elsewhere(pthread_mutex_t *m)
     return (int)(intptr_t)result;
 }
 
+/* Holds the mutex nearly all the time, and takes it before any that have to be woken first. */
+static atomic_bool enough;
+static void *grab(void *m)
+{
+    while (!enough) {
+        pthread_mutex_lock(m);
+        uint64_t end = now_ns() + 200000;
+        while (now_ns() < end)
+            ;
+        pthread_mutex_unlock(m);
+    }
+    return NULL;
+}
+
+/* Some give up, after waiting as long as it takes to claim the mutex. */
+static unsigned inside, crowded, taken;
+static void *take_or_give_up(void *arg)
+{
+    pthread_mutex_t *m = arg;
+
+    for (unsigned i = 0; i < 15; i++) {
+        struct timespec soon = after_ms(i % 3 + 1);
+        int error = i % 4 ? pthread_mutex_timedlock(m, &soon) : pthread_mutex_lock(m);
+        if (error)
+            continue;
+        crowded += inside++ != 0;
+        uint64_t end = now_ns() + i % 5 * 100000;
+        while (now_ns() < end)
+            ;
+        taken++;
+        inside--;
+        pthread_mutex_unlock(m);
+    }
+    return NULL;
+}
+
+static void handing_over(void)
+{
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t t;
+
+    pthread_create(&t, NULL, grab, &m);
+    for (unsigned i = 0; i < 20; i++) {
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+    enough = true;
+    pthread_join(t, NULL);
+    tap_check(true, "a mutex that is taken again and again comes round to others");
+    run_threads(take_or_give_up, &m);
+    tap_check(!crowded && taken >= THREADS * 4, "a mutex that is handed over admits one at a time, %u times",
+              taken);
+    tap_check(trylock_elsewhere(&m) == 0, "and is free when all have had it or given up");
+}
+
 static void mutexes(void)
 {
     run_threads(count_up, NULL);
@@ -79,6 +136,13 @@ static void mutexes(void)
     tap_check(trylock_elsewhere(&m) == EBUSY, "and is held until it is unlocked twice");
     pthread_mutex_unlock(&m);
     tap_check(trylock_elsewhere(&m) == 0, "and free then");
+
+    pthread_mutex_init(&m, &attr); /* the other thread has kept it */
+    unsigned depth = 0;
+    while (depth < 100000 && !pthread_mutex_lock(&m))
+        depth++;
+    tap_check(depth == 65535 && pthread_mutex_lock(&m) == EAGAIN, "but not more often than it can count: %u",
+              depth);
 
     pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
     pthread_mutex_init(&m, &attr);
@@ -547,6 +611,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < SLOTS; i++)
         pthread_mutex_init(&slot_lock[i], NULL);
     mutexes();
+    handing_over();
     waiting();
     reusing();
     threads();

@@ -12,10 +12,10 @@ typedef struct pthread *pthread_t;
 typedef uint32_t pthread_key_t;
 
 typedef struct {
-    uint32_t state; /* 0 free, 1 held, 2 held and somebody waits */
-    uint32_t type;
+    uint32_t state; /* mutex.c */
+    uint16_t type, depth;
     uint32_t owner; /* thread id; recursive and error-checking mutexes only */
-    uint32_t depth;
+    uint32_t turn;  /* thread id that the mutex is to be given to, or 0 */
 } pthread_mutex_t;
 
 typedef struct {
