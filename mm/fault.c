@@ -342,7 +342,11 @@ static int read_in(struct bring *b)
 /* What nobody can keep is not read ahead. */
 static void get_list(struct bring *b)
 {
-    b->list = kmalloc(sizeof(*b->list)) ?: &b->pool->unheard;
+    b->list = kmalloc_unfilled(sizeof(*b->list));
+    if (b->list)
+        b->list->length = 0;
+    else
+        b->list = &b->pool->unheard;
 }
 
 static void fetch_list(struct bring *b)

@@ -258,17 +258,20 @@ static void *large_take(size_t size)
     return phys_to_virt(pa);
 }
 
+void *kmalloc_unfilled(size_t size)
+{
+    if (size > class_size[CLASSES - 1])
+        return large_take(size);
+    bool irq = arch_irq_save();
+    void *p = take(class_of(size));
+    arch_irq_restore(irq);
+    return p;
+}
+
 void *kmalloc(size_t size)
 {
-    void *p;
+    void *p = kmalloc_unfilled(size);
 
-    if (size > class_size[CLASSES - 1]) {
-        p = large_take(size);
-    } else {
-        bool irq = arch_irq_save();
-        p = take(class_of(size));
-        arch_irq_restore(irq);
-    }
     if (p)
         memset(p, 0, size);
     return p;

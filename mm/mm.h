@@ -30,7 +30,8 @@ extern const struct arch_frames frame_page_tables; /* for arch_space_init */
 uint64_t frame_free_about(void);
 
 /* ---- Kernel heap (heap.c): size classes over frames ---- */
-void *kmalloc(size_t size); /* zeroed; NULL when out of memory; any context but interrupts */
+void *kmalloc(size_t size);          /* zeroed; NULL when out of memory; any context but interrupts */
+void *kmalloc_unfilled(size_t size); /* the same, contents undefined */
 void kfree(void *p);
 /* A kernel stack of size bytes, at most 60 KB, with an unmapped page below it; returns its lowest usable byte, NULL: no
  * memory.  kstack_free: interrupts on, no spinlock held, nobody uses the stack. */

@@ -46,6 +46,7 @@ RECURSIONS = {
     "acpi_find": (2, "the DSDT's address is in another table"),
     "fdt_path_offset_namelen": (2, "an alias is looked for at /aliases, which is none"),
     "hpm/events/metric.c:operand": (9, "DEPTH_MAX brackets and signs of a metric, and what is in them"),
+    "kernel/proc/process.c:end_family": (2, "none of those it ends is a family's first"),
     "kernel/arch/pt.c:free_below": (4, "the levels of a page table"),
 }
 # Calls through pointers that lead elsewhere, by the files of both ends, and why.
@@ -234,8 +235,8 @@ class Sources:
                 return CALLS[f"{path}:{name}"]
         if m and f"{inside}({m[1]})" in self.values:
             return self.values[f"{inside}({m[1]})"]
-        if m and m[1] in self.values:
-            return self.values[m[1]]
+        if m and m[1] in self.pointers:
+            return self.member(path, "", m[1]) or None
         if members:
             found = [self.member(path, base, name) for base, name in members]
             return set().union(*found) if all(found) else None

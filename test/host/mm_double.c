@@ -97,6 +97,15 @@ uint64_t frame_free_about(void)
     return mm_frames_max - mm_frames_used;
 }
 
+int frame_alloc_zeroed(paddr_t *out)
+{
+    int err = frame_alloc(0, out);
+
+    if (!err)
+        memset(phys_to_virt(*out), 0, PAGE_SIZE);
+    return err;
+}
+
 const struct arch_frames frame_page_tables;
 
 static void *allocate(uint64_t size)
@@ -111,6 +120,11 @@ void *kmalloc(size_t size)
 {
     return size <= PAGE_SIZE << FRAME_ORDER_MAX ? allocate(size) : NULL;
 }
+void *kmalloc_unfilled(size_t size)
+{
+    return kmalloc(size);
+}
+
 void kfree(void *p)
 {
     mm_heap_used -= p != NULL;
