@@ -93,7 +93,7 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(W
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run plot-breakdown plot-mrc bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-regret bench-hpm bench-programs bench-mm results test test-host test-machine test-qemu test-long test-page-ins lint bench fuzz clean distclean compile_commands vigil-replay policy-check stack-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown plot-mrc bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-lives bench-period bench-regret bench-hpm bench-programs bench-mm results test test-host test-machine test-qemu test-long test-page-ins lint bench fuzz clean distclean compile_commands vigil-replay policy-check stack-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
@@ -371,7 +371,7 @@ keep = $(if $(filter 1,$(QUICK))$(TRACE)$(TRIALS)$(SHAPE)$(PROGRAM),,test/bench/
 results:
 	@test/bench/results.sh $(if $(PARTS),parts='$(PARTS)')
 
-bench: bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-period bench-hpm bench-programs bench-regret
+bench: bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-lives bench-period bench-hpm bench-programs bench-regret
 all: $(KERNEL) $(O)/vigil.efi machine
 
 # ---- Host tests ------------------------------------------------------------------------------------------------------
@@ -417,6 +417,14 @@ $(H)/sim_mux: test/host/sim_mux.c $(MUX) hpm/mux.h hpm/estimate.h hpm/group.h ke
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
 bench-mux: $(H)/sim_mux
 	@QUICK=$(QUICK) $(call keep,mux) $(H)/sim_mux
+
+# How right a process's counts are whose threads are short, on the double of the simulated machine (TRIALS and SEED from the environment).
+$(H)/sim_lives: test/host/sim_lives.c $(HPM_LIVES) $(wildcard hpm/*.h hpm/events/*.h test/host/hpm*.h)
+	$(call say,HOSTLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(filter-out -M%,$(HOST_CFLAGS)) -O2 $(filter %.c,$^) -lm -o $@
+bench-lives: $(H)/sim_lives
+	@QUICK=$(QUICK) $(call keep,lives) $(H)/sim_lives
 
 # How soon a sampling period settles, and how evenly a loop's stores are sampled (TRIALS and SEED from the environment).
 $(H)/sim_period: test/host/sim_period.c hpm/period.c hpm/period_draw.c hpm/period.h hpm/pmu/draw.h kernel/fixed.h

@@ -3,7 +3,7 @@
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic, mem* and others.
 POLICY_SRC := \
-	$(addprefix hpm/,context.c criteria.c estimate.c group.c mux.c mux_turns.c period.c period_draw.c plan.c path/log.c) \
+	$(addprefix hpm/,context.c criteria.c estimate.c fit.c group.c mux.c mux_turns.c period.c period_draw.c plan.c path/log.c) \
 	kernel/dev/block_faults.c \
 	$(addprefix mm/,demand.c lrudist.c lrustack.c mrc.c mrustack.c page_index.c prefetch.c prefetch_chooser.c prefetch_ppg.c prefetch_shadow.c prefetch_spatial.c prefetch_streams.c share.c share_divide.c slots.c track_govern.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
@@ -18,7 +18,7 @@ POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c $(addp
 # ... names of events and metrics.  Tables of the PMUs' events are made from libpfm4's.
 EVENTS_SRC := \
 	$(addprefix hpm/events/, \
-		bits.c generic.c generic_model.c identity.c lookup.c metric.c metrics.c nearest.c request.c scaled.c words.c)
+		bits.c generic.c generic_model.c identity.c lookup.c metric.c metrics.c nearest.c nest.c request.c scaled.c words.c)
 EVENTS_SRC_x86_64 := \
 	$(EVENTS_SRC) $(addprefix hpm/events/,choices_x86.c generic_amd.c generic_intel.c) $(EVENTS)/x86_64.c
 EVENTS_SRC_aarch64 := $(EVENTS_SRC) $(addprefix hpm/events/,choices_arm.c generic_arm.c) $(EVENTS)/aarch64.c
@@ -92,7 +92,7 @@ hello_SRC := apps/hello/hello.c
 # ... for those that measure others.
 MEASURING_SRC := $(addprefix apps/hpm/,figures.c places.c program.c recording.c shares.c table.c)
 hpmrec_SRC := apps/hpmrec/hpmrec.c $(MEASURING_SRC)
-hpmstat_SRC := $(addprefix apps/hpmstat/,breakdown.c hpmstat.c) $(MEASURING_SRC)
+hpmstat_SRC := $(addprefix apps/hpmstat/,breakdown.c hpmstat.c) hpm/fit.c $(MEASURING_SRC)
 hpmtop_SRC := apps/hpmtop/hpmtop.c $(MEASURING_SRC)
 memstat_SRC := $(wildcard apps/memstat/*.c) apps/hpm/program.c
 phases_SRC := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c lz.c matrix.c phases.c sort.c vm.c)
@@ -114,6 +114,7 @@ LIBC_SRC := \
 # Programs of the test suites, bundled in test images only.
 TEST_APPS := advice anew badcalls counts faults gates kin known leaves libctest loop mapped oom paging places priorities ratio reads regions samplers sessions stress
 TEST_APPS += names standard strings
+TEST_APPS += brief
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S
@@ -226,7 +227,8 @@ test_shmap_SRC := sched/shmap.c sched/shmap_picture.c
 MUX := hpm/mux.c hpm/mux_turns.c hpm/estimate.c
 PLAN := $(MUX) hpm/plan.c hpm/group.c $(EVENTS_SRC_aarch64)
 test_estimate_SRC := $(MUX)
-test_hpm_context_SRC := $(PLAN) hpm/context.c hpm/breakdown.c
+test_fit_SRC := hpm/fit.c
+test_hpm_context_SRC := $(PLAN) hpm/context.c hpm/breakdown.c hpm/fit.c
 test_hpm_group_SRC := hpm/group.c
 test_hpm_group_cause_SRC := hpm/group.c
 test_hpm_plan_SRC := $(PLAN)
@@ -263,6 +265,8 @@ HPM_TESTED := \
 	test/host/hpm_kernel.c test/host/hpm_threads.c
 HPM_TESTED_MODEL := $(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c test/host/hpm_double.c test/machine/pmu_masks.c
 test_hpm_count_SRC := $(HPM_TESTED_MODEL)
+HPM_LIVES := $(HPM_TESTED_MODEL) test/host/hpm_lives.c
+test_hpm_lives_SRC := $(HPM_LIVES)
 test_hpm_profile_SRC := $(HPM_TESTED_MODEL) test/host/hpm_profiles.c
 test_hpm_profile_refused_SRC := $(test_hpm_profile_SRC)
 test_hpm_sampling_SRC := $(HPM_TESTED_MODEL)
@@ -294,6 +298,7 @@ test_hpm_spe_buffer_SRC := $(HPM_TESTED_SPE)
 test_spe_packets_SRC := $(SPE_DECODED)
 
 test_criteria_SRC := hpm/criteria.c $(EVENTS_SRC_x86_64) hpm/group.c
+test_event_nest_SRC := $(EVENTS_SRC_aarch64) hpm/group.c
 test_event_request_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
 test_events_arm_SRC := $(EVENTS_SRC_aarch64) hpm/group.c
 test_events_libpfm4_SRC := $(EVENTS_SRC_x86_64) hpm/group.c

@@ -105,18 +105,29 @@ static void set_figures(struct hpm_breakdown *out, const struct context_figures 
         out->missed[i] = event[EVENT_MISS(i)];
     if (figures->event[EVENT_SERVED(SOURCE_L1)] == GROUP_NIL)
         out->served[SOURCE_L1] = served_by_l1(event);
-    out->seen_permille =
-        out->cycles ? (uint32_t)fixed_muldiv(MIN(out->seen_cycles, out->cycles), 1000, out->cycles) : 0;
+    hpm_breakdown_fit(out);
 }
 
-/* One figure more; sum is its logical count. */
-static void take(uint64_t *figure, const struct mux_sum *sum, struct hpm_breakdown *out)
+/* Where the event's figure is in a breakdown; FIT_FIGURES: loads and stores, which are none. */
+static unsigned figure_of(unsigned event)
 {
-    uint64_t seen = MIN(sum->seen, sum->length);
+    if (event < EVENT_LOADS)
+        return event;
+    return event < EVENT_MISS(0) ? FIT_FIGURES : FIT_MISSED + event - EVENT_MISS(0);
+}
 
-    *figure = sum->count;
-    if (seen < sum->length)
-        out->seen_cycles = MIN(out->seen_cycles, fixed_muldiv(seen, out->cycles, sum->length));
+/* One event more; sum is its logical count. */
+static void take(uint64_t *count, unsigned event, const struct mux_sum *sum, struct hpm_breakdown *out)
+{
+    uint64_t seen = sum->length ? fixed_muldiv(MIN(sum->seen, sum->length), out->cycles, sum->length) : 0;
+
+    count[event] = sum->count;
+    if (sum->seen < sum->length)
+        out->seen_cycles = MIN(out->seen_cycles, seen);
+    if (figure_of(event) == FIT_FIGURES)
+        return;
+    out->figure_counted[figure_of(event)] = sum->counted;
+    out->figure_seen[figure_of(event)] = seen;
 }
 
 void context_read(const struct hpm_context *c, const struct mux_plan *plan,
@@ -137,7 +148,7 @@ void context_read(const struct hpm_context *c, const struct mux_plan *plan,
         for (unsigned i = 0; i < HPM_EVENTS; i++)
             if (figures->event[i] != GROUP_NIL) {
                 mux_read(&c->counts, plan, figures->event[i], &sum);
-                take(&event[i], &sum, out);
+                take(event, i, &sum, out);
             }
     } while (read_again(c, begin));
     set_figures(out, figures, event);
@@ -158,9 +169,12 @@ static void follow(struct hpm_sums *sum, const struct mux_plan *plan)
 {
     if (sum->generation == plan->generation)
         return;
-    for (uint64_t left = sum->held; left; left &= left - 1)
-        if (plan->born[__builtin_ctzll(left)] > sum->generation)
+    for (uint64_t left = sum->held; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        if (plan->born[i] > sum->generation)
             sum->held &= ~(left & -left);
+        sum->count[i].rated = 0; /* passes may have another length now */
+    }
     sum->generation = plan->generation;
 }
 
@@ -176,7 +190,7 @@ void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint6
         cycles = c->cycles;
         for (uint64_t left = counts; left; left &= left - 1) {
             unsigned i = (unsigned)__builtin_ctzll(left);
-            mux_read(&c->counts, plan, i, &part[i]);
+            mux_part(&c->counts, plan, i, &part[i]);
         }
     } while (read_again(c, begin));
     sum->cycles += cycles;
@@ -190,6 +204,14 @@ void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint6
     sum->held |= counts;
 }
 
+void sums_close(struct hpm_sums *sums, const struct mux_plan *plan)
+{
+    for (uint64_t left = sums->held & plan->events; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        mux_sum_close(&sums->count[i], plan, i);
+    }
+}
+
 void sums_read(const struct hpm_sums *sums, const struct mux_plan *plan,
                const struct context_figures *figures, struct hpm_breakdown *out)
 {
@@ -200,8 +222,10 @@ void sums_read(const struct hpm_sums *sums, const struct mux_plan *plan,
         out->instructions = hpm_sums_count(sums, figures->instructions).count;
     for (unsigned i = 0; i < HPM_EVENTS; i++) {
         unsigned e = figures->event[i];
-        if (e != GROUP_NIL && plan->born[e] <= sums->generation && (sums->held >> e & 1))
-            take(&event[i], &sums->count[e], out);
+        if (e == GROUP_NIL || plan->born[e] > sums->generation || !(sums->held >> e & 1))
+            continue;
+        struct mux_sum sum = hpm_sums_count(sums, e);
+        take(event, i, &sum, out);
     }
     set_figures(out, figures, event);
 }

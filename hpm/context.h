@@ -39,8 +39,12 @@ void context_read(const struct hpm_context *c, const struct mux_plan *plan,
 /* Adds the logical counts of the mask; any CPU.  part: memory to work in, the caller's alone. */
 void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts,
                  struct hpm_sums *sum, struct mux_sum part[GROUP_EVENTS_MAX]);
+/* Closes as units what the sums' pools can be closed of; the plan is that of the last adding. */
+void sums_close(struct hpm_sums *sums, const struct mux_plan *plan);
 /* One logical count; any CPU. */
 void context_count(const struct hpm_context *c, const struct mux_plan *plan, unsigned i, struct mux_sum *out);
+/* Makes parts fit their wholes, and says how much was seen. */
+void hpm_breakdown_fit(struct hpm_breakdown *b);
 /* Sums as figures. */
 void sums_read(const struct hpm_sums *sums, const struct mux_plan *plan,
                const struct context_figures *figures, struct hpm_breakdown *out);

@@ -19,14 +19,14 @@
 #include "hpm/mux.h"
 
 enum {
-    ESTIMATE_ROUNDS_MIN = MUX_FEW_UNITS, /* fewer rounds, or units, say too little of their variance */
-    ESTIMATE_OPEN_PART = 8, /* no more than 1 / 8 of the length may be in units that are not closed */
+    ESTIMATE_UNITS_MIN = 12, /* fewer say too little of their variance, see docs/results/mux.txt */
+    ESTIMATE_OPEN_PART = 8,  /* no more than 1 / 8 of the length may be in units that are not closed */
 };
 
 enum estimate_sure {
     ESTIMATE_EXACT,     /* counted all the time                                                     */
     ESTIMATE_INTERVAL,  /* low and high hold at 95 %                                                */
-    ESTIMATE_SHORT,     /* over too few rounds for an interval, or most of it not in closed units   */
+    ESTIMATE_SHORT,     /* over too few units for an interval, or most of it not in closed ones      */
     ESTIMATE_UNSEEN,    /* never counted                                                            */
     ESTIMATE_PUBLISHED, /* in the published form, which has no interval                             */
     ESTIMATE_BEYOND,    /* figures too large for one: see the ranges in mux.h                       */
@@ -51,5 +51,5 @@ uint64_t estimate_spread(const struct mux_sum *sum);
  * nowhere. */
 void estimate_make(const struct mux_sum *sum, const struct mux_rounds *rounds, uint64_t spread,
                    struct estimate *out);
-/* Student's t for a two-sided 95 % interval after so many pairs, at least 40, in 2^-16. */
+/* Student's t for a two-sided 95 % interval after so many pairs, at least 8, in 2^-16. */
 uint32_t estimate_t(uint64_t pairs);

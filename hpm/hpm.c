@@ -349,45 +349,70 @@ static const struct mux_plan *plan_to_read(bool *irq)
     return &__atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE)->mux;
 }
 
-static void read_cpu(const struct cpu *cpu, struct hpm_breakdown *out)
+struct hpm_sums *hpm_sums_here(void)
 {
-    bool irq;
+    struct hpm_sums *sums = &this_cpu()->hpm->sums;
 
-    memset(out, 0, sizeof *out);
-    if (!hpm_counted(cpu))
-        return;
-    const struct mux_plan *plan = plan_to_read(&irq);
-    context_read(&cpu->hpm->busy, plan, &hpm_state.figures, out);
-    for (unsigned i = 0; hpm_accounts && i < ARRAY_SIZE(cpu->hpm->apart); i++) {
-        struct hpm_breakdown part;
-        context_read(&cpu->hpm->apart[i], plan, &hpm_state.figures, &part);
-        hpm_breakdown_add(out, &part);
-    }
-    arch_irq_restore(irq);
-    out->idle_cycles = hpm_cycles_of(hpm_idle_ticks(cpu->hpm, arch_ticks()));
+    hpm_sums_clear(sums);
+    return sums;
+}
+
+uint64_t hpm_figures(void)
+{
+    const struct context_figures *f = &hpm_state.figures;
+    uint64_t counts = 0;
+
+    for (unsigned i = 0; i < HPM_EVENTS; i++)
+        counts |= f->event[i] == GROUP_NIL ? 0 : 1ull << f->event[i];
+    return counts | (f->instructions == GROUP_NIL ? 0 : 1ull << f->instructions);
+}
+
+/* What it did but for its idle thread. */
+static void sum_busy(const struct hpm_cpu *hpm, const struct mux_plan *plan, struct hpm_sums *sums)
+{
+    uint64_t counts = hpm_figures() & plan->events;
+
+    context_sum(&hpm->busy, plan, counts, sums, this_cpu()->hpm->part);
+    for (unsigned i = 0; hpm_accounts && i < ARRAY_SIZE(hpm->apart); i++)
+        context_sum(&hpm->apart[i], plan, counts, sums, this_cpu()->hpm->part);
 }
 
 void hpm_read_cpu(const struct cpu *cpu, struct hpm_breakdown *out)
 {
+    bool irq;
+
     memset(out, 0, sizeof *out);
-    if (!hpm_state.ops)
+    if (!hpm_state.ops || !hpm_counted(cpu))
         return;
     account_here();
-    read_cpu(cpu, out);
+    const struct mux_plan *plan = plan_to_read(&irq);
+    struct hpm_sums *sums = hpm_sums_here();
+    sum_busy(cpu->hpm, plan, sums);
+    sums_read(sums, plan, &hpm_state.figures, out);
+    arch_irq_restore(irq);
+    out->idle_cycles = hpm_cycles_of(hpm_idle_ticks(cpu->hpm, arch_ticks()));
 }
 
 void hpm_read_machine(struct hpm_breakdown *out)
 {
-    struct hpm_breakdown part;
+    uint64_t idle_ticks = 0;
+    bool irq;
 
     memset(out, 0, sizeof *out);
     if (!hpm_state.ops)
         return;
     account_here();
+    const struct mux_plan *plan = plan_to_read(&irq);
+    struct hpm_sums *sums = hpm_sums_here();
     cpu_for_each (cpu) {
-        read_cpu(cpu, &part);
-        hpm_breakdown_add(out, &part);
+        if (!hpm_counted(cpu))
+            continue;
+        sum_busy(cpu->hpm, plan, sums);
+        idle_ticks += hpm_idle_ticks(cpu->hpm, arch_ticks());
     }
+    sums_read(sums, plan, &hpm_state.figures, out);
+    arch_irq_restore(irq);
+    out->idle_cycles = hpm_cycles_of(idle_ticks);
 }
 
 void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out)
@@ -434,6 +459,18 @@ void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums
     account_if_running(t);
     const struct mux_plan *plan = plan_to_read(&irq);
     context_sum(&t->counts, plan, plan->events & counts, sums, this_cpu()->hpm->part);
+    arch_irq_restore(irq);
+}
+
+void hpm_sum_ended(const struct hpm_thread *t, struct hpm_sums *sums)
+{
+    bool irq;
+
+    if (!hpm_state.ops)
+        return;
+    const struct mux_plan *plan = plan_to_read(&irq);
+    context_sum(&t->counts, plan, plan->events, sums, this_cpu()->hpm->part);
+    sums_close(sums, plan);
     arch_irq_restore(irq);
 }
 

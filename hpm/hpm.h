@@ -7,6 +7,7 @@
 #include "kernel/base.h"
 #include "kernel/cmdline.h"
 #include "hpm/estimate.h"
+#include "hpm/fit.h"
 #include "hpm/events/metric.h"
 #include "hpm/user_page.h"
 
@@ -57,8 +58,8 @@ enum hpm_miss {
 };
 
 /* Where cycles went, cumulative; subtract two readings.  Cycles and instructions are exact; what shared a counter with
- * others is scaled from the part of the cycles it was counted in ("seen") to all of them.  What the PMU does not count is 0:
- * hpm_caps() says what that is. */
+ * others is scaled from the part of the cycles it was counted in ("seen") to all of them, and fitted (hpm/fit.h): no part is larger
+ * than its whole.  What the PMU does not count is 0: hpm_caps() says what that is. */
 struct hpm_breakdown {
     uint64_t cycles;       /* not idle                      */
     uint64_t instructions; /* not idle                      */
@@ -69,7 +70,13 @@ struct hpm_breakdown {
     uint64_t missed[MISS_COUNT];
     uint64_t seen_cycles;   /* during which the least seen figure was counted */
     uint32_t seen_permille; /* of the cycles: seen_cycles / cycles     */
+    /* Of each figure from stall on: what was really counted, in so many of the cycles; 0: it is not counted but worked out. */
+    uint64_t figure_counted[FIT_FIGURES], figure_seen[FIT_FIGURES];
+    uint64_t fitted; /* bit f: figure f was scaled to something else    */
 };
+_Static_assert(offsetof(struct hpm_breakdown, seen_cycles) - offsetof(struct hpm_breakdown, stall) ==
+                   FIT_FIGURES * sizeof(uint64_t),
+               "the figures are one array");
 
 /* The events behind the figures above that need programmable counters, in one row: stalls, data-cache stalls by source,
  * accesses by source, loads and stores, misses. */
@@ -95,6 +102,7 @@ enum hpm_account { HPM_THREADS, HPM_IDLE, HPM_INTERRUPTS, HPM_MONITORING, HPM_AC
 struct hpm_sums {
     uint32_t generation; /* of the plan it was last added to under */
     uint64_t cycles;
+    uint64_t fitted;                        /* bit i: hpm_session_fit has changed count[i]                  */
     uint64_t held;                          /* bit i: there is a count[i]; what the others have is nothing */
     struct mux_sum count[GROUP_EVENTS_MAX]; /* logical counts, see hpm/plan.h */
 };
@@ -102,12 +110,16 @@ struct hpm_sums {
 static inline void hpm_sums_clear(struct hpm_sums *s)
 {
     s->generation = 0;
-    s->cycles = s->held = 0;
+    s->cycles = s->fitted = s->held = 0;
 }
 
+/* Settled. */
 static inline struct mux_sum hpm_sums_count(const struct hpm_sums *s, unsigned i)
 {
-    return s->held >> i & 1 ? s->count[i] : (struct mux_sum){0};
+    struct mux_sum sum = s->held >> i & 1 ? s->count[i] : (struct mux_sum){0};
+
+    mux_sum_settle(&sum);
+    return sum;
 }
 
 /* Estimated: accesses x latency, an upper bound, for accesses that overlap are counted as if they did not. */
@@ -198,13 +210,20 @@ void hpm_update(uint32_t pid);
 /* Adds logical counts (bit i of counts; those that there are not are left out) of the thread, as hpm_read_thread reads them, or of
  * the machine, what its CPUs did while they had no thread included.  Any context. */
 void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums);
+/* All logical counts of a thread that will never run again, for a sum that is kept: what threads that were too short to be scaled by
+ * themselves have come to is closed as a unit whenever it is long enough.  Any context. */
+void hpm_sum_ended(const struct hpm_thread *t, struct hpm_sums *sums);
 void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums);
 /* The same by account, which all together are the machine. */
 void hpm_sum_accounts(uint64_t counts, struct hpm_sums sums[HPM_ACCOUNTS]);
+/* Sums of this CPU's own, cleared, for the reader to work in.  Interrupts off until they are not needed any more. */
+struct hpm_sums *hpm_sums_here(void);
+/* The logical counts that are the figures of a breakdown. */
+uint64_t hpm_figures(void);
 /* The figures among sums of threads. */
 void hpm_sums_breakdown(const struct hpm_sums *sums, struct hpm_breakdown *out);
 void hpm_breakdown_add(struct hpm_breakdown *sum, const struct hpm_breakdown *part);
-/* What the earlier reading had and this one has not counts as 0: estimates of the round under way may fall a little. */
+/* What is new since the earlier reading, by what was seen of it (fit_since), and fitted. */
 void hpm_breakdown_sub(struct hpm_breakdown *from, const struct hpm_breakdown *earlier);
 /* Table on the console: cause, source, estimate (latency x accesses) beside measurement, error ([A] Table 2.7); what is
  * not counted is named, not shown. */
@@ -230,12 +249,17 @@ struct hpm_value {
     const char *unit;         /* of a metric; NULL: it is a count                             */
     struct estimate estimate; /* a count                                                      */
     struct metric_value metric;
-    uint32_t seen_permille; /* of the time: of the event, or the least seen of a metric's     */
+    uint32_t seen_permille;         /* of the time: of the event, or the least seen of a metric's     */
+    bool fitted;                    /* it was scaled to something else: see hpm_session_fit           */
+    uint64_t counted, seen, length; /* of a count: what was really counted, for how much of what length */
 };
 /* The logical counts it needs, for sums. */
 uint64_t hpm_session_counts(const struct hpm_session *s);
 /* Names that were asked for. */
 unsigned hpm_session_values(const struct hpm_session *s);
+/* The sums are complete, a difference is taken: makes what contains what by definition fit (hpm/events/nest.h).  One call for a session
+ * at a time. */
+void hpm_session_fit(struct hpm_session *s, struct hpm_sums *sums);
 /* Number i of them in those sums, which may be a difference. */
 void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm_sums *sums,
                        struct hpm_value *out);

@@ -53,6 +53,7 @@ struct hpm_cpu {
     uint64_t read_at; /* ticks, at the latest reading at which nothing ran before or afterwards */
     uint64_t began;   /* ticks: idle from then on, until its first thread */
     struct mux_sum part[GROUP_EVENTS_MAX]; /* what context_sum works in on this CPU, interrupts off */
+    struct hpm_sums sums;                  /* hpm_sums_here                                           */
 };
 
 /* A CPU's part, if its counters count; else NULL.  Time and entries are sampled without. */

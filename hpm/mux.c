@@ -25,18 +25,16 @@ static unsigned first_of(uint64_t events)
 }
 
 /* The unit is cut: the event goes by itself where it was seen all the time, else by the mean so far where there is one, and is
- * as unsure as it was. */
+ * as unsure as it was.  Before the first unit it goes by nothing yet, but stays a part of pools. */
 static void cut_event(struct mux_count *e, const struct mux_open *open, uint64_t length)
 {
-    uint64_t count = open->count;
+    uint64_t count = e->units ? open->count : 0;
 
-    if (open->seen < length && e->length) {
+    if (e->units && open->seen < length) {
         uint64_t share = fixed_muldiv(length, 1 << WEIGHT_BITS, e->length);
         wide_t more = fixed_mul_wide(e->variance >> WEIGHT_BITS, share);
         count = fixed_add(count, fixed_muldiv(e->total, length - open->seen, e->length));
         e->variance = e->variance == WIDE_MAX ? WIDE_MAX : fixed_add_wide(e->variance, more);
-    } else if (open->seen) {
-        count = fixed_muldiv(count, length, open->seen);
     }
     e->total = fixed_add(e->total, count);
     e->counted += open->count;
@@ -135,40 +133,61 @@ static void set_seen(struct closing *unit, uint64_t seen)
 }
 
 /* Adds the count, scaled, with its fraction. */
-static void add_scaled(struct mux_count *e, uint64_t count, uint64_t scale)
+static void add_scaled(uint64_t *total, uint32_t *fraction, uint64_t count, uint64_t scale)
 {
-    wide_t more = ((wide_t)count * scale >> (RATIO_BITS - 32)) + e->fraction;
-    wide_t total = (more >> 32) + e->total;
+    wide_t more = ((wide_t)count * scale >> (RATIO_BITS - 32)) + *fraction;
+    wide_t sum = (more >> 32) + *total;
 
-    e->fraction = (uint32_t)more;
-    e->total = total > UINT64_MAX ? UINT64_MAX : (uint64_t)total;
+    *fraction = (uint32_t)more;
+    *total = sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
+}
+
+static uint64_t rate_of(const struct closing *unit, uint64_t count)
+{
+    wide_t rate = (wide_t)count * unit->rate >> (RATIO_BITS - RATE_BITS);
+
+    return rate > RATE_MAX ? RATE_MAX : (uint64_t)rate;
+}
+
+static bool beyond(const struct closing *unit, uint64_t rate)
+{
+    return rate == RATE_MAX || unit->length >> 14 > unit->pass;
 }
 
 /* The variance that the unit adds: half the squared difference of two successive rates is the variance of one, and the unit
  * has length / pass times the rate, known but for the part not seen: (length / pass)^2 (1 - seen / length). */
-static void add_variance(struct mux_count *e, const struct closing *unit, uint64_t rate)
+static wide_t variance_of(const struct closing *unit, uint64_t rate, uint64_t before)
 {
-    uint64_t difference = rate > e->rate ? rate - e->rate : e->rate - rate;
+    uint64_t difference = rate > before ? rate - before : before - rate;
+    uint64_t weight = unit->all * parts_of(unit->length - unit->seen, unit->pass) >> WEIGHT_BITS;
+    wide_t product = fixed_mul_wide((wide_t)difference * difference / 2, weight);
 
-    if (rate == RATE_MAX || unit->length >> 14 > unit->pass) {
-        e->variance = WIDE_MAX;
-    } else if (difference && e->units && e->rate != RATE_NONE) {
-        uint64_t weight = unit->all * parts_of(unit->length - unit->seen, unit->pass) >> WEIGHT_BITS;
-        wide_t product = fixed_mul_wide((wide_t)difference * difference / 2, weight);
-        e->variance = fixed_add_wide(e->variance, product == WIDE_MAX ? WIDE_MAX : product >> WEIGHT_BITS);
-    }
+    return product == WIDE_MAX ? WIDE_MAX : product >> WEIGHT_BITS;
 }
 
 /* A unit in which the event was counted only now and then. */
 static void scale_event(struct mux_count *e, const struct closing *unit, uint64_t count, bool rough)
 {
-    wide_t rate = (wide_t)count * unit->rate >> (RATIO_BITS - RATE_BITS);
-    uint64_t at_most = rate > RATE_MAX ? RATE_MAX : (uint64_t)rate;
+    uint64_t rate = rate_of(unit, count);
 
-    add_scaled(e, count, unit->scale);
-    if (!rough)
-        add_variance(e, unit, at_most);
-    e->rate = at_most;
+    add_scaled(&e->total, &e->fraction, count, unit->scale);
+    if (!rough && beyond(unit, rate))
+        e->variance = WIDE_MAX;
+    else if (!rough && e->units && e->rate != RATE_NONE)
+        e->variance = fixed_add_wide(e->variance, variance_of(unit, rate, e->rate));
+    e->rate = rate;
+}
+
+/* What was cut before the first unit is a pool, which that unit is the rest of. */
+static void settle_cut(struct mux_count *e, const struct closing *unit, uint64_t seen)
+{
+    struct mux_sum sum = {.length = e->length + unit->length,
+                          .seen = e->seen + seen,
+                          .count = e->total,
+                          .pool = {e->length, e->seen, e->counted}};
+
+    mux_sum_settle(&sum);
+    e->total = sum.count;
 }
 
 static void close_event(struct mux_count *e, struct closing *unit, struct mux_open *open, bool rough)
@@ -181,6 +200,8 @@ static void close_event(struct mux_count *e, struct closing *unit, struct mux_op
         e->total = fixed_add(e->total, open->count);
         e->rate = RATE_NONE;
     }
+    if (!e->units && e->length)
+        settle_cut(e, unit, open->seen);
     e->length += unit->length;
     e->seen += open->seen;
     e->counted += open->count;
@@ -215,9 +236,11 @@ static const char *check_event(const struct mux_counts *c, const struct mux_plan
         return "length in no closed unit";
     if (e->seen > e->length || (e->units && !e->seen))
         return "an event seen for longer than there was, or never";
-    if (e->total < e->counted)
+    if (e->units && e->total < e->counted)
         return "less in all than was counted";
-    if (e->seen == e->length && (e->variance || e->total != e->counted))
+    if (!e->units && e->total)
+        return "a total before the first unit";
+    if (e->units && e->seen == e->length && (e->variance || e->total != e->counted))
         return "an event seen all the time that is not exact";
     if (e->units < 2 && e->variance && e->variance != WIDE_MAX)
         return "a variance of less than two units";
@@ -259,7 +282,7 @@ static uint64_t open_estimate(const struct mux_counts *c, const struct mux_plan 
     return open->seen ? fixed_muldiv(open->count, c->open_length, open->seen) : 0;
 }
 
-void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out)
+void mux_part(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out)
 {
     const struct mux_count *e = &c->event[event];
 
@@ -268,15 +291,27 @@ void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned eve
         return;
     *out = (struct mux_sum){
         .length = e->length + c->open_length,
-        .closed = e->length,
         .seen = e->seen + c->open[event].seen,
         .counted = e->counted + c->open[event].count,
-        .count = fixed_add(e->total, open_estimate(c, p, event)),
-        .units = e->units,
-        .pairs = e->units && !(p->rough >> event & 1) ? e->units - 1 : 0,
-        .variance = e->variance,
     };
+    if (!e->units) {
+        out->pool = (struct mux_pool){out->length, out->seen, out->counted};
+        return;
+    }
+    out->closed = e->length;
+    out->count = fixed_add(e->total, open_estimate(c, p, event));
+    out->units = e->units;
+    out->pairs = p->rough >> event & 1 ? 0 : e->units - 1;
+    out->variance = e->variance;
 }
+
+void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out)
+{
+    mux_part(c, p, event, out);
+    mux_sum_settle(out);
+}
+
+/* ---- Sums ---- */
 
 void mux_sum_add(struct mux_sum *sum, const struct mux_sum *part)
 {
@@ -287,7 +322,61 @@ void mux_sum_add(struct mux_sum *sum, const struct mux_sum *part)
     sum->count = fixed_add(sum->count, part->count);
     sum->units += part->units;
     sum->pairs += part->pairs;
+    sum->pool.length += part->pool.length;
+    sum->pool.seen += part->pool.seen;
+    sum->pool.counted += part->pool.counted;
     sum->variance = fixed_add_wide(sum->variance, part->variance);
+}
+
+static void scale_pool(struct mux_sum *s, struct closing *unit, bool rough)
+{
+    set_seen(unit, s->pool.seen);
+    uint64_t rate = rate_of(unit, s->pool.counted);
+
+    add_scaled(&s->count, &s->fraction, s->pool.counted, unit->scale);
+    if (!rough && beyond(unit, rate))
+        s->variance = WIDE_MAX;
+    else if (!rough && s->rated)
+        s->variance = fixed_add_wide(s->variance, variance_of(unit, rate, s->rate));
+    s->pairs += !rough && s->rated;
+    s->rate = rate;
+    s->rated = 1;
+}
+
+bool mux_sum_close(struct mux_sum *s, const struct mux_plan *p, unsigned event)
+{
+    if (s->pool.length < p->pool || !fair(p, s->pool.seen, s->pool.length, p->slots_with[event]))
+        return false;
+    struct closing unit = {
+        .length = s->pool.length, .pass = p->rounds.pass, .all = parts_of(s->pool.length, p->rounds.pass)};
+    if (s->pool.seen < s->pool.length) {
+        scale_pool(s, &unit, p->rough >> event & 1);
+    } else {
+        s->count = fixed_add(s->count, s->pool.counted);
+        s->rated = 0;
+    }
+    s->closed += s->pool.length;
+    s->units++;
+    s->pool = (struct mux_pool){0};
+    return true;
+}
+
+static uint64_t pool_estimate(const struct mux_sum *s)
+{
+    const struct mux_pool *pool = &s->pool;
+    uint64_t rest = s->length - pool->length, rest_seen = s->seen - pool->seen;
+
+    if (pool->seen == pool->length)
+        return pool->counted;
+    if (rest && rest_seen && (wide_t)FAIR_PART * pool->seen * rest < (wide_t)pool->length * rest_seen)
+        return fixed_add(pool->counted, fixed_muldiv(s->count, pool->length - pool->seen, rest));
+    return pool->seen ? fixed_muldiv(pool->counted, pool->length, pool->seen) : 0;
+}
+
+void mux_sum_settle(struct mux_sum *s)
+{
+    s->count = fixed_add(s->count, pool_estimate(s));
+    s->pool = (struct mux_pool){0};
 }
 
 /* Over few units the open one at either end weighs much, and what the earlier reading took it for, too much or too little, would be
@@ -301,14 +390,17 @@ static bool goes_by_itself(const struct mux_sum *s, uint64_t all_seen, uint64_t 
 void mux_sum_sub(struct mux_sum *from, const struct mux_sum *earlier)
 {
     uint64_t all_seen = from->seen, all = from->length;
+    struct mux_sum before = *earlier;
 
+    mux_sum_settle(from);
+    mux_sum_settle(&before);
     from->length -= earlier->length;
     from->closed -= earlier->closed;
     from->seen -= earlier->seen;
     from->counted -= earlier->counted;
     /* The earlier estimate of its open unit may have been too high. */
     if (from->count != UINT64_MAX)
-        from->count = MAX(from->count - MIN(earlier->count, from->count), from->counted);
+        from->count = MAX(from->count - MIN(before.count, from->count), from->counted);
     from->units -= earlier->units;
     from->pairs -= earlier->pairs;
     if (from->count != UINT64_MAX && goes_by_itself(from, all_seen, all))

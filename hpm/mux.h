@@ -99,10 +99,11 @@ struct mux_plan {
     /* The caller's, where plans follow each other: from 1; else 0.  Of two plans the later one has the higher number, and an event that
      * the earlier one did not have, or that is another one under the same number, is born in it. */
     uint32_t generation, born[GROUP_EVENTS_MAX];
-    uint64_t events;                 /* bit e: event e is counted               */
-    uint64_t rough;                  /* of them: no variance is kept, and no interval given, the caller's */
-    unsigned counted;                /* how many they are                       */
-    uint8_t order[GROUP_EVENTS_MAX]; /* all of them, those of the same groups in a row */
+    uint64_t pool;    /* how long a unit of a pool is at least; mux_plan_init: for turns of one CPU */
+    uint64_t events;  /* bit e: event e is counted               */
+    uint64_t rough;   /* of them: no variance is kept, and no interval given, the caller's */
+    unsigned counted; /* how many they are                       */
+    uint8_t order[GROUP_EVENTS_MAX];       /* all of them, those of the same groups in a row */
     uint16_t slots_with[GROUP_EVENTS_MAX]; /* slices of a pass that it is counted in  */
     struct mux_group {
         uint64_t events; /* bit e: event e is in the group */
@@ -133,10 +134,10 @@ struct mux_counts {
         uint64_t count, seen; /* counted in the open unit, and for what length of it              */
     } open[GROUP_EVENTS_MAX];
     struct mux_count {
-        uint64_t length;   /* of the closed units since it was born                               */
+        uint64_t length;   /* of the closed units since it was born, and of those that were cut   */
         uint64_t counted;  /* in them                                                             */
         uint64_t seen;     /* length of them in which it was counted                              */
-        uint64_t total;    /* of them, scaled ...                                                 */
+        uint64_t total;    /* of them, scaled ...; 0 before the first is closed                   */
         uint32_t fraction; /* ... and what is missing to the next count, in 2^-32                 */
         uint32_t units;    /* how many they are, without those that were cut                      */
         uint64_t rate;     /* in the latest closed unit, for the length of a pass, in 2^-8        */
@@ -157,24 +158,45 @@ bool mux_close(struct mux_counts *c, const struct mux_plan *p);
 /* What is wrong, or NULL. */
 const char *mux_check(const struct mux_counts *c, const struct mux_plan *p);
 
-/* What is known of one event.  Sums of threads, and differences of two readings of one, are such sums as well. */
+/*
+ * What is known of one event.  Sums of threads, and differences of two readings of one, are such sums as well.
+ *
+ * What a thread counted that has closed no unit says nothing by itself: most such threads never saw the event, for its turn did not
+ * come while they ran, and the others saw it all the time.  So a sum keeps their parts together, its *pool*, which is scaled as a
+ * whole: counted x length / seen, the ratio estimator (Cochran, Sampling Techniques, ch. 6).  Where threads end one after
+ * the other the pool is closed as a unit whenever it is long enough, so that its variance is found as that of a thread is.
+ */
 struct mux_sum {
     uint64_t length;  /* all that passed since it was born                                      */
     uint64_t closed;  /* of it in closed units                                                  */
     uint64_t seen;    /* of length: while the event was counted                                 */
     uint64_t counted; /* while it was seen                                                      */
-    uint64_t count;   /* in all of length, estimated                                            */
+    uint64_t count;   /* in all of length but the pool, estimated                               */
     uint64_t units;   /* closed                                                                 */
     uint64_t pairs;   /* of successive units                                                    */
-    wide_t variance;  /* from the pairs, counts squared, in 2^-16                               */
+    uint64_t rate;    /* of the latest unit of the pool, as in struct mux_count                 */
+    struct mux_pool {
+        uint64_t length, seen, counted; /* of those three above                                 */
+    } pool;
+    uint32_t fraction; /* of count, what is missing to the next one, in 2^-32                   */
+    uint32_t rated;    /* 1: there is a rate                                                    */
+    wide_t variance;   /* from the pairs, counts squared, in 2^-16                              */
 };
 
-/* The open unit is scaled by itself where the event was seen for a quarter of its share, else it goes by the rate of the
- * unit before; a later reading may correct that downwards.  All 0: nothing was counted since the event was born. */
+/* What one thread or CPU adds to a sum.  The open unit is scaled by itself where the event was seen for a quarter of its share, else it
+ * goes by the rate of the unit before; a later reading may correct that downwards.  Before its first unit all is of the pool. */
+void mux_part(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out);
+/* The same by itself, settled.  All 0: nothing was counted since the event was born. */
 void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out);
+/* Adds the part's figures; sum keeps the rate of its own pool. */
 void mux_sum_add(struct mux_sum *sum, const struct mux_sum *part);
+/* Closes the pool as a unit and returns true if it is as long as the plan says and had a quarter of its share; else it stays open. */
+bool mux_sum_close(struct mux_sum *sum, const struct mux_plan *p, unsigned event);
+/* All parts are in: scales the pool by what was seen of it, or, where that is less than a quarter of the rest's share, by the rest's
+ * rate, and adds it to count. */
+void mux_sum_settle(struct mux_sum *sum);
 /* A difference over fewer units than this is scaled as a whole. */
 #define MUX_FEW_UNITS 50
 /* earlier: a reading of the same counts.  Where the difference is over few units its count is that of what was seen in it, so that such
- * differences do not add up to the counts themselves; over more it is the difference of the counts. */
+ * differences do not add up to the counts themselves; over more it is the difference of the counts.  The result is settled. */
 void mux_sum_sub(struct mux_sum *from, const struct mux_sum *earlier);

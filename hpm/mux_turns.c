@@ -118,6 +118,7 @@ int mux_plan_init(struct mux_plan *p, const struct mux_config *config, const str
     int err = mux_rounds_init(&p->rounds, config, groups->groups);
     if (err)
         return err;
+    p->pool = p->rounds.pass;
     for (unsigned g = 0; g < groups->groups; g++)
         for (unsigned place = 0; place < GROUP_PLACES; place++)
             if (groups->event[g][place] != GROUP_NIL)

@@ -164,6 +164,8 @@ int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_wo
     err = mux_plan_init(&out->mux, &config, &work->groups);
     if (err)
         return err == -EINVAL ? -ERANGE : err;
+    /* As long as a pass on each CPU. */
+    out->mux.pool = MAX(r->cpus, 1u) * out->mux.rounds.pass;
     for (uint64_t left = r->wanted; left; left &= left - 1) {
         unsigned i = first_of(left), first = p->first[p->event_of[i]];
         if (i != first)

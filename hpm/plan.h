@@ -23,6 +23,7 @@ struct plan_request {
     enum mux_unit unit;  /* cycles or instructions, of the next two                 */
     uint64_t slice;      /* that a group counts at a time                           */
     uint64_t round;      /* a round has as many passes as it takes for that         */
+    unsigned cpus;       /* that may take turns of their own for threads of one sum, from 1 */
     struct event always[2]; /* what counts at PLAN_CYCLES, PLAN_INSTRUCTIONS; no modes: nothing      */
     uint64_t wanted;        /* bit i: there is a logical count i; what follows of others does not matter */
     uint64_t pinned;        /* bit i: it is to be counted all the time                 */

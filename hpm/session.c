@@ -4,6 +4,7 @@
  * uses the present one's memory any more (see hpm/context.h).
  */
 #include "hpm/internal.h"
+#include "hpm/events/nest.h"
 #include "hpm/events/request.h"
 #include "kernel/call.h"
 #include "kernel/cpu.h"
@@ -18,7 +19,11 @@
 
 struct hpm_session {
     struct event_request request;
-    uint8_t count[GROUP_EVENTS_MAX]; /* logical count of each of its events */
+    uint8_t count[GROUP_EVENTS_MAX];      /* logical count of each of its events */
+    struct fit_set nest[EVENT_NESTS_MAX]; /* of its events, those that contain others */
+    unsigned nests;
+    struct fit_event fit[GROUP_EVENTS_MAX]; /* for hpm_session_fit to work in */
+    struct fit_set known[EVENT_NESTS_MAX];  /* the same                       */
 };
 
 /* Callers come one at a time. */
@@ -90,6 +95,7 @@ int plans_init(const struct pmu_ops *ops)
     wanted.request = (struct plan_request){.counters = hpm_state.pmu.counters,
                                            .fixed = hpm_state.pmu.events.fixed,
                                            .generation = 1,
+                                           .cpus = 1,
                                            .unit = hpm_state.by_instructions ? MUX_INSTRUCTIONS : MUX_CYCLES,
                                            .slice = hpm_slice_cycles,
                                            .round = ROUGH_ROUND_CYCLES,
@@ -166,6 +172,9 @@ static int change_plan(struct plan_request *request, struct group_cause *cause)
     struct hpm_plan *next = &wanted.plan[hpm_state.plan == &wanted.plan[0]];
 
     request->generation = wanted.request.generation + 1;
+    request->cpus = 0;
+    cpu_for_each (cpu)
+        request->cpus += hpm_counted(cpu) != NULL;
     request->round = request->wanted & ~request->rough ? ROUND_CYCLES : ROUGH_ROUND_CYCLES;
     int err = plan_make(next, request, &wanted.work, cause);
     if (err)
@@ -354,6 +363,7 @@ int session_open(const char *names, const uint8_t *slots, struct hpm_session **o
     int error = read_names(&s->request, names, err, err_size);
     if (!error)
         error = want(s, slots, err, err_size);
+    s->nests = event_nests(&s->request.pmu, s->request.event, s->request.events, s->nest);
     if (error) {
         frame_free(pa, session_order());
         return error;
@@ -427,6 +437,7 @@ void hpm_sums_copy(struct hpm_sums *to, const struct hpm_sums *from)
 {
     to->generation = from->generation;
     to->cycles = from->cycles;
+    to->fitted = from->fitted;
     to->held = from->held;
     for (uint64_t left = from->held; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
@@ -468,6 +479,26 @@ static struct mux_sum sum_of(const struct hpm_session *s, unsigned event, const 
     return sums->generation < wanted.request.born[i] ? (struct mux_sum){0} : hpm_sums_count(sums, i);
 }
 
+void hpm_session_fit(struct hpm_session *s, struct hpm_sums *sums)
+{
+    unsigned known = 0;
+
+    /* A whole that was never seen says nothing of its parts. */
+    for (unsigned i = 0; i < s->nests; i++)
+        if (sum_of(s, s->nest[i].whole, sums).seen)
+            s->known[known++] = s->nest[i];
+    for (unsigned e = 0; e < s->request.events; e++) {
+        struct mux_sum sum = sum_of(s, e, sums);
+        s->fit[e] = (struct fit_event){sum.count, sum.counted, sum.length && sum.seen == sum.length};
+    }
+    for (uint64_t left = fit_events(s->fit, s->known, known); left; left &= left - 1) {
+        unsigned e = (unsigned)__builtin_ctzll(left), i = s->count[e];
+        mux_sum_settle(&sums->count[i]);
+        sums->count[i].count = s->fit[e].count;
+        sums->fitted |= (uint64_t)1 << i;
+    }
+}
+
 static uint32_t permille(const struct mux_sum *sum)
 {
     return sum->length ? (uint32_t)fixed_muldiv(MIN(sum->seen, sum->length), 1000, sum->length) : 0;
@@ -482,6 +513,7 @@ static void read_metric(const struct hpm_session *s, unsigned wish, const struct
     for (uint64_t left = s->request.wish[wish].events; left; left &= left - 1) {
         unsigned e = (unsigned)__builtin_ctzll(left);
         struct mux_sum sum = sum_of(s, e, sums);
+        out->fitted |= sums->fitted >> s->count[e] & 1;
         count[e] = sum.count;
         counted |= (uint64_t)(sum.seen != 0) << e;
         out->seen_permille = MIN(out->seen_permille, permille(&sum));
@@ -501,6 +533,10 @@ void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm
         return;
     }
     struct mux_sum sum = sum_of(s, wish->event[0], sums);
+    out->counted = sum.counted;
+    out->seen = sum.seen;
+    out->length = sum.length;
+    out->fitted = sums->fitted >> s->count[wish->event[0]] & 1;
     bool irq = arch_irq_save();
     struct mux_rounds rounds = __atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE)->mux.rounds;
     arch_irq_restore(irq);

@@ -8,7 +8,7 @@
 
 static void print_since(struct hpm_breakdown *before, uint64_t *own_before)
 {
-    struct hpm_breakdown now, since;
+    static struct hpm_breakdown now, since; /* there is one monitor */
     uint64_t own = hpm_own_cycles();
     char title[48];
 
@@ -26,7 +26,7 @@ static void print_since(struct hpm_breakdown *before, uint64_t *own_before)
 
 static void monitor(UNUSED void *arg)
 {
-    struct hpm_breakdown before;
+    static struct hpm_breakdown before;
     uint64_t own = hpm_own_cycles(), at_ns = arch_clock_ns();
 
     hpm_read_machine(&before);

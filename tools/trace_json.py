@@ -5,7 +5,10 @@ Converts a trace folder (tools/trace_split.py) to the JSON that ui.perfetto.dev 
   tools/trace_json.py FOLDER >trace.json
 
 A row for each CPU says which thread ran; one for each thread, where it ran. Where cycles went is a counter for each CPU,
-process and thread, in percent of the time since the counter before; what the scheduler decided are instants of the process.
+process and thread, in percent of the cycles since the counter before; what the scheduler decided are instants of the process.
+A cause or source with ~ in front is estimated: it was counted in a part of those cycles only. What was not counted at all since the
+counter before keeps its value. Estimates that come to more than there is are lowered to that, as hpm/fit.h does; otherData says
+how many.
 """
 import json
 import signal
@@ -17,6 +20,7 @@ CPUS = 1 << 30  # stands for a pid: of the rows of CPUs
 KERNEL = 0
 STALLS = ["icache", "branch", "dcache", "tlb", "other", "frontend", "backend"]
 SOURCES = ["local_l2", "local_l3", "remote_l2", "remote_l3", "local_memory", "remote_memory"]
+FIGURES = ["stall_" + n for n in STALLS] + ["dcache_" + n for n in SOURCES]
 
 
 def us(ns):
@@ -31,6 +35,9 @@ class Converter:
         self.programs = {}
         self.running = {}  # cpu: tid, since
         self.counters = {}  # scope, number: fields
+        self.estimated = set()  # figures that are not counted all the time
+        self.shares = {}  # scope, number, figure: the latest, in percent
+        self.intervals = self.fitted = 0
         self.memory_before = {}  # pid, or None of the tracker: time, fields
         self.last = 0
 
@@ -151,6 +158,38 @@ class Converter:
         pid = self.threads.get(f["tid"], (KERNEL, ""))[0]
         self.put("i", f["label"], pid, f["tid"], ns, s="g", cat="mark", args=f)
 
+    # ---- Where cycles went ----
+
+    def share(self, f, before, key, figure, cycles):
+        """Percent of the cycles since the counter before, by what was counted while the figure was seen."""
+        seen, counted = (f[n] - before[n] for n in (figure + "_seen", figure))
+        if not cycles:
+            return 0
+        if seen > 0:
+            self.shares[key, figure] = min(max(100 * counted / seen, 0), 100)
+        return self.shares.get((key, figure), 0)
+
+    def fit(self, key, stalls, sources):
+        """Causes together are not more than all cycles, sources not more than the stalls for data."""
+        exact = sum(v for n, v in sources.items() if "dcache_" + n not in self.estimated)
+        self.intervals += 1
+        changed = "dcache" in stalls and stalls["dcache"] < exact
+        if changed:
+            stalls["dcache"] = exact
+        for prefix, shares, floors, whole in (("stall_", stalls, {"dcache": exact}, 100), ("dcache_", sources, {}, None)):
+            whole = stalls.get("dcache", 100) if whole is None else whole
+            floor = {n: v if prefix + n not in self.estimated else floors.get(n, 0) for n, v in shares.items()}
+            over, room = sum(shares.values()) - whole, sum(shares.values()) - sum(floor.values())
+            if over > 0 and room > 0:
+                changed |= over > 0.01
+                for n in shares:
+                    shares[n] -= min(over / room, 1) * (shares[n] - floor[n])
+        self.fitted += changed
+        return stalls, sources
+
+    def marked(self, prefix, shares):
+        return {("~" if prefix + n in self.estimated else "") + n: min(max(round(v, 2), 0), 100) for n, v in shares.items()}
+
     def counters_of(self, ns, f, pid, prefix):
         key = f["scope"], f["number"]
         before = self.counters.get(key)
@@ -165,10 +204,10 @@ class Converter:
         if f["scope"] == "cpu":
             everything = cycles + since("idle_cycles")
             self.put("C", prefix + "busy, %", pid, 0, ns, args={"busy": percent(cycles, everything)})
-        self.put("C", prefix + "stalls, % of cycles", pid, 0, ns,
-                 args={n: percent(since("stall_" + n), cycles) for n in STALLS if f["stall_" + n]})
-        self.put("C", prefix + "data stalls by source, % of cycles", pid, 0, ns,
-                 args={n: percent(since("dcache_" + n), cycles) for n in SOURCES if f["dcache_" + n]})
+        stalls, sources = self.fit(key, *({n: self.share(f, before, key, p + n, cycles) for n in names if f[p + n + "_seen"]}
+                                          for p, names in (("stall_", STALLS), ("dcache_", SOURCES))))
+        self.put("C", prefix + "stalls, % of cycles", pid, 0, ns, args=self.marked("stall_", stalls))
+        self.put("C", prefix + "data stalls by source, % of cycles", pid, 0, ns, args=self.marked("dcache_", sources))
         self.put("C", prefix + "instructions per cycle", pid, 0, ns,
                  args={"ipc": round(since("instructions") / cycles, 3) if cycles else 0})
 
@@ -191,6 +230,10 @@ class Converter:
         self.metadata("process_name", CPUS, 0, name="CPUs")
         self.metadata("process_sort_index", CPUS, 0, sort_index=-1)
         self.metadata("process_name", KERNEL, 0, name="kernel")
+        trace = list(trace)
+        for _, name, _, f in trace:
+            if name == "counters":
+                self.estimated |= {n for n in FIGURES if 0 < f[n + "_seen"] < f["cycles"]}
         for ns, name, cpu, fields in trace:
             self.last = ns
             cpus.add(cpu)
@@ -214,7 +257,8 @@ def main():
     converter = Converter(trace_events.environment(sys.argv[1]))
     converter.convert(trace)
     json.dump({"traceEvents": converter.out, "displayTimeUnit": "ns",
-               "otherData": {"events_discarded": trace.discarded}}, sys.stdout)
+               "otherData": {"events_discarded": trace.discarded, "counters": converter.intervals,
+                             "counters_fitted": converter.fitted}}, sys.stdout)
     print()
 
 

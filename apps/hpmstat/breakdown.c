@@ -10,6 +10,7 @@
 #include <string.h>
 #include "apps/hpm/figures.h"
 #include "apps/hpmstat/hpmstat.h"
+#include "hpm/fit.h"
 
 #define WORD(field) (offsetof(struct sys_breakdown, field) / sizeof(uint64_t))
 #define COUNT(a)    (sizeof(a) / sizeof(a)[0])
@@ -122,14 +123,34 @@ bool breakdown_begin(void)
     return true;
 }
 
-/* What is new in b, which becomes that.  Estimates may have fallen a little since. */
+static struct fit_reading figure(const struct sys_breakdown *b, unsigned f)
+{
+    const uint64_t *count = (const uint64_t *)b + WORD(stall) + f;
+
+    return (struct fit_reading){b->cycles, *count, b->figure_counted[f], b->figure_seen[f]};
+}
+
+static uint64_t since(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+/* What is new in b, which becomes that: figures by what was seen of them since, and so that they fit each other. */
 static void subtract(struct sys_breakdown *b, const struct sys_breakdown *from)
 {
-    uint64_t *to = (uint64_t *)b;
-    const uint64_t *before = (const uint64_t *)from;
+    uint64_t *count = (uint64_t *)b + WORD(stall);
 
-    for (size_t w = 0; w < WORD(counted); w++)
-        to[w] = to[w] > before[w] ? to[w] - before[w] : 0;
+    for (unsigned f = 0; f < FIT_FIGURES; f++) {
+        struct fit_reading now = figure(b, f), before = figure(from, f);
+        count[f] = fit_since(&now, &before);
+        b->figure_counted[f] = since(now.counted, before.counted);
+        b->figure_seen[f] = since(now.seen, before.seen);
+    }
+    b->cycles = since(b->cycles, from->cycles);
+    b->instructions = since(b->instructions, from->instructions);
+    b->idle_cycles = since(b->idle_cycles, from->idle_cycles);
+    b->seen_cycles = since(b->seen_cycles, from->seen_cycles);
+    b->fitted = fit_figures(&(struct fit_figures){b->cycles, count, b->figure_counted, b->figure_seen});
 }
 
 static int read_new(const struct reading *r, struct sys_breakdown *b)
@@ -165,6 +186,13 @@ static void print_part(const struct sys_breakdown *b, const char *name, uint64_t
         printf(" %8.3f", ratio(cycles, b->instructions));
 }
 
+/* Behind a figure that was scaled to something else. */
+static void print_fitted(const struct sys_breakdown *b, unsigned figure)
+{
+    if (b->fitted >> figure & 1)
+        printf("  fitted");
+}
+
 /* An error says something where the figures make up a thousandth of the cycles. */
 static void print_estimate(const struct sys_breakdown *b, size_t source)
 {
@@ -188,6 +216,7 @@ static void print_sources(const struct sys_breakdown *b)
         print_part(b, name, b->dcache[i]);
         if (b->latency[i] && is_counted(b, WORD(served) + i))
             print_estimate(b, i);
+        print_fitted(b, FIT_DCACHE + (unsigned)i);
         printf("\n");
     }
 }
@@ -221,6 +250,7 @@ static void print_text(const char *title, const struct sys_breakdown *b)
         if (!is_counted(b, WORD(stall) + i))
             continue;
         print_part(b, causes[i].name, b->stall[i]);
+        print_fitted(b, (unsigned)i);
         printf("\n");
         if (i == DATA_CACHE)
             print_sources(b);

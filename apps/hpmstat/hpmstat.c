@@ -138,7 +138,7 @@ static void print_sureness(const struct sys_hpm_value *v)
     default:
         printf("  no interval");
     }
-    printf(", seen %u.%u %%\n", v->seen_permille / 10, v->seen_permille % 10);
+    printf(", seen %u.%u %%%s\n", v->seen_permille / 10, v->seen_permille % 10, v->fitted ? ", fitted" : "");
 }
 
 static void print_value(const struct sys_hpm_value *v)
@@ -152,8 +152,8 @@ static void print_value(const struct sys_hpm_value *v)
     } else if (v->trouble) {
         printf("  %18s  %-24s  %s\n", "-", v->name, troubles[v->trouble]);
     } else {
-        printf("  %18.3f  %-24s  %s, seen %u.%u %%\n", (double)v->millionths / 1e6, v->name, v->unit,
-               v->seen_permille / 10, v->seen_permille % 10);
+        printf("  %18.3f  %-24s  %s, seen %u.%u %%%s\n", (double)v->millionths / 1e6, v->name, v->unit,
+               v->seen_permille / 10, v->seen_permille % 10, v->fitted ? ", fitted" : "");
     }
 }
 

@@ -9,6 +9,20 @@
 
 #define NONE HPM_REGIONS
 
+/*
+ * Of one event, since the session was opened or between two readings: what was really counted, for how much of what length, and what the
+ * thread's count was estimated to be.  A region is scaled by what was seen in all of its calls together: in a short one an event that
+ * takes turns is on all the time or never, and the thread's estimate goes on by what it did elsewhere.
+ */
+struct tally {
+    uint64_t counted, seen, length, count;
+};
+struct region {
+    char name[HPM_REGION_NAME];
+    uint64_t calls;
+    struct tally inclusive[HPM_REGION_COUNTS], exclusive[HPM_REGION_COUNTS];
+};
+
 static struct {
     pthread_mutex_t lock;
     int session; /* 0: not started */
@@ -17,16 +31,16 @@ static struct {
         char name[160];
         int exact;
     } count[HPM_REGION_COUNTS];
-    struct hpm_region region[HPM_REGIONS]; /* lock */
-    unsigned regions;                      /* lock */
-    unsigned refused;                      /* lock */
+    struct region region[HPM_REGIONS]; /* lock */
+    unsigned regions;                  /* lock */
+    unsigned refused;                  /* lock */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A region that the thread is in. */
 struct frame {
     unsigned region;
-    uint64_t began[HPM_REGION_COUNTS];  /* what the thread had then              */
-    uint64_t inside[HPM_REGION_COUNTS]; /* what regions that ended inside it had */
+    struct tally began[HPM_REGION_COUNTS];  /* what the thread had then              */
+    struct tally inside[HPM_REGION_COUNTS]; /* what regions that ended inside it had */
 };
 static _Thread_local struct {
     struct frame frame[HPM_REGION_DEPTH];
@@ -43,20 +57,42 @@ static int read_values(int session, struct sys_hpm_value v[HPM_REGION_COUNTS])
     return hpm_values(&own, v, HPM_REGION_COUNTS);
 }
 
-static int read_counts(uint64_t out[HPM_REGION_COUNTS])
+static int read_counts(struct tally out[HPM_REGION_COUNTS])
 {
     struct sys_hpm_value v[HPM_REGION_COUNTS];
     int n = read_values(table.session, v);
 
     for (int i = 0; i < n; i++)
-        out[i] = v[i].count;
+        out[i] = (struct tally){v[i].counted, v[i].seen, v[i].length, v[i].count};
     return n < 0 ? n : 0;
 }
 
-/* Estimates may fall a little. */
-static uint64_t since(uint64_t now, uint64_t before)
+static uint64_t minus(uint64_t now, uint64_t before)
 {
     return now > before ? now - before : 0;
+}
+
+/* Estimates may fall a little. */
+static struct tally since(const struct tally *now, const struct tally *before)
+{
+    return (struct tally){minus(now->counted, before->counted), minus(now->seen, before->seen),
+                          minus(now->length, before->length), minus(now->count, before->count)};
+}
+
+static void add_tally(struct tally *sum, const struct tally *part)
+{
+    sum->counted += part->counted;
+    sum->seen += part->seen;
+    sum->length += part->length;
+    sum->count += part->count;
+}
+
+/* What it comes to.  Never seen: as the threads' estimates went on. */
+static uint64_t scaled(const struct tally *t)
+{
+    if (t->seen >= t->length)
+        return t->counted;
+    return t->seen ? (uint64_t)((unsigned __int128)t->counted * t->length / t->seen) : t->count;
 }
 
 static int check(const struct sys_hpm_value *v, int n, char *why, size_t size)
@@ -154,23 +190,24 @@ static int is_inside_itself(void)
     return 0;
 }
 
-static void add(const struct frame *f, const uint64_t *now, int counts_inclusive)
+static void add(const struct frame *f, const struct tally *now, int counts_inclusive)
 {
-    struct hpm_region *r = &table.region[f->region];
+    struct region *r = &table.region[f->region];
 
     pthread_mutex_lock(&table.lock);
     r->calls++;
     for (unsigned i = 0; i < table.counts; i++) {
-        uint64_t inclusive = since(now[i], f->began[i]);
-        r->inclusive[i] += counts_inclusive ? inclusive : 0;
-        r->exclusive[i] += since(inclusive, f->inside[i]);
+        struct tally inclusive = since(&now[i], &f->began[i]), exclusive = since(&inclusive, &f->inside[i]);
+        if (counts_inclusive)
+            add_tally(&r->inclusive[i], &inclusive);
+        add_tally(&r->exclusive[i], &exclusive);
     }
     pthread_mutex_unlock(&table.lock);
 }
 
 int hpm_region_end(const char *name)
 {
-    uint64_t now[HPM_REGION_COUNTS];
+    struct tally now[HPM_REGION_COUNTS];
 
     if (!__atomic_load_n(&table.session, __ATOMIC_ACQUIRE))
         return -ENODEV;
@@ -180,18 +217,31 @@ int hpm_region_end(const char *name)
         return refuse(err ? err : -EINVAL);
     add(f, now, !is_inside_itself());
     stack.depth--;
-    for (unsigned i = 0; stack.depth && i < table.counts; i++)
-        f[-1].inside[i] += since(now[i], f->began[i]);
+    for (unsigned i = 0; stack.depth && i < table.counts; i++) {
+        struct tally inside = since(&now[i], &f->began[i]);
+        add_tally(&f[-1].inside[i], &inside);
+    }
     return 0;
 }
 
 /* ---- What they come to ---- */
 
+static void settle(const struct region *from, struct hpm_region *to)
+{
+    memcpy(to->name, from->name, sizeof to->name);
+    to->calls = from->calls;
+    for (unsigned i = 0; i < HPM_REGION_COUNTS; i++) {
+        to->inclusive[i] = scaled(&from->inclusive[i]);
+        to->exclusive[i] = scaled(&from->exclusive[i]);
+    }
+}
+
 size_t hpm_regions_read(struct hpm_region *out, size_t room)
 {
     pthread_mutex_lock(&table.lock);
     size_t n = table.regions;
-    memcpy(out, table.region, (n < room ? n : room) * sizeof *out);
+    for (size_t i = 0; i < n && i < room; i++)
+        settle(&table.region[i], &out[i]);
     pthread_mutex_unlock(&table.lock);
     return n;
 }
@@ -205,10 +255,11 @@ void hpm_regions_print(void)
         printf(" %15s%s %16s", table.count[i].name, table.count[i].exact ? " " : "~", "alone");
     printf("\n");
     for (unsigned r = 0; r < table.regions; r++) {
-        const struct hpm_region *at = &table.region[r];
-        printf("regions: %-31s %10" PRIu64, at->name, at->calls);
+        struct hpm_region at;
+        settle(&table.region[r], &at);
+        printf("regions: %-31s %10" PRIu64, at.name, at.calls);
         for (unsigned i = 0; i < table.counts; i++)
-            printf(" %16" PRIu64 " %16" PRIu64, at->inclusive[i], at->exclusive[i]);
+            printf(" %16" PRIu64 " %16" PRIu64, at.inclusive[i], at.exclusive[i]);
         printf("\n");
     }
     if (table.refused)

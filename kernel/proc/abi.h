@@ -108,6 +108,10 @@ struct sys_breakdown {
         counted; /* bit n: the nth of the words above is counted here, else it is 0 for want of a counter */
     uint64_t latency
         [7]; /* cycles of an access that each source serves, as the machine documents it, or measured at boot; 0: not known */
+    /* Of each figure from stall on: what was really counted, in so many of the cycles; 0: it is not counted but worked out. */
+    uint64_t figure_counted[29], figure_seen[29];
+    uint64_t
+        fitted; /* bit f: figure f was scaled to something else, and made to fit its whole or its parts */
 };
 
 struct sys_thread_info {
@@ -149,6 +153,10 @@ struct sys_hpm_value {
     int64_t millionths;          /* a metric */
     uint32_t trouble;
     uint32_t seen_permille; /* of the time */
+    uint64_t counted, seen,
+        length; /* of a count: what was really counted, for how much of what length (cycles, or instructions) */
+    uint32_t fitted; /* 1: it was scaled to something else, and made to fit its whole or its parts */
+    uint32_t reserved;
 };
 
 /* What is to be sampled; hpm/criteria.h has the text's form. */

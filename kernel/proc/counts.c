@@ -222,6 +222,10 @@ static void put_value(const struct hpm_value *from, struct sys_hpm_value *to)
     to->millionths = from->metric.millionths;
     to->trouble = from->metric.trouble;
     to->seen_permille = from->seen_permille;
+    to->counted = from->counted;
+    to->seen = from->seen;
+    to->length = from->length;
+    to->fitted = from->fitted;
     put_text(to->name, sizeof to->name, from->name);
     if (from->unit)
         put_text(to->unit, sizeof to->unit, from->unit);
@@ -243,6 +247,8 @@ static int read_held(struct process *owner, struct session *s, const struct sys_
                       : sum_up(owner, &thing, hpm_session_counts(s->hpm), &work.sums);
     if (!err && !machine && read->since_last)
         err = subtract_last(owner, s, &thing, &work.sums);
+    if (!err)
+        hpm_session_fit(s->hpm, &work.sums);
     for (unsigned i = 0; !err && i < n && i < room; i++) {
         hpm_session_value(s->hpm, i, &work.sums, &value);
         put_value(&value, &out[i]);

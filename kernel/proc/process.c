@@ -435,15 +435,21 @@ struct process *process_to_read(struct process *reader, uint32_t pid)
     return NULL;
 }
 
-void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums)
+/* Lock held. */
+static void process_sum_locked(struct process *p, uint64_t counts, struct hpm_sums *sums)
 {
-    bool irq = spin_lock(&p->lock);
-
     hpm_sums_copy(sums, &p->past);
     list_for_each (it, &p->threads)
         hpm_sum_thread(&container_of(it, struct thread, siblings)->hpm, counts, sums);
     list_for_each (it, &p->leaving)
         hpm_sum_thread(&container_of(it, struct thread, siblings)->hpm, counts, sums);
+}
+
+void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums)
+{
+    bool irq = spin_lock(&p->lock);
+
+    process_sum_locked(p, counts, sums);
     spin_unlock(&p->lock, irq);
 }
 
@@ -476,23 +482,13 @@ int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct 
     return t ? 0 : -ESRCH;
 }
 
-static void add_threads(const struct list *threads, struct hpm_breakdown *out)
-{
-    struct hpm_breakdown part;
-
-    list_for_each (it, threads) {
-        hpm_read_thread(&container_of(it, struct thread, siblings)->hpm, &part);
-        hpm_breakdown_add(out, &part);
-    }
-}
-
 void process_hpm(struct process *p, struct hpm_breakdown *out)
 {
     bool irq = spin_lock(&p->lock);
+    struct hpm_sums *sums = hpm_sums_here();
 
-    hpm_sums_breakdown(&p->past, out);
-    add_threads(&p->threads, out);
-    add_threads(&p->leaving, out);
+    process_sum_locked(p, hpm_figures(), sums);
+    hpm_sums_breakdown(sums, out);
     spin_unlock(&p->lock, irq);
 }
 

@@ -335,15 +335,21 @@ static int read_breakdown(struct process *p, uint64_t at, struct sys_hpm_read *w
 
 static int64_t sys_hpm_read(struct process *p, const uint64_t a[6])
 {
+    struct {
+        struct hpm_breakdown b;
+        struct sys_breakdown result;
+    } *work = kmalloc(sizeof(*work)); /* too large for a stack */
     struct sys_hpm_read what;
-    struct hpm_breakdown b;
-    struct sys_breakdown result;
-    int err = read_breakdown(p, a[0], &what, &b);
 
-    if (err)
-        return err;
-    sysinfo_breakdown(&b, &result);
-    return user_put_struct(a[1], a[2], &result, sizeof(result));
+    if (!work)
+        return -ENOMEM;
+    int64_t err = read_breakdown(p, a[0], &what, &work->b);
+    if (!err) {
+        sysinfo_breakdown(&work->b, &work->result);
+        err = user_put_struct(a[1], a[2], &work->result, sizeof(work->result));
+    }
+    kfree(work);
+    return err;
 }
 
 static int64_t sys_hpm_print(struct process *p, const uint64_t a[6])

@@ -73,6 +73,10 @@ void sysinfo_breakdown(const struct hpm_breakdown *from, struct sys_breakdown *t
     memcpy(to->dcache, from->dcache, sizeof(to->dcache));
     memcpy(to->served, from->served, sizeof(to->served));
     memcpy(to->missed, from->missed, sizeof(to->missed));
+    _Static_assert(sizeof(to->figure_seen) == sizeof(from->figure_seen), "figures as in abi.h");
+    memcpy(to->figure_counted, from->figure_counted, sizeof(to->figure_counted));
+    memcpy(to->figure_seen, from->figure_seen, sizeof(to->figure_seen));
+    to->fitted = from->fitted;
     to->seen_cycles = from->seen_cycles;
     to->counted = words_counted(hpm_caps());
     for (unsigned i = 0; i < SOURCE_COUNT; i++)

@@ -69,18 +69,19 @@ static uint64_t too_many(uint64_t instructions)
 static void count_loop(unsigned cpu)
 {
     for (unsigned i = 0; i < COUNT_TRIES; i++) {
-        struct hpm_breakdown before, after;
+        struct hpm_breakdown b;
         uint64_t since_ns = arch_clock_ns();
-        hpm_read_thread(&thread_current()->hpm, &before);
+        hpm_read_thread(&thread_current()->hpm, &b);
+        uint64_t instructions = b.instructions, cycles = b.cycles;
         arch_loop(ROUNDS);
-        hpm_read_thread(&thread_current()->hpm, &after);
+        hpm_read_thread(&thread_current()->hpm, &b);
         uint64_t ns = arch_clock_ns() - since_ns;
-        hpm_breakdown_sub(&after, &before);
-        uint64_t off = too_many(after.instructions), best = too_many(counted[cpu].instructions);
+        instructions = b.instructions - instructions;
+        uint64_t off = too_many(instructions), best = too_many(counted[cpu].instructions);
         if (i && (off > best || (off == best && ns >= counted[cpu].ns)))
             continue;
-        counted[cpu].instructions = after.instructions;
-        counted[cpu].cycles = after.cycles;
+        counted[cpu].instructions = instructions;
+        counted[cpu].cycles = b.cycles - cycles;
         counted[cpu].ns = ns;
     }
 }

@@ -7,25 +7,19 @@
 
 enum { SCOPE_CPU, SCOPE_PROCESS, SCOPE_THREAD };
 #define THREADS 16 /* of a process, looked at together */
-#define FIGURES (3 + STALL_COUNT + 2 * SOURCE_COUNT + MISS_COUNT)
-#define FIELDS  (2 + FIGURES)
+#define FIELDS  (5 + 2 * FIT_FIGURES)
 _Static_assert(FIELDS <= TRACE_FIELDS_MAX, "an event holds them");
 
-static uint64_t *copy(uint64_t *at, const uint64_t *from, unsigned n)
-{
-    memcpy(at, from, n * sizeof(*from));
-    return at + n;
-}
-
+/* What was counted, not what it is scaled to: who subtracts two divides by what was seen in between. */
 static void put(unsigned scope, uint32_t number, const struct hpm_breakdown *b)
 {
     uint64_t values[FIELDS] = {scope, number, b->cycles, b->instructions, b->idle_cycles};
     uint64_t *at = values + 5;
 
-    at = copy(at, b->stall, STALL_COUNT);
-    at = copy(at, b->dcache, SOURCE_COUNT);
-    at = copy(at, b->served, SOURCE_COUNT);
-    at = copy(at, b->missed, MISS_COUNT);
+    for (unsigned f = 0; f < FIT_FIGURES; f++) {
+        *at++ = b->figure_counted[f];
+        *at++ = b->figure_seen[f];
+    }
     ASSERT(at == values + FIELDS && trace_fields(TRACE_COUNTERS) == FIELDS);
     telemetry_put(TRACE_COUNTERS, values);
 }

@@ -23,6 +23,13 @@ static const char *const watched_names[] = {"no", "yes", NULL};
 #p "_16", CTF_U64, NULL                                                                             \
     }
 
+/* A count, and for how many cycles it was counted. */
+#define FIGURE(name)                 \
+    {#name, CTF_U64, NULL},          \
+    {                                \
+#name "_seen", CTF_U64, NULL \
+    }
+
 #define FIELDS(...)            \
     (const struct ctf_field[]) \
     {                          \
@@ -53,26 +60,19 @@ const struct ctf_event trace_events[] = {
                               FIELDS({"pid", CTF_U32, NULL}, {"tid", CTF_U32, NULL},
                                      {"cluster", CTF_S32, NULL}, {"chip", CTF_S32, NULL},
                                      {"from_cpu", CTF_U16, NULL}, {"to_cpu", CTF_U16, NULL})},
-    /* In the order of struct hpm_breakdown. */
-    [TRACE_COUNTERS] = {"counters",
-                        FIELDS({"scope", CTF_U8, scope_names}, {"number", CTF_U32, NULL},
-                               {"cycles", CTF_U64, NULL}, {"instructions", CTF_U64, NULL},
-                               {"idle_cycles", CTF_U64, NULL}, {"stall_icache", CTF_U64, NULL},
-                               {"stall_branch", CTF_U64, NULL}, {"stall_dcache", CTF_U64, NULL},
-                               {"stall_tlb", CTF_U64, NULL}, {"stall_other", CTF_U64, NULL},
-                               {"stall_frontend", CTF_U64, NULL}, {"stall_backend", CTF_U64, NULL},
-                               {"dcache_l1", CTF_U64, NULL}, {"dcache_local_l2", CTF_U64, NULL},
-                               {"dcache_local_l3", CTF_U64, NULL}, {"dcache_remote_l2", CTF_U64, NULL},
-                               {"dcache_remote_l3", CTF_U64, NULL}, {"dcache_local_memory", CTF_U64, NULL},
-                               {"dcache_remote_memory", CTF_U64, NULL}, {"served_l1", CTF_U64, NULL},
-                               {"served_local_l2", CTF_U64, NULL}, {"served_local_l3", CTF_U64, NULL},
-                               {"served_remote_l2", CTF_U64, NULL}, {"served_remote_l3", CTF_U64, NULL},
-                               {"served_local_memory", CTF_U64, NULL},
-                               {"served_remote_memory", CTF_U64, NULL}, {"missed_branch", CTF_U64, NULL},
-                               {"missed_l1i", CTF_U64, NULL}, {"missed_l1d", CTF_U64, NULL},
-                               {"missed_l2", CTF_U64, NULL}, {"missed_last_level", CTF_U64, NULL},
-                               {"missed_itlb", CTF_U64, NULL}, {"missed_dtlb", CTF_U64, NULL},
-                               {"missed_chip", CTF_U64, NULL})},
+    /* Figures in the order of struct hpm_breakdown, each as it was really counted, and in how many of the cycles. */
+    [TRACE_COUNTERS] =
+        {"counters",
+         FIELDS({"scope", CTF_U8, scope_names}, {"number", CTF_U32, NULL}, {"cycles", CTF_U64, NULL},
+                {"instructions", CTF_U64, NULL}, {"idle_cycles", CTF_U64, NULL}, FIGURE(stall_icache),
+                FIGURE(stall_branch), FIGURE(stall_dcache), FIGURE(stall_tlb),
+                FIGURE(stall_other), FIGURE(stall_frontend), FIGURE(stall_backend), FIGURE(dcache_l1),
+                FIGURE(dcache_local_l2), FIGURE(dcache_local_l3), FIGURE(dcache_remote_l2),
+                FIGURE(dcache_remote_l3), FIGURE(dcache_local_memory), FIGURE(dcache_remote_memory),
+                FIGURE(served_l1), FIGURE(served_local_l2), FIGURE(served_local_l3), FIGURE(served_remote_l2),
+                FIGURE(served_remote_l3), FIGURE(served_local_memory), FIGURE(served_remote_memory),
+                FIGURE(missed_branch), FIGURE(missed_l1i), FIGURE(missed_l1d), FIGURE(missed_l2),
+                FIGURE(missed_last_level), FIGURE(missed_itlb), FIGURE(missed_dtlb), FIGURE(missed_chip))},
     [TRACE_SAMPLE] = {"sample",
                       FIELDS({"cycles", CTF_U64, NULL}, {"pc", CTF_HEX, NULL}, {"data", CTF_HEX, NULL},
                              {"data_phys", CTF_HEX, NULL}, {"tid", CTF_U32, NULL}, {"pid", CTF_U32, NULL},

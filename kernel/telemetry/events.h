@@ -32,6 +32,6 @@ enum trace_left { TRACE_PREEMPTED, TRACE_YIELDED, TRACE_BLOCKED, TRACE_EXITED, T
 enum trace_moved { TRACE_WOKEN, TRACE_PULLED_CORE, TRACE_PULLED_CHIP, TRACE_PULLED_MACHINE, TRACE_REQUESTED };
 
 extern const struct ctf_event trace_events[]; /* by enum trace_event, ended by name NULL */
-#define TRACE_FIELDS_MAX 40
+#define TRACE_FIELDS_MAX 64
 /* Fields of the event. */
 unsigned trace_fields(enum trace_event id);

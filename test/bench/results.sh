@@ -14,6 +14,7 @@ die() { printf 'results.sh: error: %s\n' "$*" >&2; exit 1; }
 parts() {
 	cat <<-'END'
 		mux           | make bench-mux
+		lives         | make bench-lives
 		period        | make bench-period
 		mrc           | make bench-mrc
 		pools         | make bench-pools

@@ -83,6 +83,12 @@ void double_execute(uint64_t instructions, uint64_t cycles)
     double_deliver();
 }
 
+void double_stall(enum machine_event cause, uint64_t cycles)
+{
+    spend(cause, cycles);
+    double_deliver();
+}
+
 void double_idle(uint64_t cycles)
 {
     here()->time += cycles;

@@ -27,6 +27,8 @@ extern unsigned double_ring_records_max;
 void double_boot(void);
 /* Instructions that take so many cycles; the stalls are all of the cause "other". */
 void double_execute(uint64_t instructions, uint64_t cycles);
+/* Cycles in which nothing completes, of that cause. */
+void double_stall(enum machine_event cause, uint64_t cycles);
 /* A count of some event, with no cycles. */
 void double_count(enum machine_event event, uint64_t n);
 /* An access beyond the L1; its latency becomes stall cycles.  Interrupts that become due are taken. */

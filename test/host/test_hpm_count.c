@@ -175,17 +175,17 @@ static void threads_idle_interrupts_and_monitoring_are_the_machine(void **state)
     uint64_t all_cycles = 0;
     for (unsigned a = 0; a < HPM_ACCOUNTS; a++) {
         assert_true(after[a].cycles > before[a].cycles);
-        assert_true(after[a].count[number].count > before[a].count[number].count || a == HPM_MONITORING);
+        assert_true(hpm_sums_count(&after[a], number).count > hpm_sums_count(&before[a], number).count || a == HPM_MONITORING);
         hpm_sums_sub(&after[a], &before[a]);
         all_cycles += after[a].cycles;
         hpm_sums_add(&whole, &after[a]);
     }
     assert_int_equal(of_threads.cycles, after[HPM_THREADS].cycles);
-    assert_int_equal(of_threads.count[number].count, after[HPM_THREADS].count[number].count);
-    assert_int_equal(of_threads.count[remote].count, after[HPM_THREADS].count[remote].count);
+    assert_int_equal(hpm_sums_count(&of_threads, number).count, after[HPM_THREADS].count[number].count);
+    assert_int_equal(hpm_sums_count(&of_threads, remote).count, after[HPM_THREADS].count[remote].count);
     assert_int_equal(all_cycles, cycles - cycles_before);
-    assert_int_equal(whole.count[number].count, instructions - instructions_before);
-    assert_int_equal(whole.count[remote].count, remote_after - remote_before);
+    assert_int_equal(hpm_sums_count(&whole, number).count, instructions - instructions_before);
+    assert_int_equal(hpm_sums_count(&whole, remote).count, remote_after - remote_before);
     assert_true(after[HPM_INTERRUPTS].count[number].count > 0);
     with_argument("hpm.accounts", 0);
 }
@@ -255,8 +255,8 @@ static void a_steady_program_is_estimated_within_three_percent(void **state)
     struct double_cpu start = double_cpus[0];
     while (double_cpus[0].time < 400ull * SLICE) {
         double_execute(500, 300 + test_random(&seed) % 100);
-        double_count(MACHINE_EVENT_STALL_TLB, 11);
-        double_count(MACHINE_EVENT_STALL_BRANCH, 29);
+        double_stall(MACHINE_EVENT_STALL_TLB, 11);
+        double_stall(MACHINE_EVENT_STALL_BRANCH, 29);
         for (unsigned s = MACHINE_LOCAL_L2; s <= MACHINE_REMOTE_MEMORY; s++)
             double_access(s, 0, true);
     }

@@ -399,6 +399,48 @@ static void forty_events_at_a_time_are_all_counted(void **state)
     hpm_session_close(s[1]);
 }
 
+/* Bursts, each of one kind, and too little time for turns: every event by itself would be scaled to anything. */
+static void no_part_is_larger_than_its_whole(void **state)
+{
+    static const char *const names =
+        "cycles,STALL:DCACHE,DCACHE:LOCAL_L2,DCACHE:REMOTE_L2,DCACHE:LOCAL_MEMORY,L1D_MISSES,"
+        "SERVED:LOCAL_L2,SERVED:REMOTE_L2,SERVED:LOCAL_MEMORY,STALL:OTHER,STALL:TLB";
+    uint64_t seed = 21;
+    unsigned changed = 0;
+
+    (void)state;
+    begin_truth();
+    for (unsigned trial = 0; trial < 40; trial++) {
+        struct hpm_session *s = open_names(names);
+        struct hpm_sums sums = {0};
+        move_to(0, 0);
+        for (unsigned n = 0; n < 60; n++) {
+            double_execute(1000, test_random(&seed) % 200000);
+            for (unsigned i = n % 3 ? 0 : test_random(&seed) % 2000; i; i--)
+                double_access(MACHINE_LOCAL_L2 + n % 5, i, true);
+        }
+        move_to(0, -1);
+        hpm_sum_thread(&threads[0], hpm_session_counts(s), &sums);
+        hpm_session_fit(s, &sums);
+        uint64_t count[11];
+        for (unsigned i = 0; i < ARRAY_SIZE(count); i++) {
+            struct hpm_value v = value(s, i, &sums);
+            count[i] = v.estimate.count;
+            changed += v.fitted;
+            assert_true(v.estimate.count >= v.counted && v.seen <= v.length);
+            if (v.estimate.sure == ESTIMATE_INTERVAL)
+                assert_in_range(v.estimate.count, v.estimate.low, v.estimate.high);
+        }
+        assert_true(count[1] + count[9] + count[10] <= count[0]);
+        if (value(s, 1, &sums).seen)
+            assert_true(count[2] + count[3] + count[4] <= count[1]);
+        if (value(s, 5, &sums).seen)
+            assert_true(count[6] + count[7] + count[8] <= count[5]);
+        hpm_session_close(s);
+    }
+    assert_true(changed > 20);
+}
+
 /* ---- Numbers that are born again ---- */
 
 static void run_thread_0(enum machine_event event, uint64_t n)
@@ -528,6 +570,7 @@ int main(void)
         TEST(an_update_brings_in_what_other_cpus_have_done),
         TEST(most_intervals_hold_the_truth),
         TEST(forty_events_at_a_time_are_all_counted),
+        TEST(no_part_is_larger_than_its_whole),
         TEST(a_number_born_again_shows_nothing_of_its_predecessor),
         TEST(a_thread_that_slept_through_a_session_has_nothing_of_it),
         TEST(differences_of_readings_are_exact_too),

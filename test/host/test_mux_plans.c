@@ -82,6 +82,37 @@ static void a_unit_that_a_new_plan_cuts_is_counted_by_what_is_known(void **state
     assert_int_equal(sum.seen, sum.length);
 }
 
+/* A thread that has closed no unit keeps what was cut as part of its pool, however many plans follow each other; the first unit is the
+ * rest of it then. */
+static void what_is_cut_before_the_first_unit_stays_in_the_pool(void **state)
+{
+    struct mux_plan plan[41] = {first_plan()};
+    struct mux_counts c = {0};
+    struct mux_sum sum;
+
+    (void)state;
+    for (unsigned i = 0; i < 40; i++) {
+        add_slice(&c, &plan[i], i % GROUPS, ROUND / 10, 30);
+        plan[i + 1] = plan_after(&plan[i], 0x3f);
+    }
+    mux_part(&c, &plan[40], 1, &sum);
+    assert_int_equal(sum.count, 0);
+    assert_int_equal(sum.pool.length, 4 * ROUND);
+    assert_int_equal(sum.pool.seen, ROUND);
+    mux_read(&c, &plan[40], 1, &sum);
+    assert_int_equal(sum.count, 1200);
+    mux_read(&c, &plan[40], PINNED, &sum);
+    assert_int_equal(sum.count, 1200);
+    add_pass(&c, &plan[40], 500);
+    assert_sound(&c, &plan[40]);
+    mux_read(&c, &plan[40], 1, &sum);
+    assert_int_equal(sum.count, 1200 + 2000);
+    assert_int_equal(sum.units, 1);
+    mux_read(&c, &plan[40], PINNED, &sum);
+    assert_int_equal(sum.count, 1200 + 2000);
+    assert_int_equal(sum.seen, sum.length);
+}
+
 static void counts_of_a_later_plan_are_never_added_to_by_an_earlier_one(void **state)
 {
     struct mux_plan first = first_plan(), second = plan_after(&first, 0);
@@ -120,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(an_event_that_is_born_starts_from_nothing_and_the_others_go_on, mux_set_up),
         cmocka_unit_test_setup(a_unit_that_a_new_plan_cuts_is_counted_by_what_is_known, mux_set_up),
+        cmocka_unit_test_setup(what_is_cut_before_the_first_unit_stays_in_the_pool, mux_set_up),
         cmocka_unit_test_setup(counts_of_a_later_plan_are_never_added_to_by_an_earlier_one, mux_set_up),
         cmocka_unit_test_setup(an_alias_counts_what_its_event_counts, mux_set_up),
     };

@@ -51,8 +51,14 @@ def main():
           "... and of each of its threads", of_threads)
     ipc = [e["args"]["ipc"] for e in events if e["ph"] == "C" and e["name"].endswith(" instructions per cycle")]
     check(any(0 < v for v in ipc) and all(0 <= v <= 8 for v in ipc), "... which say how fast they are", ipc[:20])
-    check(all(0 <= v <= 100.01 for e in events if e["ph"] == "C" and e["name"].endswith("busy, %") for v in e["args"].values()),
-          "... within their bounds")
+    percents = [e for e in events if e["ph"] == "C" and (e["name"].endswith("busy, %") or e["name"].endswith("% of cycles"))]
+    beyond = [e for e in percents if not all(0 <= v <= 100 for v in e["args"].values()) or sum(e["args"].values()) > 100.1]
+    check(percents and not beyond, "... no share below 0 or above 100 %, none of all causes or sources together", beyond[:3])
+    stalls = [set(e["args"]) for e in events if e["ph"] == "C" and e["name"] == "stalls, % of cycles"]
+    sources = [set(e["args"]) for e in events if e["ph"] == "C" and e["name"] == "data stalls by source, % of cycles"]
+    check(any(stalls) and all(n.startswith("~") for s in stalls for n in s), "... and estimates are marked", stalls[:2])
+    check(any("remote_l2" in s for s in sources) and not any("~remote_l2" in s for s in sources),
+          "... which what is counted all the time is not", sources[:2])
     kinds = {e["cat"] for e in events if e["ph"] == "i"}
     check({"sharing", "migrate", "mark"} <= kinds, "decisions, moves and marks", kinds)
 

@@ -485,8 +485,8 @@ static void threads_idle_interrupts_and_monitoring_add_up_to_the_machine(void)
     CHECK(machine.cycles == after.cycles - before.cycles);
     CHECK(machine.count[instructions].count == after.instructions - before.instructions);
     CHECK(threads.cycles == after.sum[HPM_THREADS].cycles);
-    CHECK(threads.count[instructions].count == after.sum[HPM_THREADS].count[instructions].count);
-    CHECK(threads.count[remote].count == after.sum[HPM_THREADS].count[remote].count);
+    CHECK(hpm_sums_count(&threads, instructions).count == after.sum[HPM_THREADS].count[instructions].count);
+    CHECK(hpm_sums_count(&threads, remote).count == after.sum[HPM_THREADS].count[remote].count);
 }
 
 static void busy_and_idle_cycles_are_the_machines_time(void)

@@ -1,0 +1,108 @@
+/* See nest.h. */
+#include "hpm/events/nest.h"
+
+enum { PARTS_MAX = 7, BOTH = EVENT_USER | EVENT_KERNEL };
+
+/*
+ * A whole stands before the rows of its parts.  The simulated machine's are as kernel/dev/machine.h defines its events.  Of real PMUs no
+ * more is taken for granted than what their vendors' definitions have in common: stalls are cycles, and those for data some of
+ * those of the back end.
+ */
+static const struct nest {
+    const char *table; /* NULL: of every PMU but the simulated machine's */
+    const char *whole, *part[PARTS_MAX];
+} nests[] = {
+    {"model",
+     "CYCLES",
+     {"COMPLETION", "STALL:ICACHE", "STALL:BRANCH", "STALL:DCACHE", "STALL:TLB", "STALL:OTHER"}},
+    {"model",
+     "STALL:DCACHE",
+     {"DCACHE:LOCAL_L2", "DCACHE:LOCAL_L3", "DCACHE:REMOTE_L2", "DCACHE:REMOTE_L3", "DCACHE:LOCAL_MEMORY",
+      "DCACHE:REMOTE_MEMORY"}},
+    {"model",
+     "L1D_MISSES",
+     {"SERVED:LOCAL_L2", "SERVED:LOCAL_L3", "SERVED:REMOTE_L2", "SERVED:REMOTE_L3", "SERVED:LOCAL_MEMORY",
+      "SERVED:REMOTE_MEMORY"}},
+    {NULL, "cycles", {"stall.frontend"}},
+    {NULL, "cycles", {"stall.backend"}},
+    {NULL, "stall.backend", {"stall.mem"}},
+};
+
+/* Events that are looked at, and the sets found until now. */
+struct search {
+    const struct event_pmu *pmu;
+    const struct event *event;
+    unsigned events;
+    struct fit_set *out;
+    unsigned found;
+};
+
+/* The same but for modes. */
+static bool same(const struct event *a, const struct event *b)
+{
+    return a->config == b->config && a->extra == b->extra && a->exclusion == b->exclusion;
+}
+
+/* Those of the events that are `like` in one of these modes. */
+static uint64_t find(const struct search *s, const struct event *like, unsigned modes)
+{
+    uint64_t found = 0;
+
+    for (unsigned e = 0; e < s->events; e++)
+        if (same(&s->event[e], like) && s->event[e].modes == modes)
+            found |= (uint64_t)1 << e;
+    return found;
+}
+
+static void put(struct search *s, uint64_t whole, uint64_t parts)
+{
+    if (whole && parts && s->found < EVENT_NESTS_MAX)
+        s->out[s->found++] = (struct fit_set){(uint8_t)__builtin_ctzll(whole), parts};
+}
+
+static bool is_known(const struct event_pmu *pmu, const char *text, struct event *out)
+{
+    char why[1]; /* then there is no such set */
+
+    return text && !event_parse(pmu, text, out, why, sizeof why);
+}
+
+/* Where a part is there in both modes that is all of it, else what there is in one of them. */
+static void put_row(struct search *s, const struct nest *row, unsigned modes)
+{
+    struct event whole, part;
+    uint64_t parts = 0;
+
+    if (!is_known(s->pmu, row->whole, &whole))
+        return;
+    for (unsigned p = 0; p < PARTS_MAX; p++) {
+        if (!is_known(s->pmu, row->part[p], &part))
+            continue;
+        uint64_t all = find(s, &part, modes);
+        parts |= all || modes != BOTH ? all : find(s, &part, EVENT_USER) | find(s, &part, EVENT_KERNEL);
+    }
+    put(s, find(s, &whole, modes), parts);
+}
+
+static void put_rows(struct search *s, unsigned modes)
+{
+    bool model = s->pmu->table == event_table_named("model");
+
+    for (const struct nest *row = nests; row < nests + ARRAY_SIZE(nests); row++)
+        if (model == (row->table != NULL))
+            put_row(s, row, modes);
+}
+
+unsigned event_nests(const struct event_pmu *pmu, const struct event *event, unsigned events,
+                     struct fit_set out[EVENT_NESTS_MAX])
+{
+    struct search s = {.pmu = pmu, .event = event, .events = events, .out = out};
+
+    put_rows(&s, BOTH);
+    for (unsigned e = 0; e < events; e++)
+        if (event[e].modes == BOTH)
+            put(&s, (uint64_t)1 << e, find(&s, &event[e], EVENT_USER) | find(&s, &event[e], EVENT_KERNEL));
+    put_rows(&s, EVENT_USER);
+    put_rows(&s, EVENT_KERNEL);
+    return s.found;
+}
