@@ -3,7 +3,7 @@
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic, mem* and others.
 POLICY_SRC := \
-	$(addprefix hpm/,context.c criteria.c estimate.c fit.c group.c mux.c mux_turns.c period.c period_draw.c plan.c path/log.c) \
+	$(addprefix hpm/,breakdown.c context.c criteria.c estimate.c fit.c group.c mux.c mux_turns.c period.c period_draw.c plan.c path/log.c) \
 	kernel/dev/block_faults.c \
 	$(addprefix mm/,demand.c lrudist.c lrustack.c mrc.c mrustack.c page_index.c prefetch.c prefetch_chooser.c prefetch_ppg.c prefetch_shadow.c prefetch_spatial.c prefetch_streams.c share.c share_divide.c slots.c track_govern.c) \
 	$(addprefix kernel/telemetry/,ctf.c ctf_describe.c events.c ring.c) \
@@ -42,7 +42,7 @@ ARCH_SRC_aarch64 := \
 	$(addprefix kernel/dev/,acpi_iort.c acpi_platform.c) \
 	$(DEVTREE_SRC) $(LIBFDT_SRC)
 KERNEL_SRC := \
-	$(addprefix hpm/,breakdown.c figures.c hpm.c profile.c profile_window.c profiles.c remote.c report.c sampling.c session.c setup.c user.c) \
+	$(addprefix hpm/,figures.c hpm.c profile.c profile_window.c profiles.c remote.c report.c sampling.c session.c setup.c user.c) \
 	$(addprefix hpm/path/,backends.c model.c path.c) \
 	$(addprefix hpm/pmu/,backends.c model.c rate.c) \
 	$(addprefix kernel/arch/,clock.c cpus.c fault.c lookback.c memory.c msi.c place.c pt.c start_fail.c sync.c usercopy.c) \

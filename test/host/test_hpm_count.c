@@ -175,7 +175,8 @@ static void threads_idle_interrupts_and_monitoring_are_the_machine(void **state)
     uint64_t all_cycles = 0;
     for (unsigned a = 0; a < HPM_ACCOUNTS; a++) {
         assert_true(after[a].cycles > before[a].cycles);
-        assert_true(hpm_sums_count(&after[a], number).count > hpm_sums_count(&before[a], number).count || a == HPM_MONITORING);
+        assert_true(hpm_sums_count(&after[a], number).count > hpm_sums_count(&before[a], number).count ||
+                    a == HPM_MONITORING);
         hpm_sums_sub(&after[a], &before[a]);
         all_cycles += after[a].cycles;
         hpm_sums_add(&whole, &after[a]);
