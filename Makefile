@@ -212,6 +212,9 @@ $(O)/apps/%.o: apps/%.S Makefile | deps-build
 	$(call compile,$(APP_CFLAGS))
 $(O)/test/qemu/apps/%.o: test/qemu/apps/%.c Makefile | deps-build
 	$(call compile,$(APP_CFLAGS))
+# Policies that programs have as well.
+$(O)/hpm/%.o: hpm/%.c Makefile | deps-build
+	$(call compile,$(APP_CFLAGS))
 $(O)/test/qemu/apps/%.o: test/qemu/apps/%.S Makefile | deps-build
 	$(call compile,$(APP_CFLAGS))
 common_objects = $(addprefix $(O)/,$(addsuffix .o,$(basename $(COMMON_SRC))))

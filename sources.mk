@@ -18,7 +18,7 @@ POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c $(addp
 # ... names of events and metrics.  Tables of the PMUs' events are made from libpfm4's.
 EVENTS_SRC := \
 	$(addprefix hpm/events/, \
-		bits.c generic.c generic_model.c identity.c lookup.c metric.c metrics.c nearest.c nest.c request.c scaled.c words.c)
+		bits.c generic.c generic_model.c identity.c list.c lookup.c metric.c metrics.c nearest.c nest.c request.c scaled.c words.c)
 EVENTS_SRC_x86_64 := \
 	$(EVENTS_SRC) $(addprefix hpm/events/,choices_x86.c generic_amd.c generic_intel.c) $(EVENTS)/x86_64.c
 EVENTS_SRC_aarch64 := $(EVENTS_SRC) $(addprefix hpm/events/,choices_arm.c generic_arm.c) $(EVENTS)/aarch64.c
@@ -92,7 +92,7 @@ hello_SRC := apps/hello/hello.c
 # ... for those that measure others.
 MEASURING_SRC := $(addprefix apps/hpm/,figures.c places.c program.c recording.c shares.c table.c)
 hpmrec_SRC := apps/hpmrec/hpmrec.c $(MEASURING_SRC)
-hpmstat_SRC := $(addprefix apps/hpmstat/,breakdown.c hpmstat.c) hpm/fit.c $(MEASURING_SRC)
+hpmstat_SRC := $(addprefix apps/hpmstat/,breakdown.c hpmstat.c list.c) hpm/fit.c $(MEASURING_SRC)
 hpmtop_SRC := apps/hpmtop/hpmtop.c $(MEASURING_SRC)
 memstat_SRC := $(wildcard apps/memstat/*.c) apps/hpm/program.c
 phases_SRC := $(addprefix apps/phases/,chase.c compress.c graph.c interp.c job.c lz.c matrix.c phases.c sort.c vm.c)

@@ -8,6 +8,7 @@
 #include "kernel/cmdline.h"
 #include "hpm/estimate.h"
 #include "hpm/fit.h"
+#include "hpm/events/list.h"
 #include "hpm/events/metric.h"
 #include "hpm/user_page.h"
 
@@ -244,6 +245,9 @@ size_t hpm_session_bytes(void);
 int hpm_session_open(const char *names, struct hpm_session **out, char *err, size_t err_size);
 void hpm_session_close(struct hpm_session *s);
 
+/* What can be named: event_list.  0; -ENOENT: no more; -ENODEV: as hpm_session_open.  Thread context. */
+int hpm_list(uint32_t *cursor, struct event_listed *out);
+
 struct hpm_value {
     const char *name;         /* as it was asked for                                          */
     const char *unit;         /* of a metric; NULL: it is a count                             */
@@ -324,6 +328,8 @@ size_t hpm_profile_take(struct hpm_profile *p, struct hpm_sample *out, size_t ma
 void hpm_profile_window(struct hpm_profile *p);
 unsigned hpm_profile_criteria(const struct hpm_profile *p);
 const char *hpm_profile_criterion(const struct hpm_profile *p, unsigned criterion);
+/* Why a period is longer: sampling would cost more than it may; there were too many interrupts in a burst. */
+enum hpm_stretched { HPM_NOT_STRETCHED, HPM_STRETCHED_FOR_COST, HPM_STRETCHED_FOR_STORMS };
 struct hpm_profile_account {
     uint64_t taken, delivered,
         lost;              /* taken = delivered + lost: what waits in the CPUs' rings is not in it */
@@ -336,7 +342,7 @@ struct hpm_profile_account {
     uint64_t passed, idle; /* cycles since boot, by the clock: those of all CPUs, and those idle */
     uint32_t
         seen_permille; /* where it is an event: of the time it had a counter, of what came then storms left; else 1000 */
-    bool governed; /* longer than asked for, for it would cost too much   */
+    enum hpm_stretched stretched; /* the period is longer than asked for, or than it would be adapted to */
 };
 void hpm_profile_account(struct hpm_profile *p, unsigned criterion, struct hpm_profile_account *out);
 /* When this CPU is to call hpm_timer next, at the latest, by arch_clock_ns; UINT64_MAX: never.  Interrupts off. */

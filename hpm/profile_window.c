@@ -101,6 +101,23 @@ static void account_seen(struct hpm_profile *p, unsigned i, struct hpm_profile_a
         out->estimate = fixed_muldiv(out->stood_for, sum.length, seen);
 }
 
+/* As asked for, or as it is adapted to. */
+static uint64_t unstretched(const struct hpm_profile *p, unsigned i)
+{
+    uint64_t wanted = p->criteria.criterion[i].period;
+
+    return wanted ? wanted : p->of[i].period.period;
+}
+
+/* Not where the period has been as long as it can be already. */
+static enum hpm_stretched why_stretched(const struct hpm_profile *p, unsigned i)
+{
+    _Static_assert((int)HPM_STRETCHED_FOR_COST == (int)GOVERNOR_OVERHEAD &&
+                       (int)HPM_STRETCHED_FOR_STORMS == (int)GOVERNOR_STORM,
+                   "as in period.h");
+    return p->of[i].mean > unstretched(p, i) ? (enum hpm_stretched)p->governor.reason : HPM_NOT_STRETCHED;
+}
+
 void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_account *out)
 {
     const struct profile_criterion *c = &p->of[i];
@@ -114,7 +131,7 @@ void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_a
                                         .cycles = sampling_cycles(),
                                         .passed = passed,
                                         .idle = MIN(idle, passed),
-                                        .governed = p->governor.reason != GOVERNOR_IDLE};
+                                        .stretched = why_stretched(p, i)};
     if (profile_is_access(p, i)) {
         struct hpm_sample_account a;
         hpm_sampling_account(&a);
@@ -177,9 +194,8 @@ static void draw_records(struct hpm_profile *p, unsigned i, uint64_t taken)
 void profile_set_mean(struct hpm_profile *p, unsigned i)
 {
     struct profile_criterion *c = &p->of[i];
-    uint64_t wanted = p->criteria.criterion[i].period;
 
-    c->mean = governor_stretched(&p->governor, wanted ? wanted : c->period.period);
+    c->mean = governor_stretched(&p->governor, unstretched(p, i));
     if (profile_is_access(p, i))
         c->mean = MIN(c->mean, (uint64_t)HPM_SAMPLING_PERIOD_MAX);
 }

@@ -29,6 +29,7 @@ struct hpm_session {
 /* Callers come one at a time. */
 static struct {
     struct plan_request request; /* the present plan's, the sessions' sets excepted */
+    uint64_t pinned;             /* of the figures                                  */
     struct hpm_session *session[SESSIONS_MAX];
     struct hpm_plan plan[2];
     struct plan_work work;
@@ -109,6 +110,7 @@ int plans_init(const struct pmu_ops *ops)
     }
     if (err)
         return err;
+    wanted.pinned = wanted.request.pinned;
     draw_images(ops, &wanted.plan[0]);
     hpm_state.plan = &wanted.plan[0];
     return 0;
@@ -297,6 +299,23 @@ static void pin_if_possible(struct plan_request *request, uint64_t counts)
     }
 }
 
+/* Cycles or instructions of one mode: both modes' are always known, and those of one should not have to wait for a turn, which may not come
+ * while a short program runs.  Where there is room for them, and not beside many others, which would have half as many turns. */
+static uint64_t by_mode(const struct hpm_session *s)
+{
+    uint64_t counts = 0;
+
+    if (s->request.events > hpm_state.pmu.counters)
+        return 0;
+    for (unsigned e = 0; e < s->request.events; e++)
+        for (unsigned which = 0; which < ARRAY_SIZE(hpm_state.always); which++) {
+            const struct event *event = &s->request.event[e], *always = &hpm_state.always[which];
+            if (always->modes && event->config == always->config && event->modes != always->modes)
+                counts |= session_count(s, e);
+        }
+    return counts;
+}
+
 static int want(struct hpm_session *s, const uint8_t *slots, char *err, size_t err_size)
 {
     static struct plan_request request;
@@ -308,12 +327,11 @@ static int want(struct hpm_session *s, const uint8_t *slots, char *err, size_t e
     if (error)
         return error;
     collect_sets(&request, s, whose);
-    if (slots)
-        pin_if_possible(&request, hpm_session_counts(s));
+    pin_if_possible(&request, slots ? hpm_session_counts(s) : by_mode(s));
     error = change_plan(&request, &cause);
-    /* What is sampled had better have a counter all the time, and need not. */
-    if (error == -ENOSPC && (request.pinned & request.sampled)) {
-        request.pinned &= ~request.sampled;
+    /* What sessions have had better have a counter all the time, and need not. */
+    if (error == -ENOSPC && (request.pinned & ~wanted.pinned)) {
+        request.pinned &= wanted.pinned;
         error = change_plan(&request, &cause);
     }
     return error ? explain(s, &request, &cause, whose, error, err, err_size) : 0;
@@ -375,6 +393,13 @@ int session_open(const char *names, const uint8_t *slots, struct hpm_session **o
 int hpm_session_open(const char *names, struct hpm_session **out, char *err, size_t err_size)
 {
     return session_open(names, NULL, out, err, err_size);
+}
+
+int hpm_list(uint32_t *cursor, struct event_listed *out)
+{
+    if (!hpm_state.ops || !hpm_state.pmu.events.table)
+        return -ENODEV;
+    return event_list(&hpm_state.pmu.events, cursor, out) ? 0 : -ENOENT;
 }
 
 void hpm_session_close(struct hpm_session *s)

@@ -1,5 +1,6 @@
 /* See recording.h. */
 #include "apps/hpm/recording.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,6 +26,17 @@ int recording_open(struct recording *r, const char *criteria, uint32_t pid, uint
         r->criteria++;
     r->began = a;
     return 0;
+}
+
+int recording_open_usual(struct recording *r, const char *program, uint32_t pid, uint32_t rate,
+                         uint32_t permille, char *why, size_t size)
+{
+    int err = recording_open(r, "cycles", pid, rate, permille, why, size);
+
+    if (err != -ENODEV)
+        return err;
+    printf("%s: no performance counters that are known: samples by time, not by cycles\n", program);
+    return recording_open(r, "time", pid, rate, permille, why, size);
 }
 
 void recording_take(const struct recording *r, void (*note)(const struct sys_sample *sample))
@@ -63,6 +75,9 @@ struct shares_form recording_form(const struct sys_sample_account *a, size_t row
 void recording_period(const struct sys_sample_account *a, uint64_t samples, uint64_t weight,
                       char out[RECORDING_TEXT_MAX])
 {
+    static const char *const why[] = {[SYS_NOT_STRETCHED] = "",
+                                      [SYS_STRETCHED_FOR_COST] = ", lengthened to limit what it costs",
+                                      [SYS_STRETCHED_FOR_STORMS] = ", lengthened after storms"};
     uint64_t mean = samples ? weight / samples : a->period;
     char text[FIGURE_MAX];
     size_t n = (size_t)snprintf(out, RECORDING_TEXT_MAX, "one %s %s%s", is_time(a) ? "every" : "in",
@@ -73,8 +88,7 @@ void recording_period(const struct sys_sample_account *a, uint64_t samples, uint
         n +=
             (size_t)snprintf(out + n, RECORDING_TEXT_MAX - n, ", seen %" PRIu64 ".%" PRIu64 " %% of the time",
                              a->seen_permille / 10, a->seen_permille % 10);
-    if (a->governed)
-        n += (size_t)snprintf(out + n, RECORDING_TEXT_MAX - n, ", lengthened to limit what it costs");
+    n += (size_t)snprintf(out + n, RECORDING_TEXT_MAX - n, "%s", why[a->stretched]);
     if (a->throttled)
         snprintf(out + n, RECORDING_TEXT_MAX - n, ", %" PRIu64 " storms of interrupts cut short",
                  a->throttled);

@@ -16,6 +16,9 @@ struct recording {
 /* As samples_open: 0, or -Exxx, with why. */
 int recording_open(struct recording *r, const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille,
                    char *why, size_t size);
+/* By cycles; where the machine has no counters that are known by time, and a line says so. */
+int recording_open_usual(struct recording *r, const char *program, uint32_t pid, uint32_t rate,
+                         uint32_t permille, char *why, size_t size);
 /* Has note called with every sample there is now. */
 void recording_take(const struct recording *r, void (*note)(const struct sys_sample *sample));
 void recording_account(const struct recording *r, unsigned criterion, struct sys_sample_account *out);

@@ -22,12 +22,14 @@
 enum { CRITERIA_TEXT_MAX = 4095, TAKE_MS = 10 };
 enum { FORMAT_TEXT, FORMAT_SAMPLES };
 
-static const char *criteria = "cycles";
+static const char *criteria = "";
 static uint64_t rate = 1000, limit = 10, rows = 20, run_ms = 1000, all;
 static unsigned by, format;
 static const char *const format_choices[] = {"text", "samples", NULL};
 static const struct args_entry entries[] = {
-    {"criteria", ARGS_TEXT, &criteria, 1, CRITERIA_TEXT_MAX, NULL, "what is sampled by, separated by commas"},
+    {"criteria", ARGS_TEXT, &criteria, 1, CRITERIA_TEXT_MAX, NULL,
+     "what is sampled by, separated by commas; if nothing is given cycles, or time where they are not "
+     "counted"},
     {"rate", ARGS_NUMBER, &rate, 1, 1000000, NULL, "samples a second of each criterion without a period"},
     {"limit", ARGS_NUMBER, &limit, 1, 1000, NULL,
      "thousandths of the busy CPUs' time that sampling may cost"},
@@ -164,8 +166,12 @@ static void open_or_exit(uint32_t pid)
 {
     char why[256];
 
-    if (recording_open(&recording, criteria, pid, (uint32_t)rate, (uint32_t)limit, why, sizeof why))
-        args_refuse(&table, "criteria=%s: %s", criteria, why);
+    int err = criteria[0] ? recording_open(&recording, criteria, pid, (uint32_t)rate, (uint32_t)limit, why,
+                                           sizeof why)
+                          : recording_open_usual(&recording, table.program, pid, (uint32_t)rate,
+                                                 (uint32_t)limit, why, sizeof why);
+    if (err)
+        args_refuse(&table, "criteria=%s: %s", criteria[0] ? criteria : "time", why);
     for (unsigned i = 0; i < recording.criteria; i++)
         shares[i].by = by;
 }

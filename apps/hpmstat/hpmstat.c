@@ -3,6 +3,7 @@
  *
  *     hpmstat events=cycles,ipc,l1d.miss:u -- phases kind=sort
  *     hpmstat per=machine ms=1000 interval=100
+ *     hpmstat list=miss
  *     hpmstat breakdown=1 interval=10 format=series -- phases kind=sort
  *
  * For the program and all its threads, for each thread, or for the whole machine; at the end, or every interval what was
@@ -47,8 +48,10 @@ static const struct args_entry entries[] = {
     {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "how long, where no program is given"},
 };
 static const struct args_table table = {
-    "hpmstat", "counts events and metrics: hpmstat events=NAMES [...] [-- program argument ...]", entries,
-    sizeof entries / sizeof entries[0]};
+    "hpmstat",
+    "counts events and metrics: hpmstat events=NAMES [...] [-- program argument ...]; hpmstat list: what can "
+    "be counted here; list=WORD: what has the word in its name or description",
+    entries, sizeof entries / sizeof entries[0]};
 
 /* What is counted if nothing is asked for, as far as the machine has it. */
 static const char *const usual[] = {"cycles",      "instructions",     "ipc",
@@ -337,6 +340,9 @@ int main(int argc, char **argv)
     struct run run = {0};
     char when[48];
     int own = 1;
+
+    if (argc == 2 && (!strcmp(argv[1], "list") || !strncmp(argv[1], "list=", 5)))
+        return list_print(argv[1][4] ? argv[1] + 5 : "");
 
     while (own < argc && strcmp(argv[own], "--") != 0)
         own++;

@@ -17,3 +17,7 @@ bool breakdown_begin(void);
 int breakdown_take(const struct reading *r, bool keep);
 /* A line for each that was kept. */
 void breakdown_print_series(void);
+
+/* list.c: prints what can be counted on this machine, of that what has the word in its name or description.  The exit status: 1 if it is
+ * nothing. */
+int list_print(const char *word);

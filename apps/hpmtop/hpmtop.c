@@ -21,10 +21,12 @@
 
 enum { TEXT_MAX = 4095, TAKE_MS = 20, METRICS_MAX = 4 };
 
-static const char *criteria = "cycles", *metrics = "";
+static const char *criteria = "", *metrics = "";
 static uint64_t rate = 1000, limit = 10, rows = 12, interval_ms = 1000, times, plain;
 static const struct args_entry entries[] = {
-    {"criteria", ARGS_TEXT, &criteria, 1, TEXT_MAX, NULL, "what is sampled by, separated by commas"},
+    {"criteria", ARGS_TEXT, &criteria, 1, TEXT_MAX, NULL,
+     "what is sampled by, separated by commas; if nothing is given cycles, or time where they are not "
+     "counted"},
     {"metrics", ARGS_TEXT, &metrics, 0, TEXT_MAX, NULL,
      "up to 4 events and metrics to show of each thread; if none are given ipc and l1d.mpki, where there "
      "are"},
@@ -221,8 +223,12 @@ static void open_or_exit(void)
 {
     char why[256];
 
-    if (recording_open(&recording, criteria, 0, (uint32_t)rate, (uint32_t)limit, why, sizeof why))
-        args_refuse(&table, "criteria=%s: %s", criteria, why);
+    int err = criteria[0]
+                  ? recording_open(&recording, criteria, 0, (uint32_t)rate, (uint32_t)limit, why, sizeof why)
+                  : recording_open_usual(&recording, table.program, 0, (uint32_t)rate, (uint32_t)limit, why,
+                                         sizeof why);
+    if (err)
+        args_refuse(&table, "criteria=%s: %s", criteria[0] ? criteria : "time", why);
     open_metrics_or_exit();
     threads.by = SHARES_THREAD;
     for (unsigned i = 0; i < recording.criteria; i++)

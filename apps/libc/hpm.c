@@ -32,6 +32,11 @@ int hpm_values(const struct sys_hpm_read *read, struct sys_hpm_value *out, size_
     return (int)syscall3(SYS_HPM_VALUES, read, out, room * sizeof *out);
 }
 
+int hpm_list(uint32_t *cursor, struct sys_hpm_listed *out)
+{
+    return (int)syscall3(SYS_HPM_LIST, cursor, out, sizeof *out);
+}
+
 void hpm_close(int session)
 {
     if (session == shown.session)

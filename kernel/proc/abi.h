@@ -59,6 +59,8 @@ enum sys_number {
                     * it; -EINVAL: beyond it; -ENOMEM; -EACCES: W+X */
     SYS_CURVE, /* (pid, struct sys_curve *, bytes) pid 0: the own process; -ENOENT: none has been made of it   */
     SYS_CPU_TIME, /* (scope) ns on a CPU so far: SYS_SCOPE_THREAD the caller, SYS_SCOPE_PROCESS its process; -EINVAL */
+    SYS_HPM_LIST, /* (uint32_t *cursor, struct sys_hpm_listed *, bytes) what can be counted by name, from cursor 0, which is moved on;
+                   * -ENOENT: no more; -ENODEV: no counters that are known, or not by name */
     SYS_COUNT
 };
 
@@ -159,6 +161,18 @@ struct sys_hpm_value {
     uint32_t reserved;
 };
 
+enum { SYS_LISTED_GENERIC, SYS_LISTED_METRIC, SYS_LISTED_VENDOR };
+struct sys_hpm_listed {
+    char text[160];  /* for SYS_HPM_OPEN                                        */
+    char means[160]; /* the vendor's event of a generic name                    */
+    char about[96];  /* of a generic name or metric                             */
+    char unit[48];   /* of a metric                                             */
+    uint32_t kind;
+    uint32_t counters; /* of an event: programmable ones that can count it       */
+    uint32_t fixed;    /* of an event: 1: it has a counter that counts only that */
+    uint32_t reserved;
+};
+
 /* What is to be sampled; hpm/criteria.h has the text's form. */
 struct sys_profiling {
     uint64_t criteria; /* address of the text                                                  */
@@ -181,6 +195,7 @@ struct sys_sample {
     uint8_t user, store;      /* was it in user mode; is the access a store */
 };
 
+enum { SYS_NOT_STRETCHED, SYS_STRETCHED_FOR_COST, SYS_STRETCHED_FOR_STORMS };
 /* One criterion's account, since its session was opened. */
 struct sys_sample_account {
     char name[160];
@@ -193,7 +208,7 @@ struct sys_sample_account {
     uint64_t cycles;                 /* that sampling took since boot, all criteria and sessions      */
     uint64_t passed, idle;           /* since boot, by the clock, in the same: of all CPUs, and idle  */
     uint64_t seen_permille;          /* of the time it could be sampled: events may take turns       */
-    uint64_t governed;               /* 1: the period is longer than asked for, for it costs too much */
+    uint64_t stretched;              /* SYS_STRETCHED_: why the period is longer than it would be     */
 };
 
 /* What lies at an address of a process, or of the kernel.  Texts end with NUL; an empty one: not known. */

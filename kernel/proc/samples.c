@@ -310,7 +310,7 @@ static int account_held(const struct session *s, uint32_t criterion, struct sys_
                                        .passed = a.passed,
                                        .idle = a.idle,
                                        .seen_permille = a.seen_permille,
-                                       .governed = a.governed};
+                                       .stretched = a.stretched};
     for (size_t i = s->first; i < s->count; i++)
         out->delivered -= s->buffer[i].criterion == criterion;
     ksnprintf(out->name, sizeof out->name, "%s", hpm_profile_criterion(s->profile, criterion));

@@ -15,6 +15,7 @@
 #include "kernel/dev/block.h"
 #include "kernel/printf.h"
 #include "kernel/telemetry/telemetry.h"
+#include "kernel/text.h"
 
 #define AFFINITY_BYTES_MAX 1024 /* as large as any libc's cpu_set_t */
 #define NAMES_MAX          4096 /* of events and metrics, in one session */
@@ -352,6 +353,42 @@ static int64_t sys_hpm_read(struct process *p, const uint64_t a[6])
     return err;
 }
 
+static void put_text(char *to, size_t size, const char *from)
+{
+    size_t n = MIN(text_length(from), size - 1);
+
+    memcpy(to, from, n);
+}
+
+static int64_t sys_hpm_list(UNUSED struct process *p, const uint64_t a[6])
+{
+    struct {
+        struct event_listed from;
+        struct sys_hpm_listed to;
+    } * work;
+    uint32_t cursor;
+
+    if (arch_copy_from_user(&cursor, a[0], sizeof(cursor)))
+        return -EFAULT;
+    work = kmalloc(sizeof(*work)); /* too large for a stack */
+    if (!work)
+        return -ENOMEM;
+    int64_t err = hpm_list(&cursor, &work->from);
+    if (!err) {
+        work->to = (struct sys_hpm_listed){
+            .kind = work->from.kind, .counters = work->from.counters, .fixed = work->from.fixed};
+        put_text(work->to.text, sizeof(work->to.text), work->from.text);
+        put_text(work->to.means, sizeof(work->to.means), work->from.means);
+        put_text(work->to.about, sizeof(work->to.about), work->from.about);
+        put_text(work->to.unit, sizeof(work->to.unit), work->from.unit);
+        err = user_put_struct(a[1], a[2], &work->to, sizeof(work->to));
+    }
+    if (!err && arch_copy_to_user(a[0], &cursor, sizeof(cursor)))
+        err = -EFAULT;
+    kfree(work);
+    return err;
+}
+
 static int64_t sys_hpm_print(struct process *p, const uint64_t a[6])
 {
     static const char *const titles[] = {"thread", "process", "machine"};
@@ -645,6 +682,7 @@ static handler *const handlers[SYS_COUNT] = {
     [SYS_SAMPLE_CLOSE] = sys_sample_close,
     [SYS_NEXT_PID] = sys_next_pid,
     [SYS_HPM_SHOW] = sys_hpm_show,
+    [SYS_HPM_LIST] = sys_hpm_list,
 };
 
 int64_t syscall_dispatch(uint64_t number, const uint64_t args[6])

@@ -284,6 +284,14 @@ class Accuracy:
             return RARE
         return BURSTY if quantile(self.floor[key], 0.5) > LIMIT else HEADLINE
 
+    def same(self):
+        """(program, event) that every configuration counts and that are no exceptions in the main one: rows of one table are about them."""
+        of = [{k[1:] for k in self.kl if k[0] == c and (c != MAIN or self.kind_of(k) == HEADLINE)} for c in self.configs]
+        return set.intersection(*of) if of else set()
+
+    def all_of_same(self, table, config, same):
+        return [quantile(v, 0.5) for k, v in table.items() if k[0] == config and k[1:] in same]
+
     def all_of(self, table, config, kind):
         return [quantile(v, 0.5) for k, v in table.items() if k[0] == config and self.kind_of(k) == kind]
 
@@ -303,6 +311,7 @@ def print_classes(a, config):
 
 
 def print_accuracy(a, say):
+    same = a.same()
     for config in a.configs:
         ratio, slice_cycles = config.split("-")
         (kl, floor), (bursty, bursty_floor), (rare, rare_floor) = (
@@ -310,6 +319,7 @@ def print_accuracy(a, say):
         above = [k - f for k, f in zip(kl, floor)]
         beyond = [b for k, v in a.beyond.items() if k[0] == config and a.kind_of(k) == HEADLINE for b in v]
         cases, held = a.count(a.cases, config), a.count(a.held, config)
+        same_kl, same_floor = (a.all_of_same(table, config, same) for table in (a.kl, a.floor))
         say(f"RESULT hpm.accuracy {{}} ratio={ratio} slice_cycles={slice_cycles} form={'published' if config == PUBLISHED else 'strata'} "
             f"cases={len(kl)} kl_median={quantile(kl, .5):.4f} kl_p90={quantile(kl, .9):.4f} kl_worst={quantile(kl, 1):.3f} "
             f"floor_median={quantile(floor, .5):.4f} floor_p90={quantile(floor, .9):.4f} floor_worst={quantile(floor, 1):.3f} "
@@ -317,6 +327,8 @@ def print_accuracy(a, say):
             f"beyond_95_of_100_draws_pct={100 * sum(beyond) / len(beyond) if beyond else 0:.1f} "
             f"bursty_cases={len(bursty)} bursty_kl_median={quantile(bursty, .5):.3f} bursty_floor_median={quantile(bursty_floor, .5):.3f} "
             f"rare_cases={len(rare)} rare_kl_median={quantile(rare, .5):.3f} rare_floor_median={quantile(rare_floor, .5):.3f} "
+            f"same_cases={len(same_kl)} same_kl_median={quantile(same_kl, .5):.4f} same_kl_worst={quantile(same_kl, 1):.3f} "
+            f"same_floor_median={quantile(same_floor, .5):.4f} same_floor_worst={quantile(same_floor, 1):.3f} "
             f"ci_cases={cases} ci_coverage_pct={100 * held / cases if cases else 0:.1f} "
             f"{print_classes(a, config)} "
             f"ci_half_width_median_pct={quantile(a.width.get(config, []), .5):.1f} "
@@ -466,9 +478,10 @@ def main():
     print_turn(runs, say)
     sample = print_parts([r for r in runs if r[0].startswith("part-")], say)
     print_events(a, say)
-    kl = a.all_of(a.kl, MAIN, HEADLINE)
+    kl, bursty, rare = (a.all_of(a.kl, MAIN, kind) for kind in (HEADLINE, BURSTY, RARE))
     cases, held = sum(a.cases.values()), sum(a.held.values())
     say(f"RESULT hpm.summary arch={options['arch']} kl_median={quantile(kl, .5):.4f} kl_worst={quantile(kl, 1):.3f} "
+        f"kl_cases={len(kl)} kl_left_out_bursty={len(bursty)} kl_left_out_rare={len(rare)} kl_worst_with_them={quantile(kl + bursty + rare, 1):.3f} "
         f"ci_coverage_pct={100 * held / cases if cases else 0:.1f} ci_cases={cases} overhead_20k_pct={overhead:.2f} "
         f"sample_insns={sample:.0f} bias_max_min={read_bias(options['bias']):.2f}")
 

@@ -177,7 +177,7 @@ static void a_storm_is_held_back_and_said(void **state)
     assert_non_null(strstr(double_output, "storm"));
     hpm_profile_account(profile, 0, &a);
     assert_true(a.period >= 4);
-    assert_true(a.governed);
+    assert_int_equal(a.stretched, HPM_STRETCHED_FOR_STORMS);
     double_execute(1, 2 * SLICE_CYCLES); /* the next turn */
     misses(100);
     take_all();

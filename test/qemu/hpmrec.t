@@ -116,12 +116,12 @@ awk '/^SAMPLE/ { n++; if (NF != 12 && NF != 17) bad = 1; if ($7 == "cycles" && (
 result $r "... of the fields that it has, and of one time"
 section 6
 section_says "^hpm: sampling L1D_MISSES: a storm of interrupts: they are held back, and periods lengthened$" "a storm is said"
-section_says "^hpmrec: L1D_MISSES: .*, lengthened to limit what it costs, [0-9]+ storms of interrupts cut short; " "... and in the account"
+section_says "^hpmrec: L1D_MISSES: .*, lengthened after storms, [0-9]+ storms of interrupts cut short; " "... and in the account"
 section 7
 section_says "^RESULT|^hpmrec: instructions: .* storms of interrupts cut short" "a storm of another kind"
 section 8
 section_says "^ +[0-9.]+ % in [0-9]+ more$" "what is in rows that are not shown is summed up"
-section_says "^hpmrec: cycles: .* lengthened to limit what it costs" "a limit of five thousandths lengthens periods"
+section_says "^hpmrec: cycles: .* lengthened (to limit what it costs|after storms)" "a limit of five thousandths lengthens periods"
 within "$(sed -n 's/.*sampling took \([0-9.]*\) % .*/\1/p' "$work/section")" 0.01 2 "... and is kept but for what it took to find out"
 
 boot machine=openpower720 timeout=300 -- -- hpmtop plain=1 times=2 interval=20 rows=3 -- ratio 30000 2 ';' hpmtop interval=20 rate=5000 -- ratio 20000 ';' \
@@ -146,6 +146,13 @@ section_says "^ +share +samples +cpi +DCACHE:REMOTE_L2 +thread +process program$
 
 boot machine=openpower720 timeout=300 -- -- hpmrec criteria=LOADS@1M,L1D_MISSES@1 -- scoreboard ms=30
 says "^hpm: sampling L1D_MISSES: a storm of interrupts" "a storm has the name of what brought it"
+says_not "lengthened to limit what it costs" "... and periods that are longer after it are not said to be so for their cost"
+boot timeout=120 -- hpm.pmu=none -- "hpmrec -- hello ; hpmtop plain=1 times=1 interval=10 ; hpmrec criteria=L1D_MISSES -- hello ; hpmstat list"
+says "^hpmrec: no performance counters that are known: samples by time, not by cycles$" "without counters hpmrec samples by time and says so"
+says "^hpmrec: time: [0-9]+ samples taken" "... and does"
+says "^hpmtop: no performance counters that are known: samples by time, not by cycles$" "... as does hpmtop"
+says "^hpmrec: criteria=L1D_MISSES: 'L1D_MISSES': this machine has no performance counters" "... but not where an event is asked for"
+says "^hpmstat: list: this machine has no performance counters that are known, or hpm.pmu=none$" "hpmstat list: nothing"
 for sparing in "" hpm.breakdown=off; do
 	boot machine=openpower720 timeout=300 -- $sparing -- samplers
 	status_is 0 "sessions of samples and processes $sparing"
@@ -229,7 +236,7 @@ section 5
 guest_tap
 
 # shellcheck disable=SC2086
-boot smp=1 $no_pmu timeout=60 -- -- hpmrec -- hello ';' hpmrec criteria=time,access.any -- hello ';' hpmtop times=1
+boot smp=1 $no_pmu timeout=60 -- -- hpmrec criteria=cycles -- hello ';' hpmrec criteria=time,access.any -- hello ';' hpmtop criteria=cycles times=1
 none="this machine has no performance counters that are known, or hpm.pmu=none; without them there are time and entries"
 says "^hpmrec: criteria=cycles: 'cycles': $none$" "what needs counters is refused, and why"
 says "^hpmrec: criteria=time,access.any: 'access.any': $none$" "... records of accesses, too"

@@ -51,7 +51,7 @@ static void loop(uint64_t n)
 
 static uint64_t instructions_of_loop(uint64_t n)
 {
-    struct hpm_breakdown before, after;
+    static struct hpm_breakdown before, after;
 
     hpm_read_thread(&thread_current()->hpm, &before);
     loop(n);
@@ -71,7 +71,7 @@ static void a_loop_counts_the_instructions_it_is_made_of(void)
 
 static void busy_cycles_are_the_time_that_passed(void)
 {
-    struct hpm_breakdown before, after;
+    static struct hpm_breakdown before, after;
     uint64_t began, took;
 
     hpm_read_thread(&thread_current()->hpm, &before);
@@ -193,7 +193,7 @@ static bool all_ended(const struct worker *w, unsigned n)
 static void samples_of_a_shared_line_belong_to_the_two_that_share_it(void)
 {
     static struct line line;
-    struct worker pair[2];
+    static struct worker pair[2];
     struct hpm_sample_account before, after;
     uint64_t in = 0, of[2] = {0}, wrong = 0;
     unsigned at[2] = {1, far_cpu()};
@@ -491,7 +491,7 @@ static void threads_idle_interrupts_and_monitoring_add_up_to_the_machine(void)
 
 static void busy_and_idle_cycles_are_the_machines_time(void)
 {
-    struct hpm_breakdown before, after;
+    static struct hpm_breakdown before, after;
     uint64_t began, took;
 
     hpm_read_machine(&before);
@@ -561,7 +561,7 @@ static void figures_of_a_mixed_load_are_seen_enough_to_be_scaled(void)
 {
     static struct line line;
     static struct worker w[MIX_CPUS];
-    struct hpm_breakdown before, after;
+    static struct hpm_breakdown before, after;
     unsigned n = MIN(cpu_count(), (unsigned)MIX_CPUS);
 
     mix_everywhere(w, n, &line, 15); /* ends the rounds that began in another phase */

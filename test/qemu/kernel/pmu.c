@@ -318,7 +318,7 @@ static void every_cpu_counts_and_interrupts(void)
 
 static void busy_and_idle_cycles_are_the_time_that_passed(void)
 {
-    struct hpm_breakdown before, after;
+    static struct hpm_breakdown before, after;
     uint64_t began, took;
 
     if (!none_skipped(true))
