@@ -363,7 +363,7 @@ plot-mrc: | deps-run
 	@tools/plot_mrc.sh $(FILE) $(OUT)/mrc
 
 bench-mm: $(KERNEL) machine $(B)/vigil-replay $(addprefix $(H)/,sim_mrc sim_regret sim_prefetch) | deps-run deps-hpm
-	@test/bench/mm.py kernel=$(KERNEL) arch=$(ARCH) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
+	@test/bench/mm.py kernel=$(KERNEL) arch=$(ARCH) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) $(if $(SMALL),small=$(SMALL)) \
 		$(if $(SEEDS),seeds=$(SEEDS)) $(if $(PARTS),parts=$(PARTS)) \
 		$(if $(ONLY),apps=$(ONLY)) $(if $(PERCENTS),percents=$(PERCENTS)) $(if $(POLICIES),policies=$(POLICIES)) $(if $(ROUNDS),rounds=$(ROUNDS)) $(if $(RESUME),resume=$(RESUME)) $(if $(RESULTS),results=$(RESULTS))
 

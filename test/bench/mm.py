@@ -5,9 +5,10 @@
 
     arch=ARCH        x86_64, aarch64
     machine=NAME     simulated machine
-    quick=1          programs of 2 to 4 MiB; without it of 48 MiB, a tenth of whose pages the page access buffer holds
+    small=1          programs of 2 to 4 MiB; without it of 48 MiB, a tenth of whose pages the page access buffer holds
+    quick=1          a few cases of the small ones
     seeds=N          seeds 1 to N of what draws: the chooser, and with several CPUs the machine; figures are medians
-    parts=LIST       of policy, replay, pools, prefetch, disk, virtio, pab, track, host; all
+    parts=LIST       of policy, replay, pools, prefetch, disk, virtio, pab, track, host; all; quick=1: all but host
     apps=LIST  policies=LIST  percents=LIST    of parts policy, replay and prefetch; apps of pab, percents of pools, too; see below
     rounds=N         programs go so many times through their work; not those of part pools
     resume=1         what has been run before, with the same kernel, machine and arguments, is not run again
@@ -213,9 +214,9 @@ def said(figure):
 
 
 def seeds_of(bench, percent, goal):
-    """A quick run has several seeds at one size, where it has all goals."""
+    """A run of small programs has several seeds at one size, where it has all goals."""
     several = percent in bench.o.set["goals"] and goal in ("global", "throughput")
-    return bench.o.seeds if several or not bench.o.quick else 1
+    return bench.o.seeds if several or not bench.o.small else 1
 
 
 def part_pools(bench):
@@ -346,9 +347,9 @@ def part_pab(bench):
 def track(bench, program):
     """test/bench/track.sh of one program: its lines, and whether it failed."""
     o = bench.o
-    command = ["test/bench/track.sh", f"kernel={o.kernel}", f"quick={int(o.quick)}", f"out={o.out}/track-{program}", f"programs={program}",
+    command = ["test/bench/track.sh", f"kernel={o.kernel}", f"quick={int(o.small)}", f"out={o.out}/track-{program}", f"programs={program}",
                f"results={o.out}/track-{program}/results.txt"]
-    if o.quick:
+    if o.small:
         command += ["trackers=path soft scan"]
     lines, status = bench.tool(f"{o.out}/track-{program}", command, [o.kernel, "build/machine/machine.so"])
     return [line for line in lines if line.startswith("RESULT ")], status
@@ -369,12 +370,12 @@ def part_track(bench):
 
 def part_host(bench):
     """Curves and the chooser on the host: the figures of bench-mrc, bench-regret and bench-prefetch, of no architecture."""
-    quick = str(int(bench.o.quick))
+    quick = str(int(bench.o.small))
     error = unfiltered = regret = None
     ppg = {}
 
     def host(tool, **environment):
-        name = "-".join(["build/bench/mm-host", tool, "quick" if bench.o.quick else "whole", *environment.values()])
+        name = "-".join(["build/bench/mm-host", tool, "quick" if bench.o.small else "whole", *environment.values()])
         lines, status = bench.tool(name, [f"build/host/sim_{tool}"], [f"build/host/sim_{tool}"], QUICK=quick, **environment)
         bench.failed = bench.failed or bool(status)
         return [line for line in lines if line.startswith("RESULT ")]
@@ -418,7 +419,7 @@ def main():
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], stdout=subprocess.PIPE, check=False).stdout.decode().strip() or "unknown"
     version = subprocess.run([f"qemu-system-{options.arch}", "--version"], stdout=subprocess.PIPE, check=True).stdout.decode().split()[3]
     with open(options.results, "w", encoding="ascii") as bench.results:
-        bench.say(f"# make bench-mm{' QUICK=1' if options.quick else ''} SEEDS={options.seeds}: arch={options.arch} machine={options.machine}, QEMU {version}, commit {commit}")
+        bench.say(f"# make bench-mm{' QUICK=1' if options.quick else ' SMALL=1' if options.small else ''} SEEDS={options.seeds}: arch={options.arch} machine={options.machine}, QEMU {version}, commit {commit}")
         bench.say(f"# disk of the simulated machine: latency {options.latency} cycles, {options.page} a page; TLB {s['tlb']}, page access buffer {s['pab']}")
         apps = sorted(set(options.apps + options.prefetch_apps + [a for a, _ in s["pab_runs"] + s["disk_runs"]]))
         bench.say("# programs: " + "; ".join(f"{a}: {options.program(a)}" for a in apps) + "; pools: " + " & ".join(s["pools"]))

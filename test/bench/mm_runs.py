@@ -13,7 +13,7 @@ DRAWS = ("chooser",)  # policies that draw, from more than 1,024 pages on
 RECORDED = "mem.track=always mem.track_permille=1000 mem.record=on"  # every access that is logged
 COUNTS = ("major", "in", "out", "prefetched", "used", "ms")
 
-# Applications: quick, whole.
+# Applications: small, whole.
 APPS = {
     "lu-contiguous": ("lu layout=contiguous n=512 block=8", "lu layout=contiguous mb=48"),
     "lu-rows": ("lu layout=rows n=512", "lu layout=rows mb=48"),
@@ -30,37 +30,40 @@ APPS = {
 }
 # Of part pools, by percent of memory.
 GOALS = {"": "global throughput fairness", "60": "global throughput fairness maxmin", "75": "global throughput fairness service"}
-SETTINGS = {
-    True: {
-        "pab": 128, "tlb": 16, "mem": "128M", "disk": "64M",
-        "apps": "lu-contiguous fft cg", "percents": {"lu-contiguous": "50 75 85", "fft": "50", "cg": "75"},
-        "prefetch_apps": "fft cg lu-rows chase", "prefetch_percents": "50",
-        "pools": ("warehouse warehouses=1 threads=1 scale=12 ms=1600", "sp mb=2 rounds=24"), "epoch_ms": 30,
-        "pools_percents": "40 50 60 75 90", "goals": GOALS,
-        "disk_runs": (("fft", "mem.prefetch=none"), ("fft", "mem.prefetch=ppg")),
-        "pabs": "128 256 512", "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=ppg")),
-        "track": "fft mg",
-    },
-    False: {
-        "pab": 2048, "tlb": 128, "mem": "512M", "disk": "512M",
-        "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube", "percents": {"": "50", "lu-contiguous": "25 50 75 85 92"},
-        "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse chase", "prefetch_percents": "50",
-        "pools": ("warehouse warehouses=1 threads=1 scale=100 ms=28000", "sp mb=24 rounds=16"), "epoch_ms": 500,
-        "pools_percents": "30 45 60 75 90", "goals": GOALS,
-        "disk_runs": (("lu-contiguous", "mem.policy=lru"), ("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=none"),
-                      ("fft", "mem.prefetch=ppg")),
-        "pabs": "128 512 2048 8192 32768",
-        "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("ocean", "mem.policy=lirs"), ("fft", "mem.policy=region"),
-                     ("sp", "mem.policy=region"), ("cube", "mem.prefetch=ppg"), ("lu-rows", "mem.prefetch=ppg")),
-        "track": "fft cg mg sort warehouse",
-    },
+SMALL = {
+    "pab": 128, "tlb": 16, "mem": "128M", "disk": "64M",
+    "apps": "lu-contiguous fft cg", "percents": {"lu-contiguous": "50 75 85", "fft": "50", "cg": "75"},
+    "prefetch_apps": "fft cg lu-rows chase", "prefetch_percents": "50",
+    "pools": ("warehouse warehouses=1 threads=1 scale=12 ms=1600", "sp mb=2 rounds=24"), "epoch_ms": 30,
+    "pools_percents": "40 50 60 75 90", "goals": GOALS,
+    "disk_runs": (("fft", "mem.prefetch=none"), ("fft", "mem.prefetch=ppg")),
+    "pabs": "128 256 512", "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=ppg")),
+    "track": "fft mg",
 }
+WHOLE = {
+    "pab": 2048, "tlb": 128, "mem": "512M", "disk": "512M",
+    "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube", "percents": {"": "50", "lu-contiguous": "25 50 75 85 92"},
+    "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse chase", "prefetch_percents": "50",
+    "pools": ("warehouse warehouses=1 threads=1 scale=100 ms=28000", "sp mb=24 rounds=16"), "epoch_ms": 500,
+    "pools_percents": "30 45 60 75 90", "goals": GOALS,
+    "disk_runs": (("lu-contiguous", "mem.policy=lru"), ("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=none"),
+                  ("fft", "mem.prefetch=ppg")),
+    "pabs": "128 512 2048 8192 32768",
+    "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("ocean", "mem.policy=lirs"), ("fft", "mem.policy=region"),
+                 ("sp", "mem.policy=region"), ("cube", "mem.prefetch=ppg"), ("lu-rows", "mem.prefetch=ppg")),
+    "track": "fft cg mg sort warehouse",
+}
+# A few cases of the small ones, in minutes.
+QUICK = dict(
+    SMALL, apps="lu-contiguous fft", percents={"lu-contiguous": "75", "fft": "50"}, policies="lru lirs gap chooser", prefetch_apps="fft chase",
+    pools_percents="60", goals={"": "global throughput"}, pabs="128 512", pab_runs=(("lu-contiguous", "mem.policy=lirs"),), track="fft",
+    parts="policy replay pools prefetch disk virtio pab track")
 
 
 class Options:
     def __init__(self, argv, parts):
-        given = {"kernel": "", "arch": os.environ.get("ARCH", "x86_64"), "machine": "openpower720", "quick": "0", "seeds": "1",
-                 "parts": ",".join(parts), "apps": "", "policies": "", "percents": "", "latency": "1000000",
+        given = {"kernel": "", "arch": os.environ.get("ARCH", "x86_64"), "machine": "openpower720", "quick": "0", "small": "0", "seeds": "1",
+                 "parts": "", "apps": "", "policies": "", "percents": "", "latency": "1000000",
                  "page": "4096", "rounds": "1", "jobs": str(os.cpu_count()), "out": "", "results": "", "resume": "0"}
         for argument in argv:
             name, _, value = argument.partition("=")
@@ -70,18 +73,19 @@ class Options:
         self.kernel, self.arch, self.machine = given["kernel"], given["arch"], given["machine"]
         self.must_be_there()
         self.quick, self.resume = given["quick"] == "1", given["resume"] == "1"
+        self.small = self.quick or given["small"] == "1"
         for name, least in (("seeds", 1), ("latency", 0), ("page", 0), ("rounds", 1), ("jobs", 1)):
             if not given[name].isdigit() or int(given[name]) < least:
                 sys.exit(f"mm.py: {name}='{given[name]}': expected a number from {least}")
             setattr(self, name, int(given[name]))
-        self.set = dict(SETTINGS[self.quick])
-        self.parts = given["parts"].split(",")
+        self.set = dict(QUICK if self.quick else SMALL if self.small else WHOLE)
+        self.parts = given["parts"].split(",") if given["parts"] else self.set.get("parts", " ".join(parts)).split()
         for part in self.parts:
             if part not in parts:
                 sys.exit(f"mm.py: parts: '{part}' is not known: {', '.join(parts)}")
         self.apps = self.chosen("apps", given, self.set["apps"].split(), APPS)
         self.prefetch_apps = self.chosen("apps", given, self.set["prefetch_apps"].split(), APPS)
-        self.policies = self.chosen("policies", given, POLICIES, POLICIES)
+        self.policies = self.chosen("policies", given, self.set.get("policies", " ".join(POLICIES)).split(), POLICIES)
         if given["apps"]:
             self.set["pab_runs"] = tuple(run for run in self.set["pab_runs"] if run[0] in self.apps)
         self.given_percents = given["percents"].replace(",", " ")
@@ -89,7 +93,7 @@ class Options:
             if not p.isdigit() or not 1 <= int(p) <= 100:
                 sys.exit(f"mm.py: percents: '{p}': expected 1 to 100")
         self.out = given["out"] or f"build/bench/mm-{self.arch}"
-        self.results = given["results"] or (f"{self.out}/quick.txt" if self.quick else f"docs/results/mm-{self.arch}.txt")
+        self.results = given["results"] or (f"{self.out}/quick.txt" if self.quick else f"docs/results/mm-{self.arch if self.small else 'large'}.txt")
 
     def must_be_there(self):
         if not self.kernel:
@@ -113,7 +117,7 @@ class Options:
         return [int(p) for p in (self.given_percents or self.set["percents"].get(app) or self.set["percents"].get("", "50")).split()]
 
     def program(self, app, rounds=None):
-        words = APPS[app][0 if self.quick else 1].split()
+        words = APPS[app][0 if self.small else 1].split()
         rounds = rounds or self.rounds
         return " ".join(words if rounds == 1 else [w for w in words if not w.startswith("rounds=")] + [f"rounds={rounds}"])
 
@@ -285,7 +289,7 @@ class Bench:
         base = self.ample(app)
         limit = max(base["pages"] * percent // 100 * 4, 256)
         runs = []
-        for seed in range(1, (self.o.seeds if any(d in arguments for d in DRAWS) and not self.o.quick else 1) + 1):
+        for seed in range(1, (self.o.seeds if any(d in arguments for d in DRAWS) and not self.o.small else 1) + 1):
             found = self.run(f"{name}-{seed}", f"mem.process={limit}K mem.seed={seed} {arguments}", [self.o.program(app)], pab=pab, page=page)
             if not found:
                 return None

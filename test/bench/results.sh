@@ -32,8 +32,8 @@ parts() {
 		hpm-x86_64    | make bench-hpm ARCH=x86_64
 		hpm-aarch64   | make bench-hpm ARCH=aarch64
 		linux         | test/bench/linux.sh results=docs/results/linux.txt
-		mm-x86_64     | make bench-mm ARCH=x86_64 QUICK=1 RESUME=1 RESULTS=docs/results/mm-x86_64.txt && test/bench/mm_plot.py docs/results/mm-x86_64.txt docs/results/mm-x86_64
-		mm-aarch64    | make bench-mm ARCH=aarch64 QUICK=1 RESUME=1 RESULTS=docs/results/mm-aarch64.txt && test/bench/mm_plot.py docs/results/mm-aarch64.txt docs/results/mm-aarch64
+		mm-x86_64     | make bench-mm ARCH=x86_64 SMALL=1 RESUME=1 RESULTS=docs/results/mm-x86_64.txt && test/bench/mm_plot.py docs/results/mm-x86_64.txt docs/results/mm-x86_64
+		mm-aarch64    | make bench-mm ARCH=aarch64 SMALL=1 RESUME=1 RESULTS=docs/results/mm-aarch64.txt && test/bench/mm_plot.py docs/results/mm-aarch64.txt docs/results/mm-aarch64
 		regret        | make bench-regret
 		track-x86_64  | make kernel machine ARCH=x86_64 && ARCH=x86_64 test/bench/track.sh kernel=build/x86_64/vigil.elf
 		track-aarch64 | make kernel machine ARCH=aarch64 && ARCH=aarch64 test/bench/track.sh kernel=build/aarch64/vigil.img
