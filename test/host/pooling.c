@@ -126,6 +126,14 @@ bool swap_present(void)
 {
     return true;
 }
+bool swap_failed(void)
+{
+    return false;
+}
+void swap_stats(struct swap_stats *out)
+{
+    *out = (struct swap_stats){0};
+}
 uint32_t swap_slot_take(uint32_t want, unsigned index)
 {
     return slots_take(slots, want, index);
