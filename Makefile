@@ -76,7 +76,9 @@ AR     := $(CROSS_$(ARCH))ar
 HOSTCC := gcc
 
 WARN   := -Wall -Wextra -Werror
-COMMON := -std=gnu11 -g -I. $(WARN) -MD -MP -fno-stack-protector -fno-pic -fno-pie -ffunction-sections
+# Objects name sources from this folder on, and so are the same wherever it lies.
+HERE   := -ffile-prefix-map=$(CURDIR)=.
+COMMON := -std=gnu11 -g $(HERE) -I. $(WARN) -MD -MP -fno-stack-protector -fno-pic -fno-pie -ffunction-sections
 ISA_x86_64        := -fcf-protection=none
 ISA_aarch64       := -mstrict-align -DSTRICT_ALIGN -moutline-atomics
 KERNEL_ISA_aarch64 := $(ISA_aarch64) -mgeneral-regs-only
@@ -335,9 +337,11 @@ $(B)/machine/guest-$(ARCH).elf: $(MACHINE_GUEST_SRC) $(wildcard test/machine/gue
 		-T test/machine/guest/guest.ld $(MACHINE_GUEST_SRC) -o $@
 
 # ---- Running ---------------------------------------------------------------------------------------------------------
+# One word to the shell, whatever is in it.
+shell_word = '$(subst ','\'',$(1))'
 run: $(KERNEL) machine | deps-run
-	@ARCH=$(ARCH) tools/run.sh kernel=$(KERNEL) machine=$(MACHINE) smp=$(SMP) mem=$(MEM) out=$(OUT) bootargs='$(BOOTARGS)' $(if $(TELEMETRY),telemetry=$(TELEMETRY)) \
-		$(if $(DISK),drive=$(DISK)) $(if $(SWAP),swap=$(SWAP))
+	@ARCH=$(ARCH) tools/run.sh kernel=$(KERNEL) machine=$(MACHINE) smp=$(SMP) mem=$(MEM) out=$(OUT) bootargs=$(call shell_word,$(BOOTARGS)) \
+		$(if $(TELEMETRY),telemetry=$(call shell_word,$(TELEMETRY))) $(if $(DISK),drive=$(call shell_word,$(DISK))) $(if $(SWAP),swap=$(SWAP))
 bench-sharing: $(KERNEL) machine | deps-run
 	@ARCH=$(ARCH) test/bench/sharing.sh kernel=$(KERNEL) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) \
 		$(if $(MS),ms=$(MS)) $(if $(SEEDS),seeds=$(SEEDS))

@@ -48,7 +48,7 @@ KERNEL_SRC := \
 	$(addprefix kernel/arch/,clock.c cpus.c fault.c lookback.c memory.c msi.c place.c pt.c start_fail.c sync.c usercopy.c) \
 	kernel/boot/boot_info.c \
 	$(addprefix kernel/, \
-		call.c cmdline.c console.c console_thread.c cpu.c end.c format.c image_symbols.c lock.c main.c monitor.c number.c \
+		call.c cmdline.c console.c console_thread.c cpu.c end.c format.c image_symbols.c lock.c main.c memory_check.c monitor.c number.c \
 		outputs.c panic.c printf.c quirks.c run.c string.c symbols.c) \
 	$(addprefix kernel/dev/, \
 		acpi.c acpi_numa.c acpi_tables.c block.c block_drivers.c block_ram.c block_wait.c block_watch.c machine.c \
@@ -114,7 +114,7 @@ LIBC_SRC := \
 # Programs of the test suites, bundled in test images only.
 TEST_APPS := advice anew badcalls counts faults gates kin known leaves libctest loop mapped oom paging places priorities ratio reads regions samplers sessions stress
 TEST_APPS += names standard strings
-TEST_APPS += brief
+TEST_APPS += brief typed
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S

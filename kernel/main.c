@@ -14,6 +14,7 @@
 #include "kernel/dev/numa.h"
 #include "kernel/dev/pci.h"
 #include "kernel/end.h"
+#include "kernel/memory_check.h"
 #include "kernel/monitor.h"
 #include "kernel/number.h"
 #include "kernel/outputs.h"
@@ -159,7 +160,10 @@ static void obey_arguments(int err)
 
 static void start_memory(const struct boot_info *info)
 {
-    frame_init(info, mem_limit == MEM_UNLIMITED ? boot_early_end(info) : mem_limit);
+    paddr_t limit = mem_limit == MEM_UNLIMITED ? boot_early_end(info) : mem_limit;
+
+    memory_check_start(info, limit);
+    frame_init(info, limit);
     arch_init_memory(info, &frame_page_tables);
     outputs_mapped();
     console_draw();
@@ -302,6 +306,7 @@ NORETURN void kernel_main(const struct boot_info *info)
     if (!pci_init(info))
         machine_init();
     cpus_found = arch_cpus_find(info, cpus, (unsigned)cpus_limit);
+    memory_check_cpus(info, cpus_found);
     sched_topology_init(1);
     hpm_init();
     hpm_cpu_init(&cpus[0]);

@@ -67,6 +67,17 @@ bool bootmem_next(const struct boot_info *info, paddr_t *cursor, struct bootmem_
     return false;
 }
 
+uint64_t bootmem_bytes(const struct boot_info *info, paddr_t limit)
+{
+    struct bootmem_range r;
+    paddr_t cursor = 0;
+    uint64_t bytes = 0;
+
+    while (bootmem_next(info, &cursor, &r))
+        bytes += MIN(r.end, limit) - MIN(r.base, limit);
+    return bytes;
+}
+
 paddr_t bootmem_first(const struct boot_info *info)
 {
     struct bootmem_range r = {PHYS_END, PHYS_END};

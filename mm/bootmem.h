@@ -16,3 +16,5 @@ paddr_t bootmem_first(const struct boot_info *info);
 /* The next run of usable pages that starts at or after *cursor (0 at first), below 2^52; false when there is
  * none. */
 bool bootmem_next(const struct boot_info *info, paddr_t *cursor, struct bootmem_range *out);
+/* Returns how many bytes of usable pages lie below limit. */
+uint64_t bootmem_bytes(const struct boot_info *info, paddr_t limit);

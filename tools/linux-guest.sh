@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the applications under Debian's Linux kernel, on plain QEMU or on the simulated multiprocessor, to compare its
-# scheduler with Vigil's on the same machine.  Ends with the programs' exit status.
+# scheduler with Vigil's on the same machine.  Ends with the programs' exit status; 126: the guest ended without one, as it does
+# when its kernel panics.
 #
 #   tools/linux-guest.sh [name=value ...] [-- PROGRAM name=value ... [';' PROGRAM ...]]
 #
@@ -22,6 +23,7 @@ machine=openpower720 pin= mutex= options= package= pass=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
+	help | --help) sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
 	machine=* | pin=* | mutex=* | options=* | package=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
@@ -70,7 +72,7 @@ fetch_kernel() {
 
 # Programs and init, linked statically, and the archive that the kernel finds them in.
 build_programs() {
-	[ -f "$dir/initrd" ] && [ -z "$(find apps test/qemu/apps/strings.c tools/linux-init.c kernel/base.h kernel/dev/machine.h tools/linux-guest.sh \
+	[ -f "$dir/initrd" ] && [ -z "$(find apps test/qemu/apps/strings.c tools/linux-init.c kernel/base.h kernel/nearest.h kernel/dev/machine.h tools/linux-guest.sh \
 		-newer "$dir/initrd" -print -quit)" ] && return
 	mkdir -p "$dir/root/bin" "$dir/root/dev" "$dir/root/proc" "$dir/root/sys"
 	flags="-std=gnu11 -O2 -g -static -pthread -I. -Wall -Wextra -Werror -Wl,--wrap=pthread_mutex_init"

@@ -43,11 +43,13 @@
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
+commas() { printf '%s' "$1" | sed 's/,/,,/g'; } # within one of QEMU's options
 
 kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= drive= telemetry= board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio dtb= timeout=600 out=$top/build/out plugin= shape= thread= icount= ending=status
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
+	help | --help) sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
 	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | devices=* | drive=* | telemetry=* | board=* | thread=* | ending=* | icount=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
@@ -60,16 +62,54 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/vigil-qemu.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 
+# KB of a size in QEMU's words; nothing of what is no plain size.
+kib() {
+	case ${1%[kKmMgG]} in '' | *[!0-9]*) return ;; esac
+	case $1 in
+	*[kK]) echo ${1%?} ;;
+	*[gG]) echo $((${1%?} * 1048576)) ;;
+	*) echo $((${1%[mM]} * 1024)) ;;
+	esac
+}
+# KB of memory at the least, with less of which the kernel could not even say so.  An ELF file's segments by their physical
+# addresses and 512 KB of the firmware's; or from 2 MB on the size in an Image's header, and behind that, at a multiple of 2 MB,
+# room for the device tree.
+number() { od -An -v -t u8 -j "$2" -N 8 "$1" | tr -d ' '; } # FILE OFFSET
+least_kib() { # FILE
+	if [ $arch = aarch64 ]; then
+		[ "$(od -An -c -j 56 -N 3 "$1" | tr -d ' ')" = ARM ] || return 0
+		echo $((($(number "$1" 16) + 4194303) / 2097152 * 2048 + 1024))
+		return
+	fi
+	end=0 at=$(number "$1" 32) segments=$(od -An -t u2 -j 56 -N 2 "$1")
+	while [ $((segments -= 1)) -ge 0 ]; do
+		last=$(($(number "$1" $((at + 24))) + $(number "$1" $((at + 40)))))
+		[ $last -le $end ] || end=$last
+		at=$((at + 56))
+	done
+	echo $((end / 1024 + 512))
+}
+
 # What the instruction sets differ in.  The guest ends QEMU with a status it can tell from QEMU's own; see below.
 case $arch in
 x86_64)
-	model=q35 simulated_cpu=max,vendor=GenuineIntel,-monitor with_status='-device isa-debug-exit,iobase=0xf4,iosize=4'
+	model=q35 firmware_kib=81920 simulated_cpu=max,vendor=GenuineIntel,-monitor with_status='-device isa-debug-exit,iobase=0xf4,iosize=4'
 	code=/usr/share/OVMF/OVMF_CODE_4M.fd vars=/usr/share/OVMF/OVMF_VARS_4M.fd package=ovmf ;;
 aarch64)
-	model=virt,gic-version=$gic simulated_cpu=neoverse-n1 with_status='-semihosting-config enable=on,target=native'
+	model=virt,gic-version=$gic firmware_kib=131072 simulated_cpu=neoverse-n1 with_status='-semihosting-config enable=on,target=native'
 	code=/usr/share/AAVMF/AAVMF_CODE.fd vars=/usr/share/AAVMF/AAVMF_VARS.fd package=qemu-efi-aarch64 ;;
 *) die "arch=$arch: expected x86_64 or aarch64" ;;
 esac
+
+# What only ends in silence further on.
+[ -z "$kernel" ] || [ $arch != x86_64 ] || [ ${#append} -le 4095 ] ||
+	die "append= has ${#append} characters: with kernel= on x86_64 QEMU's firmware takes 4095 at most"
+[ -z "$linux" ] || [ ${#append} -le 2047 ] || die "append= has ${#append} characters: Linux takes 2047 at most"
+least=
+[ -z "$disk$efi" ] || least=$firmware_kib
+[ -z "$kernel" ] || [ ! -f "$kernel" ] || least=$(least_kib "$kernel")
+have=$(kib "$mem")
+[ -z "$least" ] || [ -z "$have" ] || [ "$have" -ge "$least" ] || die "mem=$mem: too little memory: at least ${least}K are needed"
 
 case $ending in
 status) ;;
@@ -97,7 +137,7 @@ else
 	rm -f "$out/pages.trace"
 	set -- -object memory-backend-file,id=registers,size=1M,mem-path="$page",share=on \
 		-device ivshmem-plain,id=machine,memdev=registers -rtc clock=vm \
-		-plugin "$top/build/machine/machine.so,topology=$machine,page=$page,truth=$out/truth.txt,output=$out/pages.trace${plugin:+,$plugin}" "$@"
+		-plugin "$top/build/machine/machine.so,topology=$machine,page=$page,truth=$(commas "$out")/truth.txt,output=$(commas "$out")/pages.trace${plugin:+,$plugin}" "$@"
 fi
 case "$smp" in '' | *[!0-9]*) die "smp=$smp: expected a number of CPUs" ;; esac
 
@@ -111,7 +151,7 @@ if [ -n "$drive" ]; then
 fi
 
 if [ -n "$telemetry" ]; then
-	set -- -chardev "file,id=telemetry,path=$telemetry" -device virtio-serial-pci,id=ports,max_ports=4 \
+	set -- -chardev "file,id=telemetry,path=$(commas "$telemetry")" -device virtio-serial-pci,id=ports,max_ports=4 \
 		-device virtserialport,bus=ports.0,chardev=telemetry,name=vigil.telemetry "$@"
 fi
 
@@ -127,6 +167,7 @@ case $icount in
 '') ;;
 [0-9] | 10)
 	thread=single # instructions can be counted in turns only
+	[ $arch != x86_64 ] || cpu=$cpu,-x2apic # whose registers QEMU does not take for a device's: "Bad icount read"
 	set -- -icount "shift=$icount,sleep=off" "$@" ;;
 *) die "icount=$icount: expected 0 to 10" ;;
 esac
@@ -156,6 +197,6 @@ esac
 if [ $((status & 1)) -eq 1 ] && [ $status -ne 1 ]; then
 	exit $((((status >> 1) - 16) & 127))
 fi
-[ $status -eq 0 ] && { [ -n "$linux" ] || [ $ending = off ]; } && exit 0
+[ $status -eq 0 ] && [ $ending = off ] && exit 0
 printf 'qemu.sh: QEMU ended with status %s, not by the guest\n' "$status" >&2
 exit 126

@@ -13,6 +13,7 @@ cd "$(dirname "$0")/.."
 kernel= machine=qemu smp= mem=512M out=build/out bootargs= telemetry= drive= swap= plugin=
 for argument; do
 	case $argument in
+	help | --help) sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
 	kernel=* | machine=* | smp=* | mem=* | out=* | bootargs=* | telemetry=* | drive=* | swap=*)
 		value=${argument#*=}
 		eval "${argument%%=*}=\$value" ;;

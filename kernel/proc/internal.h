@@ -51,6 +51,9 @@ struct process {
     struct spinlock line_lock;
     char line[PROCESS_LINE_MAX]; /* [L] output not yet written       */
     unsigned line_length;        /* [L] */
+    /* The line it was typed, as long as it is the reader (stdio.c): so much of it has come, and so much it has taken. */
+    char typed[PROCESS_LINE_MAX];
+    size_t typed_length, typed_taken;
 };
 
 static inline bool process_ending(const struct process *p)
@@ -108,6 +111,8 @@ int children_wait(struct process *parent, struct process *child);
 void children_end(struct process *parent);
 /* process.c: is it a file of the bundle that can be started?  Those in folders go with others. */
 bool process_is_program(const char *file);
+/* process.c: says on the console that there is no such application, which is nearest, and which there are. */
+void process_say_unknown(const char *name);
 /* process.c: the one with most memory, resident or swapped out, referenced, or NULL. */
 struct process *process_largest(void);
 /* process.c: how often a process's memory has begun and finished being freed.  While they differ, or have changed since a page

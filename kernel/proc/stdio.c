@@ -1,7 +1,7 @@
 /*
  * A program's console.  Output is gathered line by line for each process, so that lines of different programs
  * do not mix; a carriage return and a full buffer end a line too.  Input is one line at a time, with echo and
- * backspace.
+ * backspace; a line is the process's that it was typed for, also where it reads less than all of it.
  */
 #include "kernel/proc/internal.h"
 #include "kernel/printf.h"
@@ -78,12 +78,8 @@ static void prompt(struct process *p)
         kwrite(out.text, out.n);
 }
 
-/* The line being typed or read; belongs to whoever has set reader. */
+/* One process reads at a time; what it leaves of its line is its own, and goes with it. */
 static struct process *reader; /* atomic */
-static struct {
-    char text[PROCESS_LINE_MAX];
-    size_t length, taken;
-} input;
 
 static int become_reader(struct process *p)
 {
@@ -110,28 +106,28 @@ static int next_byte(struct process *p)
     }
 }
 
-/* Fills input with a line; empty at the end of input. */
+/* Fills p->typed with a line; empty at the end of input. */
 static int type_line(struct process *p)
 {
     enum { BACKSPACE = 8, END_OF_INPUT = 4, DELETE = 127 };
 
-    input.length = input.taken = 0;
-    while (input.length < sizeof(input.text)) {
+    p->typed_length = p->typed_taken = 0;
+    while (p->typed_length < sizeof(p->typed)) {
         int c = next_byte(p);
         if (c < 0)
             return c;
         if (c == END_OF_INPUT)
             return 0;
         if (c == BACKSPACE || c == DELETE) {
-            if (input.length) {
-                input.length--;
+            if (p->typed_length) {
+                p->typed_length--;
                 kwrite("\b \b", 3);
             }
             continue;
         }
         char byte = c == '\r' ? '\n' : (char)c;
         kwrite(&byte, 1);
-        input.text[input.length++] = byte;
+        p->typed[p->typed_length++] = byte;
         if (byte == '\n')
             return 0;
     }
@@ -145,13 +141,11 @@ int stdio_get(struct process *p, char *text, size_t n)
     if (err)
         return err;
     prompt(p);
-    if (input.taken == input.length)
+    if (p->typed_taken == p->typed_length)
         err = type_line(p);
-    if (err) /* half a line is nobody else's */
-        input.length = input.taken = 0;
-    size_t part = err ? 0 : MIN(n, input.length - input.taken);
-    memcpy(text, input.text + input.taken, part);
-    input.taken += part;
+    size_t part = err ? 0 : MIN(n, p->typed_length - p->typed_taken);
+    memcpy(text, p->typed + p->typed_taken, part);
+    p->typed_taken += part;
     __atomic_store_n(&reader, NULL, __ATOMIC_RELEASE);
     return err ? err : (int)part;
 }

@@ -23,6 +23,49 @@ for model in $models; do
 	status_is 0 "$model"
 done
 
+# Too little memory: nothing starts, and what is needed is said, by the launcher where the kernel could not; the least that it
+# names is enough.
+for mem in 1M 2M 3M 5M 7M 9000K; do
+	status=0
+	tools/qemu.sh kernel="$kernel" mem=$mem out="$work" </dev/null >"$console" 2>&1 || status=$?
+	status_is 125 "$mem: refused"
+	says "mem=$mem: too little memory: at least [0-9]+K are needed" "... with what is needed"
+done
+least=$(sed -nE 's/.*at least ([0-9]+K).*/\1/p' "$console")
+boot smp=1 mem="$least" -- -- hello
+status_is 0 "$least are enough"
+if [ "$arch" = x86_64 ]; then
+	for mem in 3M 5M 7M 9200K; do # past the launcher
+		more="-m $mem"
+		boot smp=1 timeout=20 -- -- hello
+		status_is 1 "$mem by QEMU alone: the kernel does not start"
+		says '^vigil: cannot start: too little memory: [0-9]+ KB, and at least [0-9]+ KB are needed$' "... and says why"
+	done
+	least=$(sed -nE 's/.*at least ([0-9]+) KB.*/\1K/p' "$console")
+	more="-m $least"
+	boot smp=1 -- -- hello
+	status_is 0 "$least by QEMU alone are enough"
+	more=
+	says_not '^quirk: acpi: ' "COM1 and PIT work, so nothing is said to be missing"
+	boot smp=1 board=pit=off -- -- hello
+	says '^quirk: acpi: no legacy devices; missing: PIT$' "... but what is missing is named"
+fi
+boot smp=64 mem=16M timeout=60 -- -- hello
+status_is 4 "64 CPUs and 16 MB: refused"
+says '^memory: too little for 64 CPUs, .*KB are free and [0-9]+ KB needed; [0-9]+ MB in all would be enough$' "... with what is needed"
+least=$(sed -nE 's/^memory: too little.*; ([0-9]+) MB in all.*/\1M/p' "$console")
+boot smp=64 mem="${least:-16M}" timeout=120 -- -- hello
+status_is 0 "$least are enough"
+
+# With icount every instruction is counted, and nothing that a device does may upset that.
+boot smp=2 icount=1 timeout=60 -- -- hello
+status_is 0 "icount"
+
+# A guest that ends without a status of its own, such as a Linux whose kernel panics, has failed.
+status=0
+echo quit | tools/qemu.sh linux="$kernel" serial=none out="$work" append='-- hello' -- -S -monitor stdio >"$console" 2>&1 || status=$?
+status_is 126 "a guest that ends without a status of its own has failed"
+
 # A second chip whose APIC id needs more than 8 bits.
 if [ "$arch" = x86_64 ]; then
 	status=0

@@ -29,6 +29,13 @@ agrees() {
 	result $r "... and the names that nm knows"
 	console=$work/console
 }
+# ... but for newlib, which names its own sources.
+for file in "$arch/vigil-test.elf" "$arch/vigil-test.symbols" "$arch/bin/warehouse" "$arch/apps/hello/hello.o"; do
+	strings -a "$build/$file" | grep -F "$PWD" | grep -vF /newlib- | sed "s,^,$file: ,"
+done >"$console"
+booted=" nothing"; : >"$work/stderr"
+r=0; [ ! -s "$console" ] || r=1
+result $r "neither programs nor tables remember the folder they were built in"
 agrees "$build/$arch/vigil-test.elf" "$build/$arch/vigil-test.symbols"
 agrees "$build/$arch/bin/places" "$build/$arch/symbols/places"
 agrees "$build/$arch/bin/warehouse" "$build/$arch/symbols/warehouse"

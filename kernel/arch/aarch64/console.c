@@ -12,10 +12,10 @@
 #define CONSOLE_VA (DEVICE_BASE + ((uint64_t)1 << 39) - PAGE_SIZE)
 
 enum { UARTDR = 0x00, UARTFR = 0x18, UARTCR = 0x30, UARTIMSC = 0x38 };
-#define FR_RXFE  0x10
-#define FR_TXFF  0x20
-#define CR_ON    0x301 /* receiver, transmitter, UART */
-#define DR_ERROR 0xf00 /* overrun, break, parity, framing */
+#define FR_RXFE 0x10
+#define FR_TXFF 0x20
+#define CR_ON   0x301 /* receiver, transmitter, UART */
+#define DR_BAD  0x700 /* break, parity, framing: the byte is none that was sent; after an overrun it is */
 
 static paddr_t base; /* page of the registers */
 static char *regs;   /* NULL: there are none */
@@ -56,5 +56,5 @@ int arch_console_read(void)
     if (!regs || (arch_io_read32(regs + UARTFR) & FR_RXFE))
         return -1;
     uint32_t v = arch_io_read32(regs + UARTDR);
-    return v & DR_ERROR ? -1 : (int)(v & 0xff);
+    return v & DR_BAD ? -1 : (int)(v & 0xff);
 }

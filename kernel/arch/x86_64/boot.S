@@ -9,6 +9,31 @@
 #define KERNEL_BASE 0xffffffff80000000
 #define PA(symbol)  ((symbol) - KERNEL_BASE)
 
+/* struct hvm_start_info, and the ranges of its memory map */
+#define START_MAGIC     0x336ec578
+#define START_VERSION   4
+#define START_MAP       40
+#define START_MAP_COUNT 48
+#define RANGE_BASE      0
+#define RANGE_SIZE      8
+#define RANGE_TYPE      16
+#define RANGE_BYTES     24
+#define RANGE_USABLE    1
+
+/* As console.c, power.c and start_fail.c have them. */
+#define COM1            0x3f8
+#define COM1_STATUS     (COM1 + 5)
+#define CAN_SEND        0x20
+#define SEND_TRIES      1000000
+#define DEBUG_EXIT_PORT 0xf4
+#define DEBUG_EXIT_CODE (1 + 16)
+
+#define SHORT_STACK 0x9000   /* free at the start, and never left again */
+#define KIB_SHIFT   10
+/* At the end of memory: what firmware has worked in before, over the image where that was, and what of it firmware keeps. */
+#define FIRMWARE_WORKED 0x40000
+#define FIRMWARE_KEEPS  0x40000
+
 #define PTE_TABLE 0x003 /* present, writable */
 #define PTE_2MB   0x083 /* and a leaf        */
 
@@ -24,6 +49,8 @@
 boot_pvh:
 	cli
 	cld
+	jmp	check_memory
+enough_memory:
 	movl	$PA(boot_stack_top), %esp
 
 	movl	$PA(boot_pdpt) + PTE_TABLE, %eax
@@ -56,12 +83,103 @@ boot_pvh:
 	movl	$0x80010023, %eax	/* CR0: PG WP NE MP PE */
 	movl	%eax, %cr0
 	lgdt	PA(boot_gdt_pointer)
-	ljmp	$8, $PA(3f)
+	ljmp	$8, $PA(long_mode)
+
+/* The image may end beyond memory: with its stack, its tables and its variables.  So this uses none of them.  Start information
+ * that is none, or has no map, goes on to x86_start_pvh, which says so. */
+check_memory:
+	cmpl	$START_MAGIC, (%ebx)
+	jne	enough_memory
+	cmpl	$1, START_VERSION(%ebx)
+	jb	enough_memory
+	movl	START_MAP(%ebx), %esi
+	movl	START_MAP_COUNT(%ebx), %ecx
+	xorl	%edi, %edi		/* the end of usable memory below 4 GB */
+1:	jecxz	3f
+	cmpl	$RANGE_USABLE, RANGE_TYPE(%esi)
+	jne	2f
+	cmpl	$0, RANGE_BASE + 4(%esi)
+	jne	2f
+	cmpl	$0, RANGE_SIZE + 4(%esi)
+	jne	enough_memory
+	movl	RANGE_BASE(%esi), %eax
+	addl	RANGE_SIZE(%esi), %eax
+	jc	enough_memory
+	cmpl	%edi, %eax
+	jbe	2f
+	movl	%eax, %edi
+2:	addl	$RANGE_BYTES, %esi
+	decl	%ecx
+	jmp	1b
+3:	testl	%edi, %edi
+	jz	enough_memory
+	cmpl	$PA(image_end) + FIRMWARE_WORKED, %edi
+	jae	enough_memory
+
+	movl	$SHORT_STACK, %esp
+	movl	$PA(short_begin), %esi
+	call	put_text
+	movl	%edi, %eax
+	call	put_kib
+	movl	$PA(short_middle), %esi
+	call	put_text
+	movl	$PA(image_end) + FIRMWARE_WORKED + FIRMWARE_KEEPS, %eax
+	call	put_kib
+	movl	$PA(short_end), %esi
+	call	put_text
+	movl	$DEBUG_EXIT_CODE, %eax
+	outl	%eax, $DEBUG_EXIT_PORT
+4:	hlt
+	jmp	4b
+
+/* The NUL-terminated text at %esi, to COM1. */
+put_text:
+	lodsb
+	testb	%al, %al
+	jz	2f
+	movb	%al, %bl
+	movw	$COM1_STATUS, %dx
+	movl	$SEND_TRIES, %ecx
+1:	inb	%dx, %al
+	testb	$CAN_SEND, %al
+	loopz	1b
+	movw	$COM1, %dx
+	movb	%bl, %al
+	outb	%al, %dx
+	jmp	put_text
+2:	ret
+
+/* %eax / 1 KB in decimal, its digits on the stack as a text. */
+put_kib:
+	shrl	$KIB_SHIFT, %eax
+	movl	%esp, %ebp
+	subl	$16, %esp
+	leal	-1(%ebp), %esi
+	movb	$0, (%esi)
+	movl	$10, %ecx
+1:	xorl	%edx, %edx
+	divl	%ecx
+	addb	$'0', %dl
+	decl	%esi
+	movb	%dl, (%esi)
+	testl	%eax, %eax
+	jnz	1b
+	call	put_text
+	movl	%ebp, %esp
+	ret
+
+short_begin:
+	.asciz	"vigil: cannot start: too little memory: "
+short_middle:
+	.asciz	" KB, and at least "
+short_end:
+	.asciz	" KB are needed\r\n"
 
 	.code64
-3:	movabsq	$4f, %rax
+long_mode:
+	movabsq	$1f, %rax
 	jmp	*%rax
-4:	movl	$16, %eax
+1:	movl	$16, %eax
 	movl	%eax, %ds
 	movl	%eax, %es
 	movl	%eax, %ss

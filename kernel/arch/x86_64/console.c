@@ -3,21 +3,49 @@
  * 2). Without one, output vanishes and input never comes.
  */
 #include "kernel/arch/arch.h"
+#include "quirks.h"
 #include "x86.h"
 
 #define COM1 0x3f8
-enum { THR = 0, RBR = 0, DLL = 0, IER = 1, DLM = 1, FCR = 2, LCR = 3, MCR = 4, LSR = 5, SCR = 7 };
+enum { THR = 0, RBR = 0, DLL = 0, IER = 1, DLM = 1, FCR = 2, IIR = 2, LCR = 3, MCR = 4, LSR = 5, SCR = 7 };
 #define LSR_DR    0x01
+#define LSR_BAD   0x1c /* parity, framing, break: the byte is none that was sent */
 #define LSR_THRE  0x20
+#define IIR_FIFOS 0xc0 /* both bits: they are on */
+#define FCR_FIFOS 0x01
+#define MCR_LOOP  0x10
 #define FIFO_SIZE 16
 
 static bool present;
+static int early = -1; /* the byte that had arrived when the FIFOs were switched on, which empties them */
 
 /* Absent ports read as all ones and remember nothing. */
 static bool scratch_works(uint8_t v)
 {
     outb(COM1 + SCR, v);
     return inb(COM1 + SCR) == v;
+}
+
+/* The next byte from the line, or -1. */
+static int receive(void)
+{
+    uint8_t status = inb(COM1 + LSR);
+
+    if (!(status & LSR_DR))
+        return -1;
+    uint8_t byte = inb(COM1 + RBR);
+    return status & LSR_BAD ? -1 : byte;
+}
+
+/* What has arrived stays: in FIFOs that are on already, or else it is one byte, which is kept.  Looped back, QEMU does not hand
+ * over the next as soon as that is read; nothing may stand between its being read and the switching on. */
+static void switch_fifos_on(void)
+{
+    if ((inb(COM1 + IIR) & IIR_FIFOS) != IIR_FIFOS) {
+        outb(COM1 + MCR, MCR_LOOP);
+        early = receive();
+    }
+    outb(COM1 + FCR, FCR_FIFOS);
 }
 
 enum arch_serial arch_console_init(void)
@@ -30,9 +58,14 @@ enum arch_serial arch_console_init(void)
     outb(COM1 + DLL, 1);
     outb(COM1 + DLM, 0);
     outb(COM1 + LCR, 0x03); /* 8N1 */
-    outb(COM1 + FCR, 0x07); /* FIFOs on and empty */
+    switch_fifos_on();
     outb(COM1 + MCR, 0x03); /* DTR, RTS */
     return SERIAL_FOUND;
+}
+
+bool console_found(void)
+{
+    return present;
 }
 
 /* The FIFO says only when it is empty. */
@@ -50,7 +83,8 @@ size_t arch_console_write(const char *s, size_t n)
 
 int arch_console_read(void)
 {
-    if (!present || !(inb(COM1 + LSR) & LSR_DR))
-        return -1;
-    return inb(COM1 + RBR);
+    int c = early;
+
+    early = -1;
+    return c >= 0 || !present ? c : receive();
 }

@@ -1,5 +1,6 @@
 /* What is peculiar about an x86-64 machine: CPUID (SDM vol. 2A; APM vol. 3, appendix E) and the FADT (ACPI 6.4, 5.2.9). */
 #include "quirks.h"
+#include "reference.h"
 #include "x86.h"
 #include "kernel/arch/cpus.h"
 #include "kernel/dev/acpi.h"
@@ -97,12 +98,31 @@ static bool acpi_is_reduced(char *text, size_t size)
     return fadt_field(FADT_FLAGS, 4) & FLAG_REDUCED;
 }
 
+#define LOOKS 10000 /* far longer than a counter takes for a step */
+
+static bool counts(const struct reference *r)
+{
+    uint64_t hz;
+
+    if (!r->probe(&hz))
+        return false;
+    uint32_t first = r->read();
+    for (unsigned i = 0; i < LOOKS; i++)
+        if (r->read() != first)
+            return true;
+    return false;
+}
+
+/* Most firmware without the flag has them all the same. */
 static bool legacy_is_missing(char *text, size_t size)
 {
     struct acpi_table fadt;
 
-    ksnprintf(text, size, "no legacy devices: COM1 and PIT may be missing");
-    return !acpi_table_get("FACP", &fadt) && !(acpi_field(&fadt, FADT_BOOT_FLAGS, 2) & BOOT_LEGACY_DEVICES);
+    if (acpi_table_get("FACP", &fadt) || acpi_field(&fadt, FADT_BOOT_FLAGS, 2) & BOOT_LEGACY_DEVICES)
+        return false;
+    bool com1 = console_found(), pit = counts(&pit_reference);
+    ksnprintf(text, size, "no legacy devices; missing:%s%s", com1 ? "" : " COM1", pit ? "" : " PIT");
+    return !com1 || !pit;
 }
 
 static bool messages_are_forbidden(char *text, size_t size)

@@ -9,4 +9,5 @@ struct reference {
     uint32_t mask;
 };
 
+extern const struct reference pit_reference;
 extern const struct reference *const references[]; /* the best first; NULL ends */
