@@ -18,7 +18,7 @@ POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c $(addp
 # ... names of events and metrics.  Tables of the PMUs' events are made from libpfm4's.
 EVENTS_SRC := \
 	$(addprefix hpm/events/, \
-		bits.c generic.c generic_model.c identity.c list.c lookup.c metric.c metrics.c nearest.c nest.c request.c scaled.c words.c)
+		bits.c generic.c generic_model.c identity.c list.c lookup.c metric.c metrics.c nest.c request.c scaled.c words.c)
 EVENTS_SRC_x86_64 := \
 	$(EVENTS_SRC) $(addprefix hpm/events/,choices_x86.c generic_amd.c generic_intel.c) $(EVENTS)/x86_64.c
 EVENTS_SRC_aarch64 := $(EVENTS_SRC) $(addprefix hpm/events/,choices_arm.c generic_arm.c) $(EVENTS)/aarch64.c
@@ -49,7 +49,7 @@ KERNEL_SRC := \
 	kernel/boot/boot_info.c \
 	$(addprefix kernel/, \
 		call.c cmdline.c console.c console_thread.c cpu.c end.c format.c image_symbols.c lock.c main.c memory_check.c monitor.c number.c \
-		outputs.c panic.c printf.c quirks.c run.c string.c symbols.c) \
+		outputs.c panic.c printf.c quirks.c run.c string.c symbols.c words.c) \
 	$(addprefix kernel/dev/, \
 		acpi.c acpi_numa.c acpi_tables.c block.c block_drivers.c block_ram.c block_wait.c block_watch.c machine.c \
 		model_disk.c numa.c pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c virtio_blk.c virtio_console.c virtio_layout.c virtq.c) \
@@ -143,7 +143,7 @@ TRACE_READING := $(addprefix tools/replay/,trace.c trace_binary.c trace_text.c)
 HOST_TESTS := $(notdir $(basename $(wildcard $(addsuffix /test_*.c,test/host test/machine))))
 
 test_asid_SRC := kernel/arch/asid.c
-test_cmdline_SRC := kernel/cmdline.c kernel/format.c
+test_cmdline_SRC := kernel/cmdline.c kernel/words.c kernel/format.c
 test_console_SRC := $(addprefix kernel/,console.c printf.c format.c lock.c)
 test_cpu_place_SRC := kernel/arch/x86_64/topology.c kernel/arch/place.c
 test_format_SRC := kernel/format.c
@@ -334,7 +334,7 @@ test_topology_SRC := test/machine/topology.c
 FUZZERS := $(notdir $(basename $(wildcard test/host/fuzz_*.c)))
 fuzz_acpi_SRC := $(addprefix kernel/dev/,acpi.c acpi_iort.c acpi_numa.c acpi_platform.c numa.c platform.c)
 fuzz_bundle_SRC := kernel/proc/bundle.c
-fuzz_cmdline_SRC := kernel/cmdline.c kernel/format.c
+fuzz_cmdline_SRC := kernel/cmdline.c kernel/words.c kernel/format.c
 fuzz_criteria_SRC := hpm/criteria.c $(EVENTS_SRC_x86_64) hpm/group.c
 fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c
 fuzz_elf_SRC := kernel/proc/elf.c

@@ -22,6 +22,10 @@ typedef uint64_t cycles_t; /* processor cycles; model cycles when simulated */
 #define NS_PER_MS ((uint64_t)1000000)
 #define NS_PER_S  ((uint64_t)1000000000)
 
+/* The text of a macro's value. */
+#define TEXT_OF_(x) #x
+#define TEXT_OF(x)  TEXT_OF_(x)
+
 #define PAGE_SHIFT 12
 #define PAGE_SIZE  ((uint64_t)1 << PAGE_SHIFT)
 #define PAGE_MASK  (PAGE_SIZE - 1)

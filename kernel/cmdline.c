@@ -5,7 +5,7 @@
  * accepted. The text comes from outside: every byte of it is checked, and nothing here may rely on its form.
  */
 #include "kernel/cmdline.h"
-#include "kernel/text.h"
+#include "kernel/words.h"
 
 static void put_u64(struct text *t, uint64_t v)
 {
@@ -242,6 +242,21 @@ static bool parse_value(const struct arg *a, const char *s, uint64_t *out)
     return !*s && *out >= a->min && *out <= a->max;
 }
 
+static void put_unknown(struct text *t, const char *word, size_t n, const struct arg *const *tables)
+{
+    struct nearest near = {.text = word, .n = n};
+
+    for (; *tables; tables++)
+        for (const struct arg *a = *tables; a->name; a++)
+            nearest_consider(&near, a->name);
+    text_put(t, "unknown argument ");
+    text_put_quoted(t, word, n);
+    text_put_nearest(t, &near);
+    if (!word[n])
+        text_put(t, "; applications stand behind '--'");
+    text_put(t, "; 'help' lists the known ones");
+}
+
 /* Checks one key=value completely; the value is for the caller to store. */
 static int check(const char *assign, const struct arg *const *tables, bool run_only, const struct arg **arg,
                  uint64_t *value, struct text *err)
@@ -250,9 +265,7 @@ static int check(const char *assign, const struct arg *const *tables, bool run_o
     const struct arg *a = cmdline_find(assign, tables);
 
     if (!a || !n) {
-        text_put(err, "unknown argument ");
-        text_put_quoted(err, assign, n);
-        text_put(err, "; 'help' lists the known ones");
+        put_unknown(err, assign, n, tables);
         return -EINVAL;
     }
     if (run_only && a->scope == ARG_BOOT) {
@@ -293,44 +306,9 @@ int cmdline_set(const char *assign, const struct arg *const *tables, bool run_on
 
 /* ---- Words ---- */
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static bool is_separator(char c)
-{
-    return c == ';' || c == '&';
-}
-
-/*
- * Cuts the next word off *at and ends it with NUL.  Since that may overwrite the separator behind it, the
- * separator is returned through *end: ';', '&', or '\0' when none follows directly.  NULL: no word in front
- * of the next separator.
- */
-static char *next_word(char **at, char *end)
-{
-    char *p = *at;
-
-    while (is_space(*p))
-        p++;
-    char *word = p;
-    while (*p && !is_space(*p) && !is_separator(*p))
-        p++;
-    char *word_end = p;
-    while (is_space(*p))
-        p++;
-    *end = is_separator(*p) ? *p++ : '\0';
-    *at = p;
-    if (word == word_end)
-        return NULL;
-    *word_end = '\0';
-    return word;
-}
-
-/* Applies, or only checks, every word in front of "--".  text is left behind the "--", or at the end. */
 struct parser {
     const struct arg *const *tables;
+    struct words words;
     struct cmdline *out;
     struct text err;
 };
@@ -340,7 +318,7 @@ static int boot_word(struct parser *p, const char *word)
     const struct arg *a;
     uint64_t value;
 
-    if (text_same("help", word, text_length(word))) {
+    if (text_same("help", word, text_length(word)) || text_same("--help", word, text_length(word))) {
         p->out->help = true;
         return 0;
     }
@@ -357,69 +335,99 @@ static int fail(struct parser *p, const char *what, const char *word)
     return -EINVAL;
 }
 
+/* The next word of the line, as words_next() has it. */
+static int next_word(struct parser *p, const char **word)
+{
+    struct words *w = &p->words;
+    int r = words_next(w, word);
+
+    if (r >= 0)
+        return r;
+    text_put(&p->err, "the quotation mark at character ");
+    text_put_number(&p->err, (uint64_t)(w->from - w->line) + 1);
+    text_put(&p->err, " has no partner: ");
+    text_put(&p->err, w->from);
+    return r;
+}
+
+static int too_many(struct parser *p, const char *what, uint64_t most, const char *of)
+{
+    text_put(&p->err, "at most ");
+    text_put_number(&p->err, most);
+    return fail(p, what, of);
+}
+
 static int command_word(struct parser *p, struct command *c, const char *word)
 {
     if (!c->argc && word[key_length(word)] == '=') {
         const struct arg *a;
         uint64_t value;
         if (c->assign_count == CMD_ARGS_MAX)
-            return fail(p, "too many assignments in front of an application:", word);
+            return too_many(p, " assignments can stand in front of an application:", CMD_ARGS_MAX, word);
         c->assign[c->assign_count++] = word;
         return check(word, p->tables, true, &a, &value, &p->err);
     }
     if (c->argc == CMD_ARGS_MAX)
-        return fail(p, "too many arguments for application", c->argv[0]);
+        return too_many(p, " words, its name included, can be given to application", CMD_ARGS_MAX,
+                        c->argv[0]);
     c->argv[c->argc++] = word;
     return 0;
 }
 
-static int parse_commands(struct parser *p, char *at)
+static int no_application(struct parser *p, const struct command *c)
 {
-    char end = '\0';
-    struct command *c = NULL;
+    if (c->assign_count)
+        return fail(p, "no application behind", c->assign[c->assign_count - 1]);
+    return fail(p, "no application in front of ';' or '&'", NULL);
+}
 
-    while (*at) {
-        char *word = next_word(&at, &end);
+static int parse_commands(struct parser *p)
+{
+    struct command *c = NULL;
+    const char *word;
+
+    while (*p->words.from) {
+        int r = next_word(p, &word);
+        if (r < 0)
+            return r;
         if (!c) {
-            if (!word && !end)
+            if (!r && !p->words.end)
                 break; /* only blanks were left */
             if (p->out->count == CMD_MAX)
-                return fail(p, "too many applications on one line", NULL);
+                return too_many(p, " applications can stand on one line", CMD_MAX, NULL);
             c = &p->out->commands[p->out->count++];
         }
-        int r = word ? command_word(p, c, word) : 0;
+        r = r ? command_word(p, c, word) : 0;
         if (r)
             return r;
-        if (end || !*at) {
+        if (p->words.end || !*p->words.from) {
             if (!c->argc)
-                return fail(
-                    p, c->assign_count ? "no application behind" : "no application in front of ';' or '&'",
-                    c->assign_count ? c->assign[c->assign_count - 1] : NULL);
-            c->background = end == '&';
+                return no_application(p, c);
+            c->background = p->words.end == '&';
             c = NULL;
         }
     }
     return 0;
 }
 
-static int parse_boot(struct parser *p, char **at, char **first, unsigned *count)
+/* Checks every word in front of "--", and counts them. */
+static int parse_boot(struct parser *p, unsigned *count)
 {
-    char end = '\0';
+    const char *word;
 
-    *first = *at;
-    *count = 0;
-    while (**at) {
-        char *word = next_word(at, &end);
-        if (word && text_same("--", word, text_length(word)) && !end)
+    for (*count = 0; *p->words.from; ++*count) {
+        int r = next_word(p, &word);
+        if (r < 0)
+            return r;
+        if (r && text_same("--", word, text_length(word)) && !p->words.end)
             return 0;
-        if (end)
+        if (p->words.end)
             return fail(p, "';' and '&' separate applications, which stand behind '--'", NULL);
-        if (!word)
-            continue;
-        int r = boot_word(p, word);
+        if (!r)
+            return 0; /* only blanks were left */
+        r = boot_word(p, word);
         if (r)
             return r;
-        (*count)++;
     }
     return 0;
 }
@@ -427,37 +435,31 @@ static int parse_boot(struct parser *p, char **at, char **first, unsigned *count
 /* Every word was accepted before, so this cannot fail half-way. */
 static void apply(const struct parser *p, const char *word, unsigned count)
 {
-    while (count--) {
+    for (; count--; word += text_length(word) + 1) {
         const struct arg *a = cmdline_find(word, p->tables);
         if (a) /* help has no entry */
             parse_value(a, word + key_length(word) + 1, a->value);
-        word += text_length(word) + 1;
-        while (count && is_space(*word))
-            word++;
     }
 }
 
 int cmdline_parse(char *text, const struct arg *const *tables, struct cmdline *out, char *err,
                   size_t err_size)
 {
-    struct parser p = {tables, out, {err, err_size}};
-    char *at = text, *first;
+    struct parser p = {tables, words_of(text), out, {err, err_size}};
     unsigned count;
 
     text_put(&p.err, "");
     memset(out, 0, sizeof(*out));
     for (const char *c = text; *c; c++)
-        if ((*c < ' ' || *c > '~') && !is_space(*c))
+        if ((*c < ' ' || *c > '~') && !words_blank(*c))
             return fail(&p, "the command line holds an unprintable character behind", text);
-    int r = parse_boot(&p, &at, &first, &count);
+    int r = parse_boot(&p, &count);
     if (!r)
-        r = parse_commands(&p, at);
+        r = parse_commands(&p);
     if (r) {
         out->count = 0;
         return r;
     }
-    while (is_space(*first))
-        first++;
-    apply(&p, first, count);
+    apply(&p, text, count);
     return 0;
 }

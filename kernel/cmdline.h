@@ -4,7 +4,7 @@
  * Every argument is an entry of one table: name, type, range, default, help.  Unknown or malformed ones stop the boot
  * with a line that names the argument and what is accepted; `help` prints the table.  Arguments in front of an
  * application's name are set for that application's run and restored after it; not all may stand there (enum arg_scope).
- * Applications separated by ';' run one after the other, by '&' at the same time.
+ * Applications separated by ';' run one after the other, by '&' at the same time.  Words are quoted as words.h says.
  */
 #pragma once
 #include "kernel/base.h"
@@ -30,7 +30,7 @@ extern const struct arg *const
     arg_tables[]; /* kernel/main.c: one table per subsystem, each ended by name NULL; NULL-terminated */
 
 #define CMD_MAX      16
-#define CMD_ARGS_MAX 24
+#define CMD_ARGS_MAX 64
 struct command {
     const char *assign[CMD_ARGS_MAX]; /* key=value before the name */
     unsigned assign_count;

@@ -7,7 +7,9 @@
 #include "kernel/run.h"
 #include "kernel/arch/arch.h"
 #include "kernel/printf.h"
+#include "kernel/boot/boot_info.h"
 #include "kernel/proc/process.h"
+#include "kernel/words.h"
 
 #define STATUS_NOT_STARTED 127
 
@@ -50,13 +52,13 @@ static void restore(unsigned keep)
 
 static void announce(const struct command *c)
 {
-    char line[256];
-    size_t n = 0;
+    static char line[BOOT_CMDLINE_MAX + 256]; /* the init thread's, as the group is; with quotation marks */
+    struct text t = {line, sizeof(line)};
 
-    for (unsigned i = 0; i < c->assign_count && n < sizeof(line); i++)
-        n += ksnprintf(line + n, sizeof(line) - n, " %s", c->assign[i]);
-    for (unsigned i = 0; i < c->argc && n < sizeof(line); i++)
-        n += ksnprintf(line + n, sizeof(line) - n, " %s", c->argv[i]);
+    for (unsigned i = 0; i < c->assign_count + c->argc; i++) {
+        text_put(&t, " ");
+        words_put(&t, i < c->assign_count ? c->assign[i] : c->argv[i - c->assign_count]);
+    }
     kprintf("run:%s\n", line);
 }
 

@@ -1,6 +1,7 @@
 /* Messages put together piece by piece in a bounded buffer, for parsers that say what is wrong.  Always NUL-terminated. */
 #pragma once
 #include "kernel/base.h"
+#include "kernel/nearest.h"
 
 /* What does not fit is cut off. */
 struct text {
@@ -54,4 +55,13 @@ static inline int text_digit(char c, unsigned base)
 {
     int d = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
     return d >= 0 && (unsigned)d < base ? d : -1;
+}
+
+/* "; nearest: NAME", if there is one. */
+static inline void text_put_nearest(struct text *t, const struct nearest *s)
+{
+    if (!s->best)
+        return;
+    text_put(t, "; nearest: ");
+    text_put(t, s->best);
 }

@@ -72,13 +72,13 @@ kib() {
 	esac
 }
 # KB of memory at the least, with less of which the kernel could not even say so.  An ELF file's segments by their physical
-# addresses and 512 KB of the firmware's; or from 2 MB on the size in an Image's header, and behind that, at a multiple of 2 MB,
-# room for the device tree.
+# addresses, 512 KB of the firmware's and a megabyte to work in; or from 2 MB on the size in an Image's header, and behind that, at a multiple of 2 MB,
+# room for the device tree, and two to work in.
 number() { od -An -v -t u8 -j "$2" -N 8 "$1" | tr -d ' '; } # FILE OFFSET
 least_kib() { # FILE
 	if [ $arch = aarch64 ]; then
 		[ "$(od -An -c -j 56 -N 3 "$1" | tr -d ' ')" = ARM ] || return 0
-		echo $((($(number "$1" 16) + 4194303) / 2097152 * 2048 + 1024))
+		echo $((($(number "$1" 16) + 4194303) / 2097152 * 2048 + 3072))
 		return
 	fi
 	end=0 at=$(number "$1" 32) segments=$(od -An -t u2 -j 56 -N 2 "$1")
@@ -87,7 +87,7 @@ least_kib() { # FILE
 		[ $last -le $end ] || end=$last
 		at=$((at + 56))
 	done
-	echo $((end / 1024 + 512))
+	echo $((end / 1024 + 1536))
 }
 
 # What the instruction sets differ in.  The guest ends QEMU with a status it can tell from QEMU's own; see below.

@@ -3,6 +3,7 @@
  * Parsing has no side effect beyond the values of the table; only *_or_exit and args_refuse end the program.
  */
 #include "apps/common/args.h"
+#include "kernel/nearest.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DESCRIPTION_MAX = 160, EXIT_BAD_ARGUMENT = 2 };
+enum { DESCRIPTION_MAX = 160, EXIT_BAD_ARGUMENT = 2, WORD_SHOWN = 160 };
 
 /* Writes what the entry accepts, such as "1..64" or "grouped, shuffled". */
 static void describe(const struct args_entry *entry, char *out, size_t size)
@@ -136,7 +137,12 @@ static const struct args_entry *find(const struct args_table *table, const char 
 
 static void say_unknown(const struct args_table *table, const char *argument, char *error, size_t size)
 {
-    snprintf(error, size, "unknown argument '%s'; accepted are", argument);
+    struct nearest near = {.text = argument, .n = strcspn(argument, "=")};
+
+    for (size_t i = 0; i < table->count; i++)
+        nearest_consider(&near, table->entries[i].name);
+    snprintf(error, size, "unknown argument '%.*s'%s%s; accepted are", WORD_SHOWN, argument,
+             near.best ? "; nearest: " : "", near.best ? near.best : "");
     for (size_t i = 0; i < table->count; i++) {
         size_t used = strlen(error);
         snprintf(error + used, size - used, "%s %s=", i ? "," : "", table->entries[i].name);
@@ -198,11 +204,16 @@ void args_help(const struct args_table *table)
     }
 }
 
+bool args_asks_for_help(int argc, char **argv)
+{
+    return argc == 2 && (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0);
+}
+
 void args_parse_or_exit(const struct args_table *table, int argc, char **argv)
 {
     char error[512];
 
-    if (argc == 2 && strcmp(argv[1], "help") == 0) {
+    if (args_asks_for_help(argc, argv)) {
         args_help(table);
         exit(0);
     }

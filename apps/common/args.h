@@ -3,6 +3,7 @@
  * that names the argument and says what is accepted; nothing is silently ignored or clamped.
  */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,7 +50,10 @@ int args_parse(const struct args_table *table, int argc, char **argv, char *erro
  * values. */
 void args_help(const struct args_table *table);
 
-/* For main: help when asked for by the single word "help" (exit 0), a message and exit 2 when args_parse
+/* Is the only argument "help" or "--help"? */
+bool args_asks_for_help(int argc, char **argv);
+
+/* For main: help when asked for (exit 0), a message and exit 2 when args_parse
  * fails. */
 void args_parse_or_exit(const struct args_table *table, int argc, char **argv);
 

@@ -197,7 +197,7 @@ int spmd_begin(struct spmd_run *run, const struct spmd_program *program, int arg
         fail(run, "defaults", "out of memory");
     memcpy(run->defaults, program->context, program->context_bytes);
     table.count = all_entries(run, entries);
-    if (argc == 2 && strcmp(argv[1], "help") == 0) {
+    if (args_asks_for_help(argc, argv)) {
         args_help(&table);
         exit(0);
     }

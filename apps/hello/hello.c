@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     if (argc > WORDS_MAX)
         args_refuse(&table, "%d arguments; at most %d are accepted", argc - 1, WORDS_MAX - 1);
     for (int i = 1; i < argc; i++) {
-        if (strchr(argv[i], '=') || (argc == 2 && strcmp(argv[i], "help") == 0))
+        if (strchr(argv[i], '=') || args_asks_for_help(argc, argv))
             settings[setting_count++] = argv[i];
     }
     args_parse_or_exit(&table, setting_count, settings);

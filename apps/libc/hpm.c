@@ -106,7 +106,7 @@ int hpm_breakdown(const struct sys_hpm_read *read, struct sys_breakdown *out)
 
 int application_start(char *const *argv, int argc)
 {
-    char text[2048];
+    char text[SYS_ARGS_BYTES];
     size_t used = 0;
 
     for (int i = 0; i < argc; i++) {

@@ -4,7 +4,7 @@
  * The text comes from outside: nothing here relies on its form.  Pure: no clock, lock, allocation or register.
  */
 #include "hpm/events/lookup.h"
-#include "hpm/events/nearest.h"
+#include "kernel/text.h"
 
 #define GROUPS_MAX 4
 
@@ -96,7 +96,7 @@ static int choose_named(struct choice *c, struct word w, struct text *err)
     text_put_word(err, w);
     text_put(err, c->entry->units ? " is no part of " : " stands behind an event that has no parts, ");
     text_put(err, entry_name(c->table, c->entry));
-    nearest_suggest(&near, err);
+    text_put_nearest(err, &near);
     return -ENOENT;
 }
 
@@ -187,7 +187,7 @@ static int unknown(const struct event_table *t, struct word w, struct text *err)
     for (unsigned i = 0; i < t->entry_count; i++)
         if (entry_is_here(t, &t->entries[i]))
             nearest_consider(&near, entry_name(t, &t->entries[i]));
-    nearest_suggest(&near, err);
+    text_put_nearest(err, &near);
     if (!event_vendors)
         text_put(err, "; " EVENT_NO_VENDORS);
     return -ENOENT;

@@ -13,8 +13,8 @@
  *   costs is the stalls behind mispredictions.
  */
 #include "hpm/events/metric.h"
-#include "hpm/events/nearest.h"
 #include "hpm/events/table.h"
+#include "kernel/text.h"
 
 #define PER_THOUSAND(event) "1000 * " event " / instructions"
 #define OF_CYCLES(event)    "100 * " event " / cycles"
@@ -127,7 +127,7 @@ static int unknown(const char *name, char *err, size_t err_size)
     text_put(&message, "");
     text_put_quoted(&message, name, text_length(name));
     text_put(&message, " is no metric");
-    nearest_suggest(&near, &message);
+    text_put_nearest(&message, &near);
     return -ENOENT;
 }
 

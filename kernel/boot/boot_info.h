@@ -32,9 +32,10 @@ struct boot_framebuffer {
 };
 #define BOOT_FRAMEBUFFER_MAX (256 * MIB) /* no larger one is used */
 
-#define BOOT_MEM_MAX      256
-#define BOOT_CMDLINE_MAX  2048
-#define BOOT_FIRMWARE_MAX 48
+#define BOOT_MEM_MAX         256
+#define BOOT_CMDLINE_LONGEST 4095 /* characters of boot arguments, however they come */
+#define BOOT_CMDLINE_MAX     (BOOT_CMDLINE_LONGEST + 1)
+#define BOOT_FIRMWARE_MAX    48
 
 struct boot_info {
     char protocol[8];                 /* "pvh", "uefi", ...: for the boot line  */

@@ -5,6 +5,7 @@
 #include "efi_cmdline.h"
 
 #define FILE_NAME L"\\vigil.txt"
+#define FILE_MAX  (4 * BOOT_CMDLINE_MAX) /* line ends and all */
 
 static bool printable(CHAR16 c)
 {
@@ -41,6 +42,12 @@ static UINTN program_name(const CHAR16 *text, UINTN n)
     return word;
 }
 
+static EFI_STATUS too_long(const CHAR16 *what, UINTN n)
+{
+    Print(L"vigil: %s have %ld characters; %d are taken at most\n", what, (UINT64)n, BOOT_CMDLINE_LONGEST);
+    return EFI_BAD_BUFFER_SIZE;
+}
+
 static EFI_STATUS from_options(EFI_LOADED_IMAGE *loaded, char *cmdline)
 {
     const CHAR16 *text = loaded->LoadOptions;
@@ -49,51 +56,67 @@ static EFI_STATUS from_options(EFI_LOADED_IMAGE *loaded, char *cmdline)
 
     while (from < n && text[from] == ' ')
         from++;
-    if (n - from >= BOOT_CMDLINE_MAX) {
-        Print(L"vigil: the load options are longer than %d characters\n", BOOT_CMDLINE_MAX - 1);
-        return EFI_BAD_BUFFER_SIZE;
-    }
+    if (n - from > BOOT_CMDLINE_LONGEST)
+        return too_long(L"the load options", n - from);
     for (UINTN i = from; i < n; i++)
         cmdline[i - from] = (char)text[i];
     cmdline[n - from] = '\0';
     return EFI_SUCCESS;
 }
 
-/* Line ends become spaces, a carriage return or a final line end vanishes. */
-static EFI_STATUS tidy(char *cmdline, UINTN n)
+/* Takes what a file holds into the arguments: line ends become spaces, a carriage return or a final line end vanishes. */
+static EFI_STATUS take(const char *text, UINTN n, char *cmdline)
 {
     UINTN to = 0;
 
+    while (n && (text[n - 1] == '\n' || text[n - 1] == '\r' || text[n - 1] == '\t' || text[n - 1] == ' '))
+        n--;
     for (UINTN i = 0; i < n; i++) {
-        char c = cmdline[i] == '\n' || cmdline[i] == '\t' ? ' ' : cmdline[i];
+        char c = text[i] == '\n' || text[i] == '\t' ? ' ' : text[i];
         if (c == '\r')
             continue;
         if (!printable((CHAR16)(unsigned char)c)) {
             Print(L"vigil: " FILE_NAME L": character %d is not printable ASCII\n", i + 1);
             return EFI_INVALID_PARAMETER;
         }
-        cmdline[to++] = c;
+        if (to < BOOT_CMDLINE_LONGEST)
+            cmdline[to] = c;
+        to++;
     }
-    while (to && cmdline[to - 1] == ' ')
-        to--;
+    if (to > BOOT_CMDLINE_LONGEST)
+        return too_long(L"the arguments in " FILE_NAME, to);
     cmdline[to] = '\0';
     return EFI_SUCCESS;
 }
 
+static EFI_STATUS read_all(EFI_FILE *file, char *text, UINTN *n)
+{
+    EFI_STATUS status = file->SetPosition(file, 0);
+
+    return EFI_ERROR(status) ? status : file->Read(file, n, text);
+}
+
+/* The whole file, whose size is the position behind its end. */
 static EFI_STATUS read_file(EFI_FILE *file, char *cmdline)
 {
-    UINTN n = BOOT_CMDLINE_MAX;
-    EFI_STATUS status = file->Read(file, &n, cmdline);
+    UINT64 size = 0;
+    EFI_STATUS status = file->SetPosition(file, UINT64_MAX);
 
-    if (EFI_ERROR(status)) {
+    if (!EFI_ERROR(status))
+        status = file->GetPosition(file, &size);
+    if (!EFI_ERROR(status) && size > FILE_MAX)
+        return too_long(L"the arguments in " FILE_NAME, size);
+    UINTN n = size;
+    char *text = AllocatePool(n + 1);
+    if (!EFI_ERROR(status))
+        status = text ? read_all(file, text, &n) : EFI_OUT_OF_RESOURCES;
+    if (EFI_ERROR(status))
         Print(L"vigil: " FILE_NAME L": %r\n", status);
-        return status;
-    }
-    if (n == BOOT_CMDLINE_MAX) {
-        Print(L"vigil: " FILE_NAME L": longer than %d characters\n", BOOT_CMDLINE_MAX - 1);
-        return EFI_BAD_BUFFER_SIZE;
-    }
-    return tidy(cmdline, n);
+    else
+        status = take(text, n, cmdline);
+    if (text)
+        FreePool(text);
+    return status;
 }
 
 static EFI_STATUS from_file(EFI_LOADED_IMAGE *loaded, char *cmdline)

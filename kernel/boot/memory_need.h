@@ -1,5 +1,5 @@
 /* Memory that a start takes beside the image, in bytes; for C and assembly. */
 #pragma once
 
-#define MEMORY_NEED_START 0x100000 /* to run a small program on one CPU */
+#define MEMORY_NEED_START 0x200000 /* to run a small program on one CPU */
 #define MEMORY_NEED_CPU   0x40000  /* stack, queues, counters of each further CPU */

@@ -297,6 +297,9 @@ struct sys_memory_region {
     char policy[16]; /* that its pages are replaced by; empty: they do not leave */
 };
 
+#define SYS_ARGS_MAX   64   /* words that a program is given at most, its name included */
+#define SYS_ARGS_BYTES 4096 /* ... all together, with the NUL behind each               */
+
 /*
  * Start of a process: entry point with sp 16-byte aligned, pointing at: uint64 argc, argc pointers, 0, then 0 (no environment).
  * The first argument register also holds that address.

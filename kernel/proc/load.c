@@ -60,15 +60,15 @@ static size_t length(const char *s)
 
 /* The start of a program's stack as abi.h has it: count, pointers, ends of both lists, strings. */
 struct arguments {
-    uint64_t words[PROCESS_ARGS_MAX + 3];
-    char strings[PROCESS_ARGS_BYTES];
+    uint64_t words[SYS_ARGS_MAX + 3];
+    char strings[SYS_ARGS_BYTES];
 };
 
 static int build_arguments(struct arguments *a, const char *const *argv, unsigned argc, vaddr_t at)
 {
     size_t used = 0;
 
-    if (argc > PROCESS_ARGS_MAX)
+    if (argc > SYS_ARGS_MAX)
         return -E2BIG;
     a->words[0] = argc;
     for (unsigned i = 0; i < argc; i++) {
@@ -111,8 +111,7 @@ int load_program(struct process *p, const char *const *argv, unsigned argc, vadd
                   : -ENOENT;
 
     if (err) {
-        kprintf("%s: no such application; ", argv[0]);
-        process_list_applications();
+        process_say_unknown(argv[0]);
         return -ENOENT;
     }
     err = map_image(p, &file, entry);

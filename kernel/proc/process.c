@@ -7,6 +7,7 @@
 #include "kernel/proc/futex.h"
 #include "kernel/proc/memory.h"
 #include "kernel/printf.h"
+#include "kernel/text.h"
 #include "kernel/telemetry/telemetry.h"
 
 extern const char bundle_start[], bundle_end[];
@@ -54,6 +55,32 @@ void process_list_applications(void)
         if (process_is_program(file.name))
             kprintf(" %s", file.name);
     kprintf("\n");
+}
+
+/* The archive's name of the application nearest to this one; false: none is near. */
+static bool find_nearest(const char *name, char nearest[BUNDLE_NAME_MAX + 1])
+{
+    struct nearest near = {.text = name, .n = text_length(name)};
+    struct bundle_file file;
+    uint64_t cursor = 0;
+    const char *why;
+
+    while (bundle_next(bundle_start, bundle_end - bundle_start, &cursor, &file, &why) == 0) {
+        if (process_is_program(file.name))
+            nearest_consider(&near, file.name);
+        if (near.best == file.name) /* which the next one overwrites */
+            near.best = memcpy(nearest, file.name, sizeof(file.name));
+    }
+    return near.best;
+}
+
+void process_say_unknown(const char *name)
+{
+    char nearest[BUNDLE_NAME_MAX + 1];
+    bool near = find_nearest(name, nearest);
+
+    kprintf("%s: no such application%s%s; ", name, near ? "; nearest: " : "", near ? nearest : "");
+    process_list_applications();
 }
 
 bool process_has_application(const char *name)

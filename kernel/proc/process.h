@@ -19,8 +19,6 @@ struct track_curve;
 #define PROCESS_NAME_MAX    24
 #define PROCESS_THREADS_MAX 1024 /* of one process  */
 #define THREADS_MAX         4096 /* of all together */
-#define PROCESS_ARGS_MAX    32
-#define PROCESS_ARGS_BYTES  2048 /* all strings of one, NULs included */
 
 /* Exit statuses the kernel gives; programs give 0..255. */
 #define STATUS_FAULT     139

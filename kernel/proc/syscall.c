@@ -475,7 +475,7 @@ static int split_words(const char *text, size_t n, const char **argv)
     for (size_t i = 0; i < n; i++) {
         if (i && text[i - 1])
             continue;
-        if (argc == PROCESS_ARGS_MAX)
+        if (argc == SYS_ARGS_MAX)
             return -E2BIG;
         argv[argc++] = text + i;
     }
@@ -484,11 +484,11 @@ static int split_words(const char *text, size_t n, const char **argv)
 
 static int64_t sys_spawn(struct process *p, const uint64_t a[6])
 {
-    const char *argv[PROCESS_ARGS_MAX];
+    const char *argv[SYS_ARGS_MAX];
 
-    if (a[1] > PROCESS_ARGS_BYTES)
+    if (a[1] > SYS_ARGS_BYTES)
         return -E2BIG;
-    char *text = kmalloc(PROCESS_ARGS_BYTES);
+    char *text = kmalloc(SYS_ARGS_BYTES);
     if (!text)
         return -ENOMEM;
     int argc = arch_copy_from_user(text, a[0], a[1]) ? -EFAULT : split_words(text, a[1], argv);

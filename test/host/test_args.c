@@ -89,6 +89,29 @@ static void an_unknown_argument_is_named_and_the_known_ones_listed(void **state)
     }
 }
 
+static void the_nearest_argument_is_named(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("color=red"), -1);
+    assert_string_equal(
+        error, "unknown argument 'color=red'; nearest: colour; accepted are n=, colour=, sizes=, text=");
+    assert_int_equal(parse("sizse=1"), -1);
+    assert_non_null(strstr(error, "; nearest: sizes; "));
+    assert_int_equal(parse("taxed=1"), -1);
+    assert_null(strstr(error, "nearest"));
+}
+
+static void help_is_one_of_two_words_alone(void **state)
+{
+    char *asks[][3] = {{"program", "help"}, {"program", "--help"}, {"program", "n=3"}};
+
+    (void)state;
+    assert_true(args_asks_for_help(2, asks[0]));
+    assert_true(args_asks_for_help(2, asks[1]));
+    assert_false(args_asks_for_help(2, asks[2]));
+    assert_false(args_asks_for_help(1, asks[0]));
+}
+
 static void a_malformed_or_excessive_number_is_refused_with_its_range(void **state)
 {
     static const char *const bad[] = {"n=",   "n=1",  "n=70000000001", "n=-3",
@@ -176,6 +199,8 @@ int main(void)
         cmocka_unit_test_setup(values_of_every_kind_are_read, set_up),
         cmocka_unit_test_setup(the_last_of_repeated_arguments_counts, set_up),
         cmocka_unit_test_setup(an_unknown_argument_is_named_and_the_known_ones_listed, set_up),
+        cmocka_unit_test_setup(the_nearest_argument_is_named, set_up),
+        cmocka_unit_test_setup(help_is_one_of_two_words_alone, set_up),
         cmocka_unit_test_setup(a_malformed_or_excessive_number_is_refused_with_its_range, set_up),
         cmocka_unit_test_setup(an_unknown_choice_is_refused_with_the_choices, set_up),
         cmocka_unit_test_setup(a_bad_list_is_refused_with_its_range, set_up),

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "kernel/cmdline.h"
+#include "kernel/words.h"
 
 static uint64_t slice, trace, policy, limit, record;
 static const char *const policies[] = {"default", "cluster", NULL};
@@ -110,6 +111,137 @@ static void an_unknown_argument_is_named(void **state)
     assert_string_equal(err, "unknown argument 'colour'; 'help' lists the known ones");
 }
 
+static void an_unknown_argument_brings_the_nearest_to_mind(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("slise_us=200"), -EINVAL);
+    assert_string_equal(err, "unknown argument 'slise_us'; nearest: slice_us; 'help' lists the known ones");
+    assert_int_equal(parse("-- ploicy=cluster app"), -EINVAL);
+    assert_string_equal(err, "unknown argument 'ploicy'; nearest: policy; 'help' lists the known ones");
+    assert_int_equal(parse("hello"), -EINVAL);
+    assert_string_equal(
+        err, "unknown argument 'hello'; applications stand behind '--'; 'help' lists the known ones");
+}
+
+static void distances_are_those_of_single_changes(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        unsigned distance;
+    } pairs[] = {{"", "", 0},       {"", "abc", 3},           {"abc", "", 3},        {"abc", "ABC", 0},
+                 {"abc", "abd", 1}, {"abc", "ab", 1},         {"ab", "abc", 1},      {"abcd", "acbd", 1},
+                 {"ca", "abc", 3},  {"kitten", "sitting", 3}, {"hello", "ehllo", 1}, {"a_b", "a?b", 1},
+                 {"[", "{", 1},     {"flaw", "lawn", 2}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+        const char *a = pairs[i].a, *b = pairs[i].b;
+        assert_int_equal(nearest_distance(a, strlen(a), b, strlen(b)), pairs[i].distance);
+        assert_int_equal(nearest_distance(b, strlen(b), a, strlen(a)), pairs[i].distance);
+    }
+}
+
+static const char *nearest_of(const char *word, const char *const *names)
+{
+    struct nearest near = {.text = word, .n = strlen(word)};
+
+    for (; *names; names++)
+        nearest_consider(&near, *names);
+    return near.best ? near.best : "none";
+}
+
+static void the_nearest_is_near(void **state)
+{
+    static const char *const names[] = {"phases", "private", "hpmstat", "hpmtop", "lu", "cg", NULL};
+    char longest[2 * NEAREST_MAX];
+
+    (void)state;
+    assert_string_equal(nearest_of("phase", names), "phases");
+    assert_string_equal(nearest_of("hpmtsat", names), "hpmstat");
+    assert_string_equal(nearest_of("hpmsop", names), "hpmtop");
+    assert_string_equal(nearest_of("li", names), "lu");
+    assert_string_equal(nearest_of("q", names), "none");
+    assert_string_equal(nearest_of("warehouse", names), "none");
+    assert_string_equal(nearest_of("", names), "none");
+    memset(longest, 'l', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    assert_string_equal(nearest_of(longest, names), "none");
+    assert_string_equal(nearest_of("l", (const char *const[]){longest, NULL}), "none");
+    longest[NEAREST_MAX - 1] = '\0';
+    assert_string_equal(nearest_of(longest, (const char *const[]){longest, NULL}), longest);
+}
+
+/* ---- Quotation ---- */
+
+static void quoted_blanks_and_separators_belong_to_the_word(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        parse("'trace=on' policy=\"cluster\" -- app 'one two' name=\"a;b & c\"tail '' \"it's\";'b c' x"), 0);
+    assert_int_equal(trace, 1);
+    assert_int_equal(policy, 1);
+    assert_int_equal(line.count, 2);
+    assert_int_equal(line.commands[0].argc, 5);
+    assert_string_equal(line.commands[0].argv[1], "one two");
+    assert_string_equal(line.commands[0].argv[2], "name=a;b & ctail");
+    assert_string_equal(line.commands[0].argv[3], "");
+    assert_string_equal(line.commands[0].argv[4], "it's");
+    assert_string_equal(line.commands[1].argv[0], "b c");
+    assert_int_equal(line.commands[1].argc, 2);
+}
+
+static void a_quoted_assignment_is_one(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("slice_us='300'  \"slice_us=\"'400' -- 'policy=cluster' app"), 0);
+    assert_int_equal(slice, 400);
+    assert_int_equal(line.commands[0].assign_count, 1);
+    assert_int_equal(parse("policy='clus ter'"), -EINVAL);
+    assert_string_equal(err,
+                        "argument 'policy' does not accept 'clus ter'; accepted: one of default cluster");
+}
+
+static void a_mark_without_partner_is_refused_with_its_place(void **state)
+{
+    static const struct {
+        const char *line, *message;
+    } bad[] = {
+        {"slice_us=300 -- app 'one two", "the quotation mark at character 21 has no partner: 'one two"},
+        {"slice_us=300 '", "the quotation mark at character 14 has no partner: '"},
+        {"-- app \"a' b", "the quotation mark at character 8 has no partner: \"a' b"},
+        {"-- app 'a' ''b'c d", "the quotation mark at character 15 has no partner: 'c d"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+        assert_int_equal(parse(bad[i].line), -EINVAL);
+        assert_string_equal(err, bad[i].message);
+        assert_int_equal(slice, 5000);
+        assert_int_equal(line.count, 0);
+    }
+}
+
+static void words_are_written_so_that_they_are_read_again(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"plain=1,2", "plain=1,2"}, {"", "''"},           {"one two", "'one two'"},
+        {"a;b", "'a;b'"},           {"it's", "\"it's\""}, {"say \"so\"", "'say \"so\"'"},
+        {"a'b\"c", "\"a'b\"'\"c'"}, {"\"'", "'\"'\"'\""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+        char written[64], again[80];
+        struct text t = {written, sizeof written};
+        words_put(&t, pairs[i][0]);
+        assert_string_equal(written, pairs[i][1]);
+        snprintf(again, sizeof again, "-- app %s", written);
+        assert_int_equal(parse(again), 0);
+        assert_int_equal(line.commands[0].argc, 2);
+        assert_string_equal(line.commands[0].argv[1], pairs[i][0]);
+    }
+}
+
 static void a_refused_line_applies_none_of_its_arguments(void **state)
 {
     (void)state;
@@ -203,6 +335,8 @@ static void help_is_understood_among_arguments_only(void **state)
     (void)state;
     assert_int_equal(parse("trace=on help"), 0);
     assert_true(line.help);
+    assert_int_equal(parse("--help"), 0);
+    assert_true(line.help);
     assert_int_equal(trace, 1);
     assert_int_equal(parse("-- help"), 0);
     assert_false(line.help);
@@ -219,6 +353,7 @@ static void too_many_applications_or_arguments_are_refused_not_dropped(void **st
     assert_int_equal(line.count, CMD_MAX);
     strcat(many, ";a");
     assert_int_equal(parse(many), -EINVAL);
+    assert_string_equal(err, "at most 16 applications can stand on one line");
 
     strcpy(many, "-- app");
     for (int i = 1; i < CMD_ARGS_MAX; i++)
@@ -227,6 +362,7 @@ static void too_many_applications_or_arguments_are_refused_not_dropped(void **st
     assert_int_equal(line.commands[0].argc, CMD_ARGS_MAX);
     strcat(many, " x");
     assert_int_equal(parse(many), -EINVAL);
+    assert_string_equal(err, "at most 64 words, its name included, can be given to application 'app'");
 }
 
 static void unprintable_bytes_are_refused_and_not_echoed(void **state)
@@ -283,6 +419,13 @@ int main(void)
         TEST(a_set_takes_any_of_its_words),
         TEST(of_two_values_for_one_argument_the_last_counts),
         TEST(an_unknown_argument_is_named),
+        TEST(an_unknown_argument_brings_the_nearest_to_mind),
+        TEST(distances_are_those_of_single_changes),
+        TEST(the_nearest_is_near),
+        TEST(quoted_blanks_and_separators_belong_to_the_word),
+        TEST(a_quoted_assignment_is_one),
+        TEST(a_mark_without_partner_is_refused_with_its_place),
+        TEST(words_are_written_so_that_they_are_read_again),
         TEST(a_refused_line_applies_none_of_its_arguments),
         TEST(a_malformed_value_is_shown_with_what_is_accepted),
         TEST(numbers_outside_their_range_or_with_a_tail_are_refused),

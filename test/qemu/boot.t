@@ -50,11 +50,11 @@ if [ "$arch" = x86_64 ]; then
 	boot smp=1 board=pit=off -- -- hello
 	says '^quirk: acpi: no legacy devices; missing: PIT$' "... but what is missing is named"
 fi
-boot smp=64 mem=16M timeout=60 -- -- hello
-status_is 4 "64 CPUs and 16 MB: refused"
+boot smp=64 mem=$((${least%K} + 4096))K timeout=60 -- -- hello
+status_is 4 "64 CPUs and 4 MB more: refused"
 says '^memory: too little for 64 CPUs, .*KB are free and [0-9]+ KB needed; [0-9]+ MB in all would be enough$' "... with what is needed"
 least=$(sed -nE 's/^memory: too little.*; ([0-9]+) MB in all.*/\1M/p' "$console")
-boot smp=64 mem="${least:-16M}" timeout=120 -- -- hello
+boot smp=64 mem="${least:-64M}" timeout=120 -- -- hello
 status_is 0 "$least are enough"
 
 # With icount every instruction is counted, and nothing that a device does may upset that.

@@ -9,11 +9,21 @@ refused() { # ARGUMENTS REGEX WHAT
 	says "$2" "$3: the message names it"
 	says_not "Hello" "$3: nothing was started"
 }
-refused "sched.polcy=default -- hello" "sched\.polcy" "an unknown argument"
+refused "sched.polcy=default -- hello" "'sched\.polcy'; nearest: sched\.policy; 'help' lists" "an unknown argument"
 refused "sched.policy=best -- hello" "sched\.policy.*best.*default.*cluster" "an unknown choice"
 refused "sched.slice_us=x -- hello" "sched\.slice_us.*x" "a number that is none"
 refused "sched.slice_us=99999999999 -- hello" "sched\.slice_us.*99999999999" "a number out of range"
-refused "hello" "hello" "a word that is no argument"
+refused "hello" "'hello'; applications stand behind '--'" "a word that is no argument"
+refused "-- hello 'one two" "quotation mark at character 10 has no partner: 'one two\$" "an open quotation"
+
+boot smp=1 -- "-- hello 'one  two' \"a;b & c\" it\"'s\"a '' ; hello --help"
+status_is 0 "quoted words"
+says "with 4 arguments: \[one  two\] \[a;b & c\] \[it'sa\] \[\]$" "... are words, whatever is in them"
+says "^run: hello 'one  two' 'a;b & c' \"it'sa\" ''$" "... and shown as they can be given again"
+says "^hello: greets" "--help is an application's help"
+boot smp=1 -- "-- memstat regions=0 -- hello 'three four' ; hpmrec criteria=time@1ms -- hello five,six '7 8'"
+says "with 1 arguments: \[three four\]$" "words stay words for a program that another starts"
+says "with 2 arguments: \[five,six\] \[7 8\]$" "... whichever starts it"
 
 # What is given to one application about memory is its own and its children's; but mem.user is of all, the one before it, too.
 show="memstat regions=0 curve=0 interval=0 -- hello"
@@ -30,18 +40,46 @@ pools "-- $show & mem.user=3M $show" "lru 3072 lru 3072 " "... and for who was s
 pools "-- $show & mem.process=1M mem.pools=always mem.policy=clock $show & $show" "clock 1024 " "a process's limit is nobody else's"
 pools "-- mem.user=3M mem.process=1M $show ; $show" "lru 1024 " "when they have ended all is as it was"
 
-boot smp=1 -- -- no-such-program
-says "no-such-program" "an application that does not exist is named"
+boot smp=1 -- "-- nothing-like-it ; scorebaord ; memstat -- warehuose"
+says "^nothing-like-it: no such application; applications: " "an application that does not exist is named"
+says "^scorebaord: no such application; nearest: scoreboard; applications: " "... with the nearest, if one is near"
+says "^warehuose: no such application; nearest: warehouse; " "... also when another program is to start it"
 says "scoreboard" "... and those that do are listed"
 r=0; [ "$status" -ne 0 ] || r=1; result $r "... and the run failed"
 
 boot smp=1 -- help
 status_is 0 "help"
 says "sched\.policy" "help lists the arguments"
+cp "$console" "$work/console.help"
+boot smp=1 -- --help
+status_is 0 "--help"
+r=0; cmp -s "$console" "$work/console.help" || r=1; result $r "--help says what help says"
+cp "$work/console.help" "$console"
 sed -n '/^  cpus /,/^applications/p' "$console" | grep -v '^applications' | sed 's/^/    /' >"$work/help"
 r=0; [ -s "$work/help" ] && sed -n '/^      cpus /,$p' docs/boot-args.md | cmp -s - "$work/help" || r=1
 result $r "docs/boot-args.md says what help says"
-boot -- "$(printf '%3000s' '' | tr ' ' x)"
-status_is 1 "a command line that is too long ends the start"
-says "^vigil: cannot start: the command line is too long" "... and says so"
+
+# 4095 characters arrive by every way, and more are refused with the limit's number.  uefi.t has the firmware's ways.
+boot smp=1 -- "$(long_line 4095)"
+status_is 5 "4095 characters are taken"
+says "with 2 arguments: \[status=5\] \[x+END\]$" "... to the last"
+if [ "$arch" = x86_64 ]; then
+	for length in 4096 4500 65000; do
+		status=0
+		tools/qemu.sh kernel="$kernel" append="$(long_line $length)" out="$work" </dev/null >"$console" 2>&1 || status=$?
+		status_is 125 "$length characters: the launcher refuses what QEMU's firmware has no room for"
+		says "append= has $length characters: .* takes 4095 at most" "... and names the limit"
+	done
+	more="-append $(long_line 4500 | tr ' ' ,)" # past the launcher, and no word of the shell's
+	boot smp=1 -- ""
+	status_is 1 "4500 characters by QEMU alone"
+	says "^vigil: cannot start: .*longer than 4095 characters" "... are refused by the kernel, which names the limit"
+	more=
+else
+	for length in 4096 4500 65000; do
+		boot smp=1 -- "$(long_line $length)"
+		status_is 1 "$length characters are refused"
+		says "^vigil: cannot start: the command line is longer than 4095 characters" "... and the limit is named"
+	done
+fi
 done_testing

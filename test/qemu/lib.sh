@@ -44,6 +44,11 @@ boot() {
 	tr -d '\r' <"$console" >"$work/plain" && mv "$work/plain" "$console"
 }
 
+# Arguments of so many characters, to the last of which hello prints them.
+long_line() { # LENGTH
+	printf -- '-- hello status=5 %sEND' "$(head -c $(($1 - 21)) /dev/zero | tr '\0' x)"
+}
+
 result() { # STATUS WHAT
 	count=$((count + 1))
 	if [ "$1" -eq 0 ]; then

@@ -5,6 +5,17 @@
 loader=${B:-build}/$arch/vigil-test.efi
 disk=$work/disk.img
 
+# The firmware goes on for ever after a refusal: QEMU is ended when that is said.
+boots_until() { # REGEX, arguments of tools/qemu.sh
+	said=$1 booted=" until $1"
+	shift
+	tools/qemu.sh "$@" out="$work" timeout=180 -- -pidfile "$work/pid" </dev/null >"$console" 2>"$work/stderr" &
+	while kill -0 $! 2>/dev/null && ! grep -Eaq "$said" "$console"; do sleep 0.2; done
+	sleep 0.5
+	kill "$(cat "$work/pid")" 2>/dev/null
+	wait $! || :
+}
+
 for smp in 1 8; do
 	tools/espimage.sh "$loader" "$disk" '-- hello'
 	boot disk="$disk" smp=$smp
@@ -22,11 +33,17 @@ tools/espimage.sh "$loader" "$disk"
 boot disk="$disk"
 says "no application given" "without a file there are no arguments"
 
-head -c 3000 /dev/zero | tr '\0' a >"$work/long"
+# The longest arguments, and one character more, in a file with an end of line.
+long_line 4095 >"$work/long"
+printf '\r\n' >>"$work/long"
 mcopy -o -i "$disk" "$work/long" ::/vigil.txt
-refusal='vigil.txt: longer than 2047 characters'
-boot disk="$disk" timeout=20 # the firmware goes on for ever; on a busy host it needs longer to come that far
-grep -Fq "$refusal" "$console" || boot disk="$disk" timeout=120
+boot disk="$disk" timeout=60
+status_is 5 "a file of 4095 characters is taken"
+says "with 2 arguments: \[status=5\] \[x+END\]$" "... to the last"
+long_line 4096 >"$work/long"
+mcopy -o -i "$disk" "$work/long" ::/vigil.txt
+refusal='arguments in .vigil.txt have 4096 characters; 4095 are taken at most'
+boots_until "$refusal" disk="$disk"
 says "$refusal" "a file that is too long is refused by the loader"
 
 # Without \EFI\BOOT the firmware falls back to its shell, which runs startup.nsh.
@@ -36,6 +53,19 @@ printf 'fs0:\\vigil.efi cpus=2 -- hello status=5\r\n' | mcopy -i "$disk" - ::/st
 boot disk="$disk" smp=4 timeout=60
 status_is 5 "the shell's load options are the arguments"
 says "on 2 CPU" "all of them"
+long_startup() { # LENGTH
+	{ printf 'fs0:\\vigil.efi '; long_line "$1"; printf '\r\n'; } | mcopy -o -i "$disk" - ::/startup.nsh
+}
+long_startup 4095
+boot disk="$disk" timeout=60
+status_is 5 "load options of 4095 characters are taken"
+says "with 2 arguments: \[status=5\] \[x+END\]$" "... to the last"
+long_startup 4096
+boots_until 'vigil: the load options' disk="$disk"
+says "vigil: the load options have 4096 characters; 4095 are taken at most" "... and longer ones refused, with the limit"
+printf 'fs0:\\vigil.efi -- hello "one two" %s\r\n' "'three four'" | mcopy -o -i "$disk" - ::/startup.nsh
+boot disk="$disk" timeout=60
+says 'with 2 arguments: \[one two\] \[three four\]$' "quotation passes through the shell"
 
 # Eight CPUs of two chips, two cores each, two threads each, as CPUID or the PPTT says; QEMU has leaves of hardware threads
 # for processors of Intel only.
@@ -58,6 +88,12 @@ if [ "$arch" = aarch64 ]; then
 	boot efi="$loader" smp=4 -- -- hello status=5
 	status_is 5 "the firmware starts the loader without a disk"
 	says "started by uefi" "... and the kernel knows"
+	for board in "" board=acpi=off; do
+		boot efi="$loader" $board -- "$(long_line 4095)"
+		status_is 5 "4095 characters by QEMU's firmware, $board"
+		boots_until 'vigil: the load options' efi="$loader" $board append="$(long_line 4500)"
+		says "vigil: the load options have 4500 characters; 4095 are taken at most" "... more are refused, with the limit"
+	done
 	boot efi="$loader" smp=4 board=virtualization=on -- -- hello status=5
 	status_is 5 "started at EL2"
 	boot efi="$loader" smp=8 gic=2 cpu=cortex-a72 mem=128M -- -- hello

@@ -116,7 +116,7 @@ static void take_devtree(paddr_t at)
     case -ENOSPC:
         start_fail("the device tree has too many ranges of memory");
     case -E2BIG:
-        start_fail("the command line is too long");
+        start_fail("the command line is longer than " TEXT_OF(BOOT_CMDLINE_LONGEST) " characters");
     default:
         start_fail("no device tree that can be read");
     }

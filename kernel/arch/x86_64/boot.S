@@ -6,6 +6,8 @@
  * The tables made here map the first 4 GB at 0 and DIRECT_BASE and the first 1 GB at KERNEL_BASE, all writable and
  * executable; arch_init_memory replaces them.
  */
+#include "kernel/boot/memory_need.h"
+
 #define KERNEL_BASE 0xffffffff80000000
 #define PA(symbol)  ((symbol) - KERNEL_BASE)
 
@@ -32,6 +34,7 @@
 #define KIB_SHIFT   10
 /* At the end of memory: what firmware has worked in before, over the image where that was, and what of it firmware keeps. */
 #define FIRMWARE_WORKED 0x40000
+#define ROOM            (FIRMWARE_WORKED + MEMORY_NEED_START - (1 << 20)) /* a megabyte is in front of the image */
 #define FIRMWARE_KEEPS  0x40000
 
 #define PTE_TABLE 0x003 /* present, writable */
@@ -113,7 +116,7 @@ check_memory:
 	jmp	1b
 3:	testl	%edi, %edi
 	jz	enough_memory
-	cmpl	$PA(image_end) + FIRMWARE_WORKED, %edi
+	cmpl	$PA(image_end) + ROOM, %edi
 	jae	enough_memory
 
 	movl	$SHORT_STACK, %esp
@@ -123,7 +126,7 @@ check_memory:
 	call	put_kib
 	movl	$PA(short_middle), %esi
 	call	put_text
-	movl	$PA(image_end) + FIRMWARE_WORKED + FIRMWARE_KEEPS, %eax
+	movl	$PA(image_end) + ROOM + FIRMWARE_KEEPS, %eax
 	call	put_kib
 	movl	$PA(short_end), %esi
 	call	put_text

@@ -56,7 +56,7 @@ static void take_cmdline(struct boot_info *info, paddr_t cmdline)
             return;
     }
     if (cmdline)
-        start_fail("the command line is too long");
+        start_fail("the command line is longer than " TEXT_OF(BOOT_CMDLINE_LONGEST) " characters");
 }
 
 void x86_start_pvh(paddr_t start_info)
@@ -65,7 +65,8 @@ void x86_start_pvh(paddr_t start_info)
     struct boot_info *info = &pvh_info;
 
     if (start->magic != HVM_START_MAGIC || start->version < 1)
-        start_fail("no PVH start information of version 1 or later");
+        start_fail("no PVH start information of version 1 or later; QEMU's firmware destroys it when the "
+                   "command line is longer than " TEXT_OF(BOOT_CMDLINE_LONGEST) " characters");
     memcpy(info->protocol, "pvh", sizeof("pvh"));
     info->kernel_base = (vaddr_t)image_start - KERNEL_BASE;
     info->kernel_size = (uint64_t)(image_end - image_start);

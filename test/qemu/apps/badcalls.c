@@ -150,6 +150,8 @@ static void half_bad_memory(void)
     }
 }
 
+/* Empty words behind the first. */
+static const char many_words[SYS_ARGS_MAX + 2] = "a";
 static const struct call value_calls[] = {
     {"a call beyond the last", SYS_COUNT, {0}, {ENOSYS}},
     {"a call with a huge number", 0x100000000, {0}, {ENOSYS}},
@@ -205,14 +207,11 @@ static const struct call value_calls[] = {
     {"curve of a process that nothing tracks", SYS_CURVE, {0, 0, 8}, {ENOENT}},
     {"hpm_print of an unknown scope", SYS_HPM_PRINT, {READ(.scope = 9)}, {EINVAL}},
     {"spawn of nothing", SYS_SPAWN, {0, 0}, {EINVAL}},
-    {"spawn of more than arguments can be", SYS_SPAWN, {0, 2049}, {E2BIG}},
+    {"spawn of more than arguments can be", SYS_SPAWN, {0, SYS_ARGS_BYTES + 1}, {E2BIG}},
     {"spawn of a huge size", SYS_SPAWN, {0, UINT64_MAX}, {E2BIG}},
     {"spawn of a word without an end", SYS_SPAWN, {(uint64_t) "hello", 5}, {EINVAL}},
     {"spawn of an empty name", SYS_SPAWN, {(uint64_t) "\0hello", 7}, {EINVAL}},
-    {"spawn of too many words",
-     SYS_SPAWN,
-     {(uint64_t) "hello\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 39},
-     {E2BIG}},
+    {"spawn of too many words", SYS_SPAWN, {(uint64_t)many_words, sizeof many_words}, {E2BIG}},
     {"spawn of an application that there is not", SYS_SPAWN, {(uint64_t) "nosuch", 7}, {ENOENT}},
     {"wait for nobody", SYS_WAIT, {999999}, {ESRCH}},
     {"wait for process 0", SYS_WAIT, {0}, {ESRCH}},
