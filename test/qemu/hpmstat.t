@@ -27,7 +27,7 @@ counts_are_true() {
 }
 
 boot machine=openpower720 timeout=300 -- hpm.slice_cycles=100000 -- \
-	hpmstat per=machine marks=1 events=cycles,instructions,DCACHE:REMOTE_L2,LOADS,STORES:u,L1D_MISSES,SERVED:LOCAL_L2,STALL:BRANCH,ipc -- scoreboard ms=60
+	hpmstat per=machine marks=1 events=cycles,instructions,DCACHE:REMOTE_L2,LOADS,STORES:u,L1D_MISSES,SERVED:LOCAL_L2,STALL:BRANCH,ipc -- scoreboard ms=80
 status_is 0 "the machine while a program runs"
 says "^hpmstat: machine, [6-9][0-9]\.[0-9] ms$" "the program's time"
 for name in cycles instructions DCACHE:REMOTE_L2; do
@@ -86,7 +86,7 @@ awk "$judge"'
 result $r "a program's instructions are those of a thread in the truth, to the last one"
 
 boot machine=openpower720 timeout=300 -- hpm.accounts=on -- \
-	hpmstat per=machine marks=1 events=cycles,instructions,DCACHE:REMOTE_L2,LOADS -- scoreboard ms=60
+	hpmstat per=machine marks=1 events=cycles,instructions,DCACHE:REMOTE_L2,LOADS -- scoreboard ms=80
 status_is 0 "interrupts and monitoring apart"
 counts_are_true "cycles=cycles instructions=instructions DCACHE:REMOTE_L2=dcache_remote_l2"
 says "^  of these +threads +idle +interrupts +monitoring$" "four accounts"
