@@ -51,5 +51,5 @@ uint64_t estimate_spread(const struct mux_sum *sum);
  * nowhere. */
 void estimate_make(const struct mux_sum *sum, const struct mux_rounds *rounds, uint64_t spread,
                    struct estimate *out);
-/* Student's t for a two-sided 95 % interval after so many pairs, at least 8, in 2^-16. */
+/* Returns Student's t for a two-sided 95 % interval of the given number of pairs, at least 8, in 2^-16. */
 uint32_t estimate_t(uint64_t pairs);

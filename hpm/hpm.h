@@ -71,7 +71,7 @@ struct hpm_breakdown {
     uint64_t missed[MISS_COUNT];
     uint64_t seen_cycles;   /* during which the least seen figure was counted */
     uint32_t seen_permille; /* of the cycles: seen_cycles / cycles     */
-    /* Of each figure from stall on: what was really counted, in so many of the cycles; 0: it is not counted but worked out. */
+    /* Of each figure from stall on: what was counted, and the cycles in which it was; 0: it is worked out, not counted. */
     uint64_t figure_counted[FIT_FIGURES], figure_seen[FIT_FIGURES];
     uint64_t fitted; /* bit f: figure f was scaled to something else    */
 };

@@ -18,7 +18,7 @@
 #define TABLE_PART   256
 
 static size_t held;         /* atomic: bytes that are mapped, kept ones included            */
-static size_t looked_until; /* atomic: so many may be held before the kernel is asked again */
+static size_t looked_until; /* atomic: bytes that may be held before the kernel is asked again */
 
 static struct {
     uint32_t lock;

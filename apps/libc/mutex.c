@@ -76,7 +76,7 @@ static int lock_slowly(pthread_mutex_t *m, uint64_t deadline)
     return 0;
 }
 
-/* The word may be gone as soon as it is free or somebody else's. */
+/* Once unlocked, or taken by another thread, the mutex may be freed: its word is not touched again. */
 static void unlock(pthread_mutex_t *m)
 {
     while (!change(&m->state, HELD, FREE)) {

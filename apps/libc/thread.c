@@ -226,7 +226,7 @@ int pthread_getaffinity_np(pthread_t t, size_t size, cpu_set_t *set)
 
 /* ---- Keys ---- */
 
-/* A key that is made anew has another number: what threads gave the last one is nobody's. */
+/* A new key gets a new number, so it never has the values that threads gave to a deleted one. */
 static struct {
     uint32_t number; /* odd: the key is in use; atomic */
     void (*destroy)(void *);

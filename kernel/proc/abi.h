@@ -110,7 +110,7 @@ struct sys_breakdown {
         counted; /* bit n: the nth of the words above is counted here, else it is 0 for want of a counter */
     uint64_t latency
         [7]; /* cycles of an access that each source serves, as the machine documents it, or measured at boot; 0: not known */
-    /* Of each figure from stall on: what was really counted, in so many of the cycles; 0: it is not counted but worked out. */
+    /* Of each figure from stall on: what was counted, and the cycles in which it was; 0: it is worked out, not counted. */
     uint64_t figure_counted[29], figure_seen[29];
     uint64_t
         fitted; /* bit f: figure f was scaled to something else, and made to fit its whole or its parts */

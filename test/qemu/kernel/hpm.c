@@ -62,8 +62,8 @@ static uint64_t instructions_of_loop(uint64_t n)
 static void a_loop_counts_the_instructions_it_is_made_of(void)
 {
     const uint64_t n = 2000000;
-    uint64_t first = instructions_of_loop(
-        n); /* what threads of the kernel's start leave to interrupts is over behind it */
+    /* On AArch64 the first loop has 59,000 instructions more than it is made of; why is not known. */
+    uint64_t first = instructions_of_loop(n);
     uint64_t once = instructions_of_loop(n), twice = instructions_of_loop(2 * n), each = (once + n / 2) / n;
 
     kprintf("# instructions of a loop: %llu at first, then %llu, of twice as many rounds %llu\n",
