@@ -141,7 +141,7 @@ within "$(grep -c "^$(printf '\033')\[[HJ].*hpmtop: " "$work/section")" 3 6 "unt
 section_says "one_part" "... the last one with what came last"
 section 3
 section_says "^L1D_MISSES: [0-9]+ samples, one in [0-9,]+, adapted" "by what is asked for"
-section_says "^time: [0-9]+ samples, one every [0-9.]+ ms, adapted" "... by several criteria"
+section_says "^time: [0-9]+ samples, one every [0-9.]+ [mu]s, adapted" "... by several criteria"
 section_says "^ +share +samples +cpi +DCACHE:REMOTE_L2 +thread +process program$" "... with metrics that are asked for, and no share of CPUs where it is not known"
 
 boot machine=openpower720 timeout=300 -- -- hpmrec criteria=LOADS@1M,L1D_MISSES@1 -- scoreboard ms=30

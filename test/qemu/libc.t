@@ -71,7 +71,7 @@ x86_64)
 	costs_at_most strcmp 55 78 160 555 1995
 	costs_at_most strcpy 42 80 138 405 1380 ;;
 aarch64)
-	costs_at_most memcpy 16 32 100 310 1150
+	costs_at_most memcpy 16 32 100 310 1600
 	costs_at_most memset 13 22 60 145 480
 	costs_at_most memcmp 32 85 212 716 2736
 	costs_at_most strlen 35 66 210 715 2735

@@ -47,5 +47,5 @@ refused size=1 "argument size: '1' is not accepted for sort; use 2\.\.16777216 \
 refused 'kind=graph size=21' "argument size: '21' is not accepted for graph; use 4\.\.20 "
 refused rounds=0 "argument rounds: '0' is not accepted; use 1\.\."
 refused threads=65 "argument threads: '65' is not accepted; use 1\.\.64$"
-refused speed=1 "unknown argument 'speed=1'; accepted are kind="
+refused speed=1 "unknown argument 'speed=1'; nearest: seed; accepted are kind="
 done_testing
