@@ -194,7 +194,7 @@ static void checks(void)
 
 /* ---- What they cost ---- */
 
-#define SIZE 20000
+#define SIZE   20000
 #define PLACES 5
 static char *left, *right;
 static char *places[PLACES];
