@@ -121,6 +121,9 @@ struct process_reaps {
     uint32_t begun, finished;
 };
 struct process_reaps process_reaps(void);
+/* process.c: sleeps until a process's memory has been freed since then, or this thread's process is being ended; for a second at
+ * most, as memory may come back in other ways.  No lock or gate held. */
+void process_wait_reap(struct process_reaps since);
 /* process.c: its last thread has gone. */
 void process_reap(struct process *p);
 

@@ -10,6 +10,8 @@
 #include "kernel/text.h"
 #include "kernel/telemetry/telemetry.h"
 
+#define REAP_NS NS_PER_S /* then memory may have come back otherwise */
+
 extern const char bundle_start[], bundle_end[];
 
 static struct spinlock table_lock = SPINLOCK(LOCK_PROC, "process table");
@@ -240,13 +242,34 @@ int process_start_as(const char *const *argv, unsigned argc, struct family *fami
     return 0;
 }
 
-static struct process_reaps reaps; /* atomic */
+static struct spinlock reaps_lock = SPINLOCK(LOCK_PROC, "reaps");
+static struct process_reaps reaps; /* atomic; finished: reaps_lock, too */
+static struct wait_queue reaped = {{&reaped.waiters, &reaped.waiters}}; /* reaps_lock */
 
 struct process_reaps process_reaps(void)
 {
     uint32_t finished = __atomic_load_n(&reaps.finished, __ATOMIC_ACQUIRE);
 
     return (struct process_reaps){__atomic_load_n(&reaps.begun, __ATOMIC_ACQUIRE), finished};
+}
+
+static void count_reap(void)
+{
+    bool irq = spin_lock(&reaps_lock);
+
+    __atomic_fetch_add(&reaps.finished, 1, __ATOMIC_ACQ_REL);
+    wait_wake(&reaped, ~0u);
+    spin_unlock(&reaps_lock, irq);
+}
+
+void process_wait_reap(struct process_reaps since)
+{
+    uint64_t until_ns = arch_clock_ns() + REAP_NS;
+    bool irq = spin_lock(&reaps_lock);
+
+    while (reaps.finished == since.finished && wait_sleep(&reaped, &reaps_lock, &irq, until_ns) == 0)
+        ;
+    spin_unlock(&reaps_lock, irq);
 }
 
 /* Asleep: whoever looks may be of a lower priority. */
@@ -291,7 +314,7 @@ void process_reap(struct process *p)
     wait_for_lookers(p);
     memory_remember(p);
     space_destroy(p->space);
-    __atomic_fetch_add(&reaps.finished, 1, __ATOMIC_ACQ_REL);
+    count_reap();
     telemetry_process_exit(p->pid, p->status);
     irq = spin_lock(&p->lock);
     p->space = NULL;

@@ -6,8 +6,6 @@
 #include "kernel/printf.h"
 #include "mm/swap.h"
 
-#define OOM_WAIT_NS (10 * NS_PER_MS)
-
 static const char *const kind_names[] = {
     [USER_FAULT_MEMORY] = "invalid memory access",
     [USER_FAULT_ILLEGAL] = "illegal instruction",
@@ -112,7 +110,7 @@ int process_page_fault(vaddr_t va, enum fault_access access, UNUSED bool from_us
             return err;
         if (process_ending(p) || (!memory_is_coming(before) && !end_largest_but(p)))
             return -EFAULT;
-        sched_sleep_until(arch_clock_ns() + OOM_WAIT_NS);
+        process_wait_reap(before);
     }
 }
 

@@ -36,7 +36,7 @@ static unsigned port;
 static unsigned in_flight; /* packets the device has */
 static bool started, stopping, stopped, broken;
 static bool sending; /* atomic: the port is being used */
-static bool behind;  /* the thread wants to know when the device has read something */
+static bool behind;  /* the thread waits for the device: to read something, to say its ports */
 static uint64_t packets;
 
 /* ---- The port; the lock is held ---- */
@@ -279,15 +279,15 @@ static int find_port(void)
     uint64_t until_ns = arch_clock_ns() + FIND_NS;
     int err = console_open(&cpus[0], wake, NULL);
 
-    while (!err) {
-        bool irq = spin_lock(&lock);
+    if (err)
+        return err;
+    bool irq = spin_lock(&lock);
+    behind = true;
+    do
         err = console_find(PORT_NAME, &port);
-        spin_unlock(&lock, irq);
-        if (err != -EAGAIN || arch_clock_ns() > until_ns)
-            return err;
-        sched_sleep_until(arch_clock_ns() + NS_PER_MS);
-        err = 0;
-    }
+    while (err == -EAGAIN && wait_sleep(&stirred, &lock, &irq, until_ns) == 0);
+    behind = false;
+    spin_unlock(&lock, irq);
     return err;
 }
 
