@@ -6,7 +6,7 @@ boot smp=2 timeout=120 -- numbers.first=2147483640 -- kin numbers
 status_is 0 "numbers of processes and threads begin anew"
 guest_tap
 for visible in all own; do
-	boot smp=2 timeout=120 -- proc.visible=$visible -- kin $visible
+	boot machine=openpower720 smp=2 timeout=120 -- proc.visible=$visible -- kin $visible # which has counters
 	status_is 0 "proc.visible=$visible"
 	says_not "^not ok" "... is what each call obeys"
 done

@@ -59,10 +59,12 @@ first=$(sed -n 's/^leaves: \([0-9]*\) KB free$/\1/p' "$console" | head -n 1)
 last=$(sed -n 's/^leaves: \([0-9]*\) KB free$/\1/p' "$console" | tail -n 1)
 within "$((first - last))" 0 2048 "... and their memory is back: KB missing"
 says "^process [0-9]+ leaves: it has all the kernel memory that mem.kernel allows, 2048 KB" "who may have no more kernel memory is told"
+says "^leaves: [0-9]{1,3} regions more; a session of samples: -[0-9]+, this process has all the kernel memory that mem\.kernel allows$" "... has few more regions, and no session"
 says "^leaves: ([0-9]+) threads, and \1 again" "... and has what it gives back again"
 
-boot smp=2 mem=64M timeout=120 -- -- mem.kernel=48M leaves hoard '&' leaves eat ';' hello
+boot smp=2 mem=64M timeout=120 -- -- mem.kernel=48M leaves hoard '&' leaves eat ';' mem.kernel=2M leaves tables ';' hello
 says "^process 1 leaves: out of memory: ended" "memory exhausted: who holds most of it in kernel memory ends first"
+says "^process [0-9]+ leaves: out of memory: it has all the kernel memory that mem\.kernel allows: ended" "who needs page tables beyond mem.kernel ends"
 says "^exit: hello 0" "... and the next application runs"
 
 for smp in 1 8; do

@@ -3,7 +3,9 @@
  *   leaves bomb       every process starts two more, as long as it can; the first ends when no more can be had, or soon
  *   leaves threads    four processes make sleeping threads until they are refused; the first ends
  *   leaves free       prints how much memory is free
- *   leaves limit      makes threads until they are refused, and then as many again as have ended
+ *   leaves limit      makes threads until they are refused, and regions and a session of samples, which are, too; and then as many
+ *                     threads again as have ended
+ *   leaves tables     makes threads until they are refused, and touches pages that need page tables of their own
  *   leaves hoard      makes a thousand sleeping threads, which is kernel memory for the most part, and sleeps for some seconds
  *   leaves eat        touches page after page until there are none, when hoard has its threads
  */
@@ -11,6 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+#include "apps/libc/hpm.h"
 #include "apps/libc/memory.h"
 #include "apps/libc/syscall.h"
 
@@ -20,6 +24,9 @@
 #define EAT_AT_MS 1500
 #define CHUNK     ((uint64_t)1 << 20)
 #define PROCESSES 4
+#define REGIONS   10000
+#define FAR       ((uint64_t)1 << 30) /* a page table of its own for each */
+#define TABLES    32
 #define TOLERATED 200 /* threads in a row that are refused while others' memory comes back */
 
 static uint32_t never, stop;
@@ -92,11 +99,38 @@ static int eat(void)
     return 1;
 }
 
+static int64_t map(uint64_t bytes)
+{
+    return syscall3(SYS_MMAP, bytes, SYS_PROT_READ | SYS_PROT_WRITE, "more");
+}
+
+/* What else takes kernel memory, when there is none left.  Nothing is printed then: that may take a region, too. */
+static int take_more(unsigned *regions, char *why, size_t size)
+{
+    *regions = 0;
+    while (*regions < REGIONS && map(4096) > 0)
+        ++*regions;
+    return samples_open("time@100us", (uint32_t)getpid(), 1000, 100, why, size);
+}
+
+static int tables(void)
+{
+    static pthread_t threads[1024];
+
+    make_sleepers(threads, 1000);
+    int64_t at = map(FAR * TABLES);
+    for (uint64_t i = 0; at > 0 && i < TABLES; i++)
+        *(volatile char *)(at + (int64_t)(i * FAR)) = 1;
+    return at > 0 ? 0 : 1;
+}
+
 static int limit(void)
 {
     static pthread_t threads[1024];
-    unsigned n = make_sleepers(threads, 1000), again = 0;
+    unsigned n = make_sleepers(threads, 1000), again = 0, regions;
+    char why[160] = "";
 
+    int session = take_more(&regions, why, sizeof why);
     __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&never, 1, __ATOMIC_RELEASE);
     syscall2(SYS_FUTEX_WAKE, &never, 1000);
@@ -111,6 +145,7 @@ static int limit(void)
         }
     for (unsigned i = 0; i < again; i++)
         pthread_join(threads[i], NULL);
+    printf("leaves: %u regions more; a session of samples: %d, %s\n", regions, session, why);
     printf("leaves: %u threads, and %u again\n", n, again);
     return 0;
 }
@@ -135,6 +170,8 @@ int main(int argc, char **argv)
         return crowd(!strcmp(kind, "threads"));
     if (!strcmp(kind, "limit"))
         return limit();
+    if (!strcmp(kind, "tables"))
+        return tables();
     if (!strcmp(kind, "hoard"))
         return hoard();
     if (!strcmp(kind, "eat"))
