@@ -133,6 +133,9 @@ static struct {
     bool done;     /* CORRECT_CLOCK: it was */
 } talk ALIGNED(CACHE_LINE);
 
+/* A CPU has not come or answered in time, and may still: no other one may get its stack. */
+static bool lost;
+
 /* Of all that started. */
 static struct {
     unsigned corrected, refused;
@@ -207,6 +210,7 @@ static bool agree(const struct cpu *cpu)
 
     while ((heard = compare(&b)) && !sync_agrees(b) && corrections < SYNC_CORRECTIONS && correct(b))
         corrections++;
+    lost = lost || !heard;
     if (!heard || !sync_agrees(b)) {
         clocks.refused++;
         kprintf("cpus: CPU %u's clock %s: the CPU is left alone\n", cpu->index,
@@ -242,6 +246,11 @@ void cpus_arrive(struct cpu *cpu)
     kernel_secondary_main(cpu);
 }
 
+void cpus_lost(void)
+{
+    lost = true;
+}
+
 bool cpus_wait_for(const struct cpu *cpu, uint64_t ns)
 {
     uint64_t since_ns = arch_clock_ns();
@@ -256,17 +265,19 @@ bool cpus_wait_for(const struct cpu *cpu, uint64_t ns)
 
 unsigned arch_cpus_start(struct cpu *cpus, unsigned n)
 {
-    unsigned run = 1;
+    unsigned run = 1, i;
 
     if (n == 1 || !smp_prepare(cpus, n))
         return run;
     /* Indexes stay dense when one fails: the next takes its place. */
-    for (unsigned i = 1; i < n; i++) {
+    for (i = 1; i < n && !lost; i++) {
         cpus[run].hwid = cpus[i].hwid;
         cpus[run].place = cpus[i].place;
         talk.first = talk.asked + 1;
         __atomic_store_n(&arrived, 0, __ATOMIC_RELEASE);
         run += smp_start_one(&cpus[run]) && agree(&cpus[run]);
     }
+    if (i < n)
+        kprintf("cpus: it may still come: %u CPUs behind it are left alone\n", n - i);
     return run;
 }

@@ -30,6 +30,8 @@ void cpus_place_by_nodes(struct cpus_list *list, int err);
 NORETURN void cpus_arrive(struct cpu *cpu);
 /* Waits until that CPU has arrived; false after ns. */
 bool cpus_wait_for(const struct cpu *cpu, uint64_t ns);
+/* One was told to start, has not come, and cannot be kept from coming late, to the stack it was given: no more are started. */
+void cpus_lost(void);
 
 /* The CPUs whose clocks did not agree with the boot CPU's when they started.  False: all did. */
 bool cpus_clocks_quirk(char *text, size_t size);

@@ -12,7 +12,7 @@
 #include "kernel/arch/memory.h"
 #include "kernel/printf.h"
 
-#define ANSWER_WAIT_NS (1 * NS_PER_S)
+#define ANSWER_WAIT_NS (5 * NS_PER_S) /* an emulator of many CPUs on a busy host is slow */
 
 _Static_assert(offsetof(struct secondary_start, ttbr0) == SECONDARY_TTBR0, "SECONDARY_TTBR0");
 _Static_assert(offsetof(struct secondary_start, ttbr1) == SECONDARY_TTBR1, "SECONDARY_TTBR1");
@@ -75,6 +75,7 @@ bool smp_start_one(struct cpu *cpu)
     }
     if (!cpus_wait_for(cpu, ANSWER_WAIT_NS)) {
         kprintf("cpus: MPIDR %#llx does not answer\n", hwid);
+        cpus_lost();
         return false;
     }
     return true;
