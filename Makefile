@@ -101,8 +101,8 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
 ## make plot-breakdown    draw what "hpmstat breakdown=1 format=series" left in FILE=build/out/console.txt: where cycles went over time
 ## make plot-mrc          draw the miss-rate curves that "memstat format=series" left there, or of FILE=a trace's folder (docs/telemetry.md)
-## make test              every test: host, simulated machine, booted kernel, on both architectures or the ARCH given (ten minutes)
-## make test-long         the same and the soaks
+## make test              every test: host, simulated machine, booted kernel, on both architectures or the ARCH given (ten to twenty minutes on two CPUs)
+## make test-long         the same, the soaks, and on every architecture what make test does on one
 ## make test-page-ins     the longest soak alone: PAGE_INS=10000000 pages read from a disk and verified, from SEED=1 on; stopped, it goes on
 ## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small sizes
 ## make all               kernel, applications, simulated machine, UEFI image
@@ -404,8 +404,9 @@ $(H)/$(1): $$(addprefix $(H)/,$$(addsuffix .o,$$(basename $$($(1)_MAIN) $$($(1)_
 endef
 $(foreach t,$(HOST_TESTS),$(eval $(call host_test_rule,$(t))))
 
-# The tables may be of another libpfm4 than the library they are compared with.
-test-host: $(addprefix $(H)/,$(HOST_TESTS))
+# The longest first.  The tables may be of another libpfm4 than the library they are compared with.
+SLOW_HOST_TESTS := test_replace_chooser test_replace_queues test_paging test_prefetch_chooser test_programs test_devtree
+test-host: $(addprefix $(H)/,$(SLOW_HOST_TESTS) $(filter-out $(SLOW_HOST_TESTS),$(HOST_TESTS)))
 	@library=$$(dpkg-query -W -f '$${Version}' libpfm4-dev) && \
 		$(call prove,host,LIBPFM4_TABLES=$$(cat $(LIBPFM4)/version) LIBPFM4_LIBRARY=$${library%-*} CMOCKA_MESSAGE_OUTPUT=TAP) --exec '' $^
 
@@ -499,7 +500,8 @@ fuzz: $(addprefix $(F)/,$(FUZZERS))
 # ---- Tests in the booted kernel --------------------------------------------------------------------------------------
 # All there are, the longest first, for as many run at a time as there are CPUs: QEMU's vCPUs take turns on one.
 # Those named *.long.t are for test-long.
-SLOW_TESTS := $(patsubst %,test/qemu/%.t,hpmrec divide paging framebuffer stress policies hpmstat uefi block telemetry memory sched selftest hpm)
+SLOW_TESTS := $(patsubst %,test/qemu/%.t,hpmrec paging policies hpmstat sharing block divide framebuffer telemetry memory uefi stress sched programs \
+	libc track selftest hpm)
 QEMU_TESTS := $(SLOW_TESTS) $(filter-out $(SLOW_TESTS) %.long.t,$(sort $(wildcard test/qemu/*.t)))
 test-qemu: $(foreach i,vigil vigil-test vigil-suites,$(O)/$(i).$(KERNEL_FILE_$(ARCH))) $(O)/vigil.efi $(O)/vigil-test.efi $(O)/vigil-suites.efi machine | deps-test
 	@$(call prove,$(ARCH),ARCH=$(ARCH) B=$(B)) $(QEMU_TESTS)
@@ -522,7 +524,8 @@ test-page-ins-%: | deps-test
 	@$(MAKE) --no-print-directory ARCH=$* $(B)/$*/vigil-test.$(KERNEL_FILE_$*)
 	@ARCH=$* B=$(B) PAGE_INS=$(PAGE_INS) SEED=$(SEED) prove --timer --verbose test/qemu/page_ins.sh
 test-long: test
-	@for arch in $(TEST_ARCHS); do ARCH=$$arch B=$(B) ROUNDS=1000 prove --timer test/qemu/stress.t $(wildcard test/qemu/*.long.t) || exit 1; done
+	@for arch in $(TEST_ARCHS); do ARCH=$$arch B=$(B) ROUNDS=1000 prove --timer test/qemu/stress.t $(wildcard test/qemu/*.long.t) || exit 1; \
+		[ $$arch = x86_64 ] || ARCH=$$arch B=$(B) EVERYWHERE=1 prove --timer $$(grep -l 'once;\|once ||' test/qemu/*.t) || exit 1; done
 	@$(MAKE) --no-print-directory test-page-ins $(if $(filter file,$(origin ARCH)),,ARCH=$(ARCH))
 
 # __aarch64_*: the compiler's way to an atomic instruction or, on CPUs without it, a loop.

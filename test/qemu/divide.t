@@ -3,33 +3,39 @@
 # divide.long.t has the other goals.
 . "${0%/*}/lib.sh"
 
-loop="memstat regions=0 -- cg rounds=2"
+loop="memstat regions=0 -- cg rounds=1"
 waits= # for pages to be read, of both
-for goal in even throughput; do
-	boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=50 mem.goal=$goal -- $loop & $loop"
+goals=throughput
+! once || goals="even throughput"
+for goal in $goals; do
+	boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=20 mem.goal=$goal -- $loop & $loop"
 	r=0
 	[ "$(grep -c '^RESULT app=cg .*check=ok' "$console")" -eq 2 ] || r=1
 	result $r "goal $goal: both programs end with the right result"
 	waits="$waits $(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console" | awk '{ sum += $1 } END { print sum }')"
 	[ $goal = even ] || says "^memory: t=[0-9.]* goal=$goal pages=654 moved=[0-9]+ .* plan=[0-9]+:[0-9]+," "goal $goal: each plan is said"
 done
-r=0
-echo "$waits" | awk '{ exit !(NF == 2 && $2 * 10 < $1 * 8) }' || r=1
-result $r "throughput: fewer waits than with even parts (even, throughput:$waits)"
+if once; then
+	r=0
+	echo "$waits" | awk '{ exit !(NF == 2 && $2 * 10 < $1 * 8) }' || r=1
+	result $r "throughput: fewer waits than with even parts (even, throughput:$waits)"
+fi
 
-# Who asks for few misses has them, at the cost of the other; the one that memstat starts is who asks.
-boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=50 mem.goal=service -- mem.rate=50 mem.weight=2 $loop & $loop"
-r=0
-sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console" >"$work/waits"
-sed -n 's/^  division by service: .* weight \([0-9]*\)$/\1/p' "$console" | tr '\n' ' ' >"$work/weights"
-[ "$(cat "$work/weights")" = "2 1 " ] || r=1
-result $r "service: the asker ends first, its child had its arguments, the other's its own (weights: $(cat "$work/weights"))"
-r=0
-awk '{ w[NR] = $1 } END { exit !(NR == 2 && w[1] * 2 < w[2]) }' "$work/waits" || r=1
-result $r "service: it waited less than half as often (waits: $(tr '\n' ' ' <"$work/waits"))"
-says "^memory: t=[0-9.]* goal=service" "service: each plan is said"
+if once; then
+	# Who asks for few misses has them, at the cost of the other; the one that memstat starts is who asks.
+	boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=20 mem.goal=service -- mem.rate=50 mem.weight=2 $loop & $loop"
+	r=0
+	sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console" >"$work/waits"
+	sed -n 's/^  division by service: .* weight \([0-9]*\)$/\1/p' "$console" | tr '\n' ' ' >"$work/weights"
+	[ "$(cat "$work/weights")" = "2 1 " ] || r=1
+	result $r "service: the asker ends first, its child had its arguments, the other's its own (weights: $(cat "$work/weights"))"
+	r=0
+	awk '{ w[NR] = $1 } END { exit !(NR == 2 && w[1] * 2 < w[2]) }' "$work/waits" || r=1
+	result $r "service: it waited less than half as often (waits: $(tr '\n' ' ' <"$work/waits"))"
+	says "^memory: t=[0-9.]* goal=service" "service: each plan is said"
+fi
 
-boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=20 mem.goal=throughput -- memstat interval=30 regions=0 curve=0 -- cg rounds=2 & cg rounds=2"
+boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=20 mem.goal=throughput -- memstat interval=30 regions=0 curve=0 -- cg rounds=1 & cg rounds=1"
 says "^  pools by throughput: KB; speed lost" "a look at pools says how memory is divided"
 says "^ +[0-9]+ cg +[0-9]+ +2700 +[0-9]+ +[1-9][0-9]* +1 +[0-9.]+ +-?[0-9.]+ +-?[0-9.]+$" "... what each has, is to have, and would gain and lose"
 says "^  division by throughput: [0-9]+ KB kept when memory is short, planned [0-9]+, weight 1" "... and that of the program, at its end"

@@ -5,6 +5,8 @@
 #   $no_pmu           how plain QEMU has no performance counters
 #   status_is N WHAT;  says REGEX WHAT;  says_not REGEX WHAT;  guest_tap;  done_testing
 #   skip_all WHY      instead of all of it
+#   once              true on one architecture, for what is alike on all; EVERYWHERE=1 in the environment: on each
+#   BOOT_TIMES=FILE   in the environment: a line there for each boot, how long it took
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
 case $arch in
@@ -15,6 +17,10 @@ aarch64)
 esac
 use() { # NAME
 	kernel=${B:-build}/$arch/$1.$image
+}
+# For what is the same code on every architecture, and takes long: it is looked at on this one only.
+once() {
+	[ "$arch" = x86_64 ] || [ -n "${EVERYWHERE:-}" ]
 }
 skip_all() { # WHY
 	echo "1..0 # SKIP $1"
@@ -37,11 +43,21 @@ boot() {
 	[ $# -eq 0 ] || shift
 	booted="$set_args -- $*"
 	status=0
+	[ -z "${BOOT_TIMES:-}" ] || { times >"$work/times"; began=$(date +%s.%N); }
 	# shellcheck disable=SC2086
 	tools/qemu.sh $start $set_args out="$work" append="$*" ${more:+-- $more} </dev/null >"$console" 2>"$work/stderr" || status=$?
+	[ -z "${BOOT_TIMES:-}" ] || note_times
 	sed -i -e "/warning: TCG doesn.t support/d" -e '/warning: CPU-[0-9]* and CPU-.*associated with node/d' -e '/warning: nic .* has no peer/d' "$work/stderr"
 	[ ! -s "$work/stderr" ] || status=125 # the launcher or QEMU itself complained
 	tr -d '\r' <"$console" >"$work/plain" && mv "$work/plain" "$console"
+}
+
+# Adds a line to the file BOOT_TIMES: CPU seconds and seconds of the last boot, test, arguments.
+note_times() {
+	times >"$work/now"
+	{ sed -n 2p "$work/times"; sed -n 2p "$work/now"; } | tr 'ms' '  ' | awk -v began="$began" -v now="$(date +%s.%N)" -v test="${0##*/}" -v arch="$arch" -v what="$booted" '
+		{ cpu[NR] = $1 * 60 + $2 + $3 * 60 + $4 }
+		END { printf "%7.1f %7.1f %s %s %s\n", cpu[2] - cpu[1], now - began, arch, test, substr(what, 1, 160) }' >>"$BOOT_TIMES"
 }
 
 # Arguments of so many characters, to the last of which hello prints them.

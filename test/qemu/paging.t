@@ -9,33 +9,33 @@ paging() { # ARGUMENTS-FOR-THE-KERNEL ARGUMENTS WHAT
 	says "^exit: paging 0" "$smp CPUs: ... and the program ends well"
 	says "^exit: hello 0" "$smp CPUs: ... and the next one runs"
 }
-for smp in 1 8; do
-	paging mem.process=2M "pages=3000 threads=8 ops=${OPS:-300} seed=$smp" "a program five times as large as it may be"
-	paging "mem.process=1M mem.policy=clock mem.accessed=off" "pages=1500 threads=3 ops=${OPS:-300} seed=2" "CLOCK, by faults alone"
-done
+smp=1
+paging mem.process=2M "pages=2500 threads=8 ops=${OPS:-150} seed=1" "a program five times as large as it may be"
+smp=8
+paging "mem.process=1M mem.policy=clock mem.accessed=off" "pages=1500 threads=8 ops=${OPS:-150} seed=2" "CLOCK, by faults alone"
 smp=4
-paging "mem.user=4M mem.pool=global" "pages=3000 threads=8 ops=${OPS:-300} seed=3" "one pool for all"
+paging "mem.user=4M mem.pool=global" "pages=3000 threads=8 ops=${OPS:-150} seed=3" "one pool for all"
 smp=2
 # MRU takes pages away that are in use at the moment: what a TLB still knew of them would show.
 paging "mem.process=1M mem.policy=mru mem.accessed=off" "pages=1000 threads=4 ops=40 seed=7" "pages that are in use leave"
-paging "mem.process=2M disk.fail_writes=5" "pages=2000 threads=8 ops=${OPS:-300} seed=4" "one of five writes fails"
+paging "mem.process=2M disk.fail_writes=5" "pages=1500 threads=8 ops=${OPS:-80} seed=4" "one of five writes fails"
 says "^swap: writing slot [0-9]+ failed: its page stays" "... and each is said"
-paging "mem.process=2M disk.delay_us=2000" "pages=2000 threads=8 ops=100 seed=5" "a disk that answers in any order"
+paging "mem.process=2M disk.delay_us=2000" "pages=1500 threads=8 ops=${OPS:-50} seed=5" "a disk that answers in any order"
 
-for prefetch in spatial ppg chooser; do
-	paging "mem.process=2M mem.prefetch=$prefetch disk.delay_us=500 disk.fail_writes=50" "pages=2000 threads=8 ops=100 seed=6" "prefetching, $prefetch"
+for prefetch in spatial ppg; do # the chooser of both is all others'
+	paging "mem.process=2M mem.prefetch=$prefetch disk.delay_us=500 disk.fail_writes=50" "pages=1500 threads=8 ops=${OPS:-50} seed=6" "prefetching, $prefetch"
 done
 
-waits= # for pages to be read, of a program that has half of its memory: without prefetching, then with it
-for prefetch in mem.prefetch=none mem.prefetch=ppg ""; do
+waits= # for pages to be read, of a program that has half of its memory: without prefetching, and as it comes
+for prefetch in mem.prefetch=none ""; do
 	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram mem.process=640K mem.pab=128 $prefetch -- memstat regions=0 -- lu n=384 block=16 rounds=1"
 	says "^RESULT app=lu .*check=ok" "lu in half of its memory, ${prefetch:-as it comes}: its result is right"
 	waits="$waits $(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")"
 done
 says "^  prefetching: chooser, level [0-9]+; recall ([6-9][0-9]|100)[.][0-9] %, precision ([6-9][0-9]|100)[.][0-9] %; [0-9]+ wait" "recall and precision are said"
 r=0
-echo "$waits" | awk '{ exit !(NF == 3 && 2 * $2 < $1 && 2 * $3 < $1) }' || r=1
-result $r "... by proximity, and as it comes, most waits are avoided:$waits"
+echo "$waits" | awk '{ exit !(NF == 2 && 2 * $2 < $1) }' || r=1
+result $r "... most waits are avoided:$waits"
 loop= # a loop over twice the memory: time, and pages read
 for prefetch in mem.prefetch=none ""; do
 	boot machine=openpower720 smp=1 mem=128M plugin=disk=64M,disk_latency=200000 timeout=300 -- "swap=model mem.process=1M $prefetch -- memstat regions=0 -- loop pages=512 rounds=6"
@@ -58,10 +58,10 @@ ends() { # ARGUMENTS-FOR-THE-KERNEL PROGRAM STATUS LINE WHAT
 	awk '/^  memory: / { a[++n] = $2 } END { exit !(n >= 2 && a[n] + 1024 >= a[1]) }' "$console" || r=1
 	result $r "... no memory either"
 }
-ends "disk.ram=32M mem.process=1M disk.fail_reads=400" "paging pages=1500" 135 "could not be read from disk: ended" "a page that cannot be read"
+ends "disk.ram=32M mem.process=1M disk.fail_reads=100" "paging pages=1500" 135 "could not be read from disk: ended" "a page that cannot be read"
 ends "disk.ram=2M mem.process=1M" "paging pages=1500" 137 "process [0-9]+ paging: out of memory: it has all that mem.process and mem.user allow, and the swap disk is full: ended" "the disk is full"
 ends "disk.ram=32M mem.process=1M disk.delay_us=3000" "paging pages=1500 threads=16 end=300" 0 "^# ends after .* 0 wrong" "a program ends amid everything"
-ends "disk.ram=32M mem.process=1M disk.delay_us=3000" "paging pages=1500 threads=16 end=3000" 0 "^# ends after .* 0 wrong" "... and later"
+ends "disk.ram=32M mem.process=1M disk.delay_us=3000" "paging pages=1500 threads=16 end=1000" 0 "^# ends after .* 0 wrong" "... and later"
 boot smp=2 mem=64M timeout=300 -- "disk.ram=8M swap=ram -- oom & paging pages=500 threads=2 ops=100 & hello ; hello again"
 says "^process [0-9]+ oom: out of memory, and the swap disk is full: ended" "memory and swap exhausted: who holds most ends"
 says "^exit: paging 0" "... alone: who runs beside it goes on"
@@ -70,7 +70,7 @@ says "Hello.*again" "... and the next one runs"
 boot smp=1 mem=64M timeout=100 -- "-- mem.process=1M oom ; hello"
 says "^process [0-9]+ oom: out of memory: it has all that mem.process and mem.user allow, and nowhere to swap" "a limit without a disk is kept"
 says "^exit: hello 0" "... and the next one runs"
-boot smp=2 mem=128M timeout=300 -- "disk.ram=8M swap=ram disk.delay_us=500 -- mem.process=1M oom & paging pages=8000 threads=2 ops=40000 ; hello"
+boot smp=2 mem=128M timeout=300 -- "disk.ram=8M swap=ram disk.delay_us=500 -- mem.process=1M oom & paging pages=8000 threads=2 ops=10000 ; hello"
 says "^process [0-9]+ oom: out of memory: it has all that mem.process and mem.user allow, and the swap disk is full: ended" "a limit with the swap disk full is its own"
 says "^exit: paging 0" "... and a larger process, which has no such limit, goes on"
 boot smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram disk.fail_writes=1 -- mem.process=1M paging pages=1500 ; memstat regions=0 -- hello again"
@@ -86,17 +86,15 @@ says "Hello.*again" "... and the next one runs"
 boot smp=1 -- "swap=virtio -- hello"
 says "^swap: no disk of kind virtio" "a disk that is not there is named"
 says "^exit: hello 0" "... and all else works"
-# Several times what the machine has: its tables of pages grow after memory has become full.
+# Twice what the machine has: its tables of pages grow after memory has become full.
 truncate -s 512M "$work/large"
-for policy in "mem.policy=lru" "mem.policy=chooser mem.prefetch=ppg"; do
-	boot smp=2 mem=64M drive="$work/large" timeout=300 -- "swap=virtio $policy -- paging pages=40000 threads=4 ops=${OPS:-300} seed=8 ; hello"
-	says "^exit: paging 0" "$policy: a program of three times the machine's memory ends well"
-	says "^ok 1 - every page holds what was written" "... and every page holds what was written"
-	says "^exit: hello 0" "... and the next one runs"
-done
+boot smp=2 mem=64M drive="$work/large" timeout=300 -- "swap=virtio mem.policy=chooser mem.prefetch=ppg -- paging pages=28000 threads=4 ops=${OPS:-150} seed=8 ; hello"
+says "^exit: paging 0" "a program of twice the machine's memory ends well"
+says "^ok 1 - every page holds what was written" "... and every page holds what was written"
+says "^exit: hello 0" "... and the next one runs"
 # Disks whose time is the host's, and the machine's.
 truncate -s 64M "$work/swap"
-program="paging pages=3000 threads=8 ops=${OPS:-300} seed=4"
+program="paging pages=2000 threads=8 ops=${OPS:-60} seed=4"
 boot smp=8 mem=128M drive="$work/swap" timeout=300 -- "swap=virtio mem.process=2M -- $program"
 says "^swap: vda, " "a virtio disk"
 says "^ok 1 - every page holds what was written" "... keeps every page"

@@ -1,7 +1,7 @@
 /*
  * Threads of the highest priority that never stop computing, on every CPU or on one, and one of the lowest beside them:
  * says for how long at most it had no CPU.
- *   priorities [on=all|one] [loops=N]
+ *   priorities [on=all|one] [loops=N] [gaps=N]
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -15,11 +15,11 @@
 #include "apps/common/args.h"
 #include "apps/libc/libc.h"
 
-enum { LOOPS_MAX = 256, GAPS = 8, NS_PER_MS = 1000000, PRIO_LOW = 1, PRIO_HIGH = 3 };
+enum { LOOPS_MAX = 256, NS_PER_MS = 1000000, PRIO_LOW = 1, PRIO_HIGH = 3 };
 
 static atomic_bool stop;
 static atomic_uint looping;
-static uint64_t longest_ns;
+static uint64_t longest_ns, gaps = 8;
 
 static void take_priority(uint64_t prio)
 {
@@ -42,10 +42,10 @@ static void *go_on(void *unused)
     (void)unused;
     take_priority(PRIO_LOW);
     uint64_t last_ns = clock_ns();
-    for (unsigned gaps = 0; gaps < GAPS;) {
+    for (uint64_t seen = 0; seen < gaps;) {
         uint64_t now_ns = clock_ns();
         if (now_ns - last_ns > 10 * NS_PER_MS)
-            gaps++;
+            seen++;
         longest_ns = now_ns - last_ns > longest_ns ? now_ns - last_ns : longest_ns;
         last_ns = now_ns;
     }
@@ -61,6 +61,7 @@ int main(int argc, char **argv)
     static pthread_t thread[LOOPS_MAX + 1];
     static const struct args_entry entries[] = {
         {"on", ARGS_CHOICE, &on, 0, 0, on_names, "CPUs that the threads may use"},
+        {"gaps", ARGS_NUMBER, &gaps, 1, 1000, NULL, "times without a CPU that are waited for"},
         {"loops", ARGS_NUMBER, &loops, 0, LOOPS_MAX, NULL, "threads that compute; 0: two for each CPU"},
     };
     static const struct args_table table = {"priorities", "a low priority beside high ones", entries,

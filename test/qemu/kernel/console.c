@@ -38,8 +38,18 @@ static void lines_of_all_cpus_come_out_whole(void)
     kprintf("#lines %u\n", LINES_ALL / cpu_count() * cpu_count());
 }
 
+/* Wider than a display: test/qemu/framebuffer.t looks at what is on it. */
+static void every_character_is_written(void)
+{
+    for (unsigned lap = 0; lap < 2; lap++)
+        for (char c = ' '; c <= '~'; c++)
+            kprintf("%s%c", lap || c > ' ' ? "" : "# ", c);
+    kprintf("\n");
+}
+
 static const struct suite_test tests[] = {
     {"lines of all CPUs come out whole", lines_of_all_cpus_come_out_whole},
+    {"every character is written", every_character_is_written},
     {0},
 };
 
