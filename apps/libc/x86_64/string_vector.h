@@ -1,16 +1,20 @@
 /*
- * Memory and string functions by vectors, for the files that say of which width
- * (string_sse2.c, string_avx2.c): vec, load, load_aligned, store, store_aligned
- * vectors, at any address and at multiples of VEC every, equal, least, all,
- * any, bits              of bytes: all the same; 0xff where the same; min; &;
- * |; bit i: byte i's top bit WHOLE bits of 0xff everywhere NAME(function) what
- * it is called
+ * Memory and string functions by vectors. The file that includes this one (string_sse2.c,
+ * string_avx2.c) names the width:
+ *   vec                   a vector
+ *   load, store           at any address
+ *   load_aligned, store_aligned
+ *                         at multiples of VEC
+ *   every                 a vector of one byte
+ *   equal, least, all     byte by byte: 0xff where equal, the minimum, and
+ *   bits                  bit i: byte i's top bit
+ *   WHOLE                 bits of 0xff everywhere
+ *   NAME(function)        the function's name at this width
  *
- * Copies of up to 8 vectors load all before they store anything; longer ones
- * load both ends first, and store them last: what overlaps needs no other code.
- * Searches load aligned vectors, which lie in one page each, so that what is
- * read beyond an end is never another page's; so do comparisons, by counting
- * what is left of each page.
+ * Copies of up to 8 vectors load all before they store anything; longer ones load both ends first
+ * and store them last: operands that overlap need no other code. Searches load aligned vectors,
+ * each of which lies in one page, so no byte of another page is read beyond an end; comparisons
+ * do the same by counting the bytes left of each page.
  */
 #include "apps/libc/x86_64/string_width.h"
 #include <stddef.h>
@@ -310,7 +314,7 @@ INLINE int step(const char *a, const char *b, size_t n, int *result)
     return 0;
 }
 
-INLINE int compare(const char *a, const char *b, size_t n)
+INLINE int compare_by_pages(const char *a, const char *b, size_t n)
 {
     const vec zero = every(0);
     int result;
@@ -338,6 +342,22 @@ INLINE int compare(const char *a, const char *b, size_t n)
         n -= room;
     }
     return 0;
+}
+
+/* The first four vectors by themselves where both strings' lie in one page; most strings end there. */
+INLINE int compare(const char *a, const char *b, size_t n)
+{
+    if (((uintptr_t)a | (uintptr_t)b) % PAGE > PAGE - FOUR)
+        return compare_by_pages(a, b, n);
+#pragma GCC unroll 4
+    for (size_t at = 0; at < FOUR; at += VEC) {
+        uint32_t stop = same(goes_on(a + at, b + at), every(0));
+        if (stop)
+            return at + (unsigned)__builtin_ctz(stop) < n ? difference(a + at, b + at, stop) : 0;
+        if (n <= at + VEC)
+            return 0;
+    }
+    return compare_by_pages(a + FOUR, b + FOUR, n - FOUR);
 }
 
 int NAME(strcmp)(const char *a, const char *b)
@@ -450,44 +470,39 @@ char *NAME(strchr)(const char *s, int byte)
     return *p == (char)byte ? (char *)p : NULL;
 }
 
-/* The last that is it in the aligned four vectors at p, from s on and up to
- * end, or NULL. */
-INLINE const char *last_in(const char *p, const char *s, const char *end, vec one)
+/* Sets last to the last byte that is it in the aligned vector at p, where bits of keep are set, up to
+ * the string's end. Returns whether the string ends there. */
+INLINE int last_in(const char *p, uint32_t keep, vec one, const char **last)
 {
-#pragma GCC unroll 4
-    for (int i = 3; i >= 0; i--) {
-        const char *v = p + (size_t)i * VEC;
-        uint32_t hit = hits(v, one, 0);
-        if (v + VEC <= s || v > end)
-            continue;
-        if (v < s)
-            hit &= WHOLE << (s - v);
-        if (end - v < (ptrdiff_t)VEC - 1)
-            hit &= (2u << (end - v)) - 1;
-        if (hit)
-            return v + 31 - __builtin_clz(hit);
-    }
-    return NULL;
+    if (!(hits(p, one, 1) & keep))
+        return 0;
+    uint32_t end = hits(p, every(0), 0) & keep, hit = hits(p, one, 0) & keep;
+    if (end)
+        hit &= end ^ (end - 1);
+    if (hit)
+        *last = p + 31 - __builtin_clz(hit);
+    return end != 0;
 }
 
-/* Four vectors at a time, which lie in one page; what is before s counts in the
- * first four only, looked at by themselves. */
+/* Vector by vector up to a multiple of four, then four at a time, which lie in one page. */
 char *NAME(strrchr)(const char *s, int byte)
 {
     const vec one = every((char)byte), zero = every(0);
-    const char *p = align_down(s, FOUR), *end = find(s, p + FOUR, zero, 0), *first = NULL, *with = NULL;
+    const char *p = align_down(s, VEC), *last = NULL, *with = NULL;
 
-    if (!end) {
-        first = last_in(p, s, p + FOUR - 1, one);
-        for (p += FOUR; !same(unlike_four(p, zero, 0), zero); p += FOUR)
-            if (same(unlike_four(p, one, 0), zero))
-                with = p;
-        end = find(p, NO_END, zero, 0);
-    }
-    const char *last = last_in(p, s, end, one);
-    if (!last && with)
-        last = last_in(with, s, with + FOUR - 1, one);
-    return (char *)(last ? last : first);
+    if (last_in(p, WHOLE << (s - p), one, &last))
+        return (char *)last;
+    for (p += VEC; (uintptr_t)p % FOUR; p += VEC)
+        if (last_in(p, WHOLE, one, &last))
+            return (char *)last;
+    for (; !same(unlike_four(p, zero, 0), zero); p += FOUR)
+        if (same(unlike_four(p, one, 0), zero))
+            with = p;
+    for (size_t i = 0; with && i < FOUR; i += VEC)
+        last_in(with + i, WHOLE, one, &last);
+    for (; !last_in(p, WHOLE, one, &last); p += VEC)
+        ;
+    return (char *)last;
 }
 
 /* ---- Copying strings ---- */

@@ -109,6 +109,8 @@ static void check_compare(size_t a, size_t b, size_t n)
         return;
     to[b + next_random() % n] ^= 1u << next_random() % 8;
     wrong_compares += sign(memcmp(from + a, to + b, n)) != compare_slowly(from + a, to + b, n, false);
+    wrong_compares +=
+        sign(strncmp((char *)from + a, (char *)to + b, n)) != compare_slowly(from + a, to + b, n, true);
 }
 
 static void check_find(size_t a, size_t n)
@@ -185,7 +187,8 @@ static void checks(void)
         check_one();
     tap_check(!wrong_moves, "memcpy and memmove move bytes, whatever overlaps: %u times not", wrong_moves);
     tap_check(!wrong_sets, "memset sets them: %u times not", wrong_sets);
-    tap_check(!wrong_compares, "memcmp finds the first that differs: %u times not", wrong_compares);
+    tap_check(!wrong_compares, "memcmp and strncmp find the first that differs: %u times not",
+              wrong_compares);
     tap_check(!wrong_finds, "memchr finds the first that is there: %u times not", wrong_finds);
     tap_check(!wrong_strings, "strings are measured, compared, searched, copied: %u times not",
               wrong_strings);
