@@ -55,7 +55,7 @@ KERNEL_SRC := \
 		model_disk.c numa.c pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c virtio_blk.c virtio_console.c virtio_layout.c virtq.c) \
 	$(addprefix kernel/proc/, \
 		bundle.c children.c counts.c samples.c elf.c family.c futex.c load.c memory.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
-		user.c userfault.c uthread.c visible.c) \
+		syscall_thread.c user.c userfault.c uthread.c visible.c) \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
 	$(addprefix kernel/telemetry/,counters.c memory.c record.c stream.c) \
 	$(addprefix mm/, \

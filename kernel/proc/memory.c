@@ -1,5 +1,6 @@
 /* See memory.h. */
 #include "kernel/proc/memory.h"
+#include "kernel/proc/syscall.h"
 #include "kernel/proc/user.h"
 #include "kernel/dev/machine_find.h"
 #include "kernel/printf.h"

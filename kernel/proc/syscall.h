@@ -1,0 +1,20 @@
+/*
+ * Handlers of the system calls that abi.h describes: p is the calling process, a holds the six
+ * arguments. A handler checks its arguments before it does anything; pointers go through the user
+ * copies, which check every address. Returns the call's result, or a negative error.
+ *
+ * Thread context, interrupts on. A process that is ending is noticed on the way back to user mode,
+ * so a handler only has to come to its end.
+ */
+#pragma once
+#include "kernel/proc/internal.h"
+
+typedef int64_t handler(struct process *p, const uint64_t a[6]);
+
+/* memory.c */
+handler sys_madvise, sys_memory, sys_regions, sys_curve;
+
+/* syscall_thread.c */
+handler sys_exit, sys_thread_create, sys_thread_exit, sys_getpid, sys_gettid, sys_set_tls;
+handler sys_futex_wait, sys_futex_wake, sys_yield, sys_sleep, sys_clock, sys_cpu_time;
+handler sys_getcpu, sys_set_affinity, sys_get_affinity, sys_set_priority, sys_group;
