@@ -20,26 +20,27 @@
 
 enum {
     ESTIMATE_UNITS_MIN = 12, /* fewer say too little of their variance, see docs/results/mux.txt */
-    ESTIMATE_OPEN_PART = 8,  /* no more than 1 / 8 of the length may be in units that are not closed */
+    /* no more than 1 / 8 of the length may be in units that are not closed */
+    ESTIMATE_OPEN_PART = 8,
 };
 
 enum estimate_sure {
-    ESTIMATE_EXACT,     /* counted all the time                                                     */
-    ESTIMATE_INTERVAL,  /* low and high hold at 95 %                                                */
-    ESTIMATE_SHORT,     /* over too few units for an interval, or most of it not in closed ones      */
-    ESTIMATE_UNSEEN,    /* never counted                                                            */
-    ESTIMATE_PUBLISHED, /* in the published form, which has no interval                             */
-    ESTIMATE_BEYOND,    /* figures too large for one: see the ranges in mux.h                       */
-    ESTIMATE_NONE,      /* nothing was counted, here or elsewhere: what it comes in is not known    */
+    ESTIMATE_EXACT,     /* counted all the time */
+    ESTIMATE_INTERVAL,  /* low and high hold at 95 % */
+    ESTIMATE_SHORT,     /* over too few units for an interval, or most of it not in closed ones */
+    ESTIMATE_UNSEEN,    /* never counted */
+    ESTIMATE_PUBLISHED, /* in the published form, which has no interval */
+    ESTIMATE_BEYOND,    /* figures too large for one: see the ranges in mux.h */
+    ESTIMATE_NONE,      /* nothing was counted, here or elsewhere: what it comes in is not known */
 };
 
 struct estimate {
     enum estimate_sure sure;
-    uint64_t count;         /* over all of the length                                                    */
-    uint64_t low, high;     /* without an interval: what was really counted, and UINT64_MAX              */
-    uint64_t deviation;     /* standard deviation of count; 0 without an interval                        */
-    wide_t variance;        /* its square, before rounding                                               */
-    uint32_t seen_permille; /* of the length                                                             */
+    uint64_t count;         /* over all of the length */
+    uint64_t low, high;     /* without an interval: what was really counted, and UINT64_MAX */
+    uint64_t deviation;     /* standard deviation of count; 0 without an interval */
+    wide_t variance;        /* its square, before rounding */
+    uint32_t seen_permille; /* of the length */
 };
 
 /* Of events that are known to come singly. */
@@ -51,5 +52,6 @@ uint64_t estimate_spread(const struct mux_sum *sum);
  * nowhere. */
 void estimate_make(const struct mux_sum *sum, const struct mux_rounds *rounds, uint64_t spread,
                    struct estimate *out);
-/* Returns Student's t for a two-sided 95 % interval of the given number of pairs, at least 8, in 2^-16. */
+/* Returns Student's t for a two-sided 95 % interval of the given number of pairs, at least 8, in
+ * 2^-16. */
 uint32_t estimate_t(uint64_t pairs);

@@ -31,7 +31,8 @@ static void raise_whole(struct fit_event *event, const struct fit_set *set)
     whole->count = MAX(whole->count, parts);
 }
 
-/* Where even what was counted of the parts is too much, for readings are not of one moment, all give way alike. */
+/* Where even what was counted of the parts is too much, for readings are not of one moment, all
+ * give way alike. */
 static void lower_parts(struct fit_event *event, const struct fit_set *set)
 {
     uint64_t whole = event[set->whole].count, least = 0, all = 0;

@@ -1,8 +1,9 @@
 /*
- * Estimates that must fit each other.  Events that take turns are scaled one by one, each by what it was seen, so that the parts of a
- * whole may come to more than it, and a difference of two estimates to anything.  What is certain is what was really counted, and
- * which events contain which by definition.
- * Pure: no clock, lock, allocation or register.  For the kernel and for programs.
+ * Estimates that must fit each other. Events that take turns are scaled one by one, each by what it
+ * was seen, so that the parts of a whole may come to more than it, and a difference of two
+ * estimates to anything. What is certain is what was really counted, and which events contain which
+ * by definition.
+ * Pure: no clock, lock, allocation or register. For the kernel and for programs.
  */
 #pragma once
 #include "kernel/base.h"
@@ -20,9 +21,9 @@ struct fit_set {
     uint64_t parts;
 };
 /*
- * Raises wholes to what was counted of their parts, and lowers parts, by what each has beyond what was counted of it, until they come
- * to no more than their whole.  A set whose whole is a part in another one comes after that.  Returns the events (bit e) whose
- * count was changed.
+ * Raises wholes to what was counted of their parts, and lowers parts, by what each has beyond what
+ * was counted of it, until they come to no more than their whole. A set whose whole is a part in
+ * another one comes after that. Returns the events (bit e) whose count was changed.
  */
 uint64_t fit_events(struct fit_event *event, const struct fit_set *set, unsigned sets);
 
@@ -38,14 +39,15 @@ enum {
 struct fit_figures {
     uint64_t cycles;
     uint64_t *count;                /* each FIT_FIGURES long; estimated               */
-    const uint64_t *counted, *seen; /* really counted, in so many of the cycles       */
+    const uint64_t *counted, *seen; /* really counted; in how many of the cycles      */
 };
-/* Causes of stalls, and halves of the pipeline, have no more than all cycles; sources no more than the stalls for data where those are
- * counted.  Returns the figures (bit f) that were changed. */
+/* Causes of stalls, and halves of the pipeline, have no more than all cycles; sources no more than
+ * the stalls for data where those are counted. Returns the figures (bit f) that were changed. */
 uint64_t fit_figures(const struct fit_figures *f);
 /*
- * What a count came to between two readings.  By what was counted there, scaled by what was seen of those cycles, where that is a quarter
- * of its usual part; else by the difference of the two estimates, which may be that of one too high and the next too low.
+ * What a count came to between two readings. By what was counted there, scaled by what was seen of
+ * those cycles, where that is a quarter of its usual part; else by the difference of the two
+ * estimates, which may be that of one too high and the next too low.
  */
 struct fit_reading {
     uint64_t cycles, count, counted, seen;

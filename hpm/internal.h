@@ -45,15 +45,16 @@ struct hpm_cpu {
     struct hpm_context busy,
         idle; /* of all threads together, and of what is done while there is none to run */
     struct hpm_context apart[ROWS - 1]; /* of interrupts and of monitoring, where they are counted apart */
-    uint64_t records;                   /* of monitoring: recorded by the PMU                              */
+    uint64_t records;                   /* of monitoring: recorded by the PMU */
     uint32_t current_pid;               /* atomic: its process, 0: none or idle                  */
     uint32_t idle_sequence;             /* odd while the next two are written */
     uint64_t idle_ticks;                /* of finished idle stretches */
     uint64_t idle_since;                /* ticks; 0: not idle         */
     uint64_t read_at; /* ticks, at the latest reading at which nothing ran before or afterwards */
     uint64_t began;   /* ticks: idle from then on, until its first thread */
-    struct mux_sum part[GROUP_EVENTS_MAX]; /* what context_sum works in on this CPU, interrupts off */
-    struct hpm_sums sums;                  /* hpm_sums_here                                           */
+    /* what context_sum works in on this CPU, interrupts off */
+    struct mux_sum part[GROUP_EVENTS_MAX];
+    struct hpm_sums sums; /* hpm_sums_here */
 };
 
 /* A CPU's part, if its counters count; else NULL.  Time and entries are sampled without. */

@@ -24,14 +24,14 @@ struct plan_request {
     uint64_t slice;      /* that a group counts at a time                           */
     uint64_t round;      /* a round has as many passes as it takes for that         */
     unsigned cpus;       /* that may take turns of their own for threads of one sum, from 1 */
-    struct event always[2]; /* what counts at PLAN_CYCLES, PLAN_INSTRUCTIONS; no modes: nothing      */
+    struct event always[2]; /* what counts at PLAN_CYCLES, PLAN_INSTRUCTIONS; no modes: nothing */
     uint64_t wanted;        /* bit i: there is a logical count i; what follows of others does not matter */
     uint64_t pinned;        /* bit i: it is to be counted all the time                 */
     uint64_t rough;         /* bit i: nobody asks how sure its count is                */
     struct event event[GROUP_EVENTS_MAX];
     uint32_t born[GROUP_EVENTS_MAX]; /* generation                                  */
     uint64_t sampled;                /* bit i: it is to have a counter that can be armed, its own ... */
-    uint8_t slot[GROUP_EVENTS_MAX];  /* ... for this criterion of sampling, see profile.c             */
+    uint8_t slot[GROUP_EVENTS_MAX];  /* ... for this criterion of sampling, see profile.c */
     unsigned sets;
     uint64_t set[GROUP_SETS_MAX]; /* logical counts to be counted at the same time    */
 };
@@ -51,7 +51,8 @@ struct hpm_plan {
     struct hpm_programme programme[GROUP_MAX]; /* of each group, whose images are the caller's to fill in */
 };
 
-/* What is packed: each event once, in the order of the first logical count of it; but what is sampled by itself. */
+/* What is packed: each event once, in the order of the first logical count of it; but what is
+ * sampled by itself. */
 struct plan_packing {
     unsigned events;
     uint8_t first[GROUP_EVENTS_MAX];    /* logical count, by event */

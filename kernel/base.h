@@ -56,10 +56,11 @@ typedef uint64_t cycles_t; /* processor cycles; model cycles when simulated */
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define NORETURN          __attribute__((noreturn))
 #define ALWAYS_INLINE     inline __attribute__((always_inline))
-#define NOINLINE          __attribute__((noinline)) /* its frame is gone before its caller goes on */
-#define PACKED            __attribute__((packed))
-#define ALIGNED(n)        __attribute__((aligned(n)))
-#define UNUSED            __attribute__((unused))
+/* its frame is gone before its caller goes on */
+#define NOINLINE   __attribute__((noinline))
+#define PACKED     __attribute__((packed))
+#define ALIGNED(n) __attribute__((aligned(n)))
+#define UNUSED     __attribute__((unused))
 /* Read by every interrupt and hardly ever written: together, in few cache lines (linker.ld). */
 #define HOT      __attribute__((section(".data.hot")))
 #define HOT_CPUS __attribute__((section(".data.hot.cpus"))) /* for each CPU: behind them */

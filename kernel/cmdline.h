@@ -1,19 +1,20 @@
 /*
- * Boot arguments:  key=value ... -- [key=value ...] app args ; app2 args
+ * Boot arguments: key=value ... -- [key=value ...] app args ; app2 args
  *
- * Every argument is an entry of one table: name, type, range, default, help.  Unknown or malformed ones stop the boot
- * with a line that names the argument and what is accepted; `help` prints the table.  Arguments in front of an
- * application's name are set for that application's run and restored after it; not all may stand there (enum arg_scope).
- * Applications separated by ';' run one after the other, by '&' at the same time.  Words are quoted as words.h says.
+ * Every argument is an entry of one table: name, type, range, default, help. Unknown or malformed
+ * ones stop the boot with a line that names the argument and what is accepted; `help` prints the
+ * table. Arguments in front of an application's name are set for that application's run and
+ * restored after it; not all may stand there (enum arg_scope). Applications separated by ';' run
+ * one after the other, by '&' at the same time. Words are quoted as words.h says.
  */
 #pragma once
 #include "kernel/base.h"
 
 enum arg_type { ARG_U64, ARG_BOOL, ARG_CHOICE, ARG_SET, ARG_BYTES };
 enum arg_scope {
-    ARG_BOOT,    /* holds for all of the run                                                            */
+    ARG_BOOT,    /* holds for all of the run */
     ARG_GROUP,   /* may be set per application, and holds as long as it and those beside it run, for all */
-    ARG_PROCESS, /* the same, and is read when a process begins: for it and those that it starts alone   */
+    ARG_PROCESS, /* the same, and is read when a process begins: for it and those that it starts alone */
 };
 
 struct arg {

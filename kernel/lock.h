@@ -52,12 +52,12 @@ bool spin_try_lock(struct spinlock *l, bool *irq);
 void spin_lock_irqoff(struct spinlock *l);
 void spin_unlock_irqoff(struct spinlock *l);
 bool spin_held(const struct spinlock *l); /* by this CPU */
-/* Before what can fault, wait for I/O or wait for a process.  Debug builds panic if this CPU holds a spinlock or its thread a
- * gate (sched/sched.h), and name it and `doing`.  Thread context. */
+/* Before what can fault, wait for I/O or wait for a process. Debug builds panic if this CPU holds a
+ * spinlock or its thread a gate (sched/sched.h), and name it and `doing`. Thread context. */
 #ifdef DEBUG
 void may_wait(const char *doing);
-/* Before a sleep in which guard, NULL or held, is let go.  Debug builds panic if the thread holds a gate and does not wait for
- * another one.  Interrupts off. */
+/* Before a sleep in which guard, NULL or held, is let go. Debug builds panic if the thread holds a
+ * gate and does not wait for another one. Interrupts off. */
 void may_sleep(const struct spinlock *guard);
 #else
 static inline void may_wait(UNUSED const char *doing)

@@ -7,9 +7,9 @@
 #include "mm/mm.h"
 
 #define EXIT_TOO_LITTLE 4
-#define FIRMWARES_PART  MIB /* of what the machine has, firmware keeps up to so much to itself */
+#define FIRMWARES_PART  MIB /* at most what firmware keeps to itself of the machine's memory */
 
-/* What the machine would need in all, MB: what it has and what is missing. */
+/* Returns the memory that the machine would need, in MB: its own and what is missing. */
 static unsigned long long needed_mb(const struct boot_info *info, uint64_t missing)
 {
     uint64_t has = bootmem_bytes(info, UINT64_MAX) + info->kernel_size;

@@ -2,7 +2,9 @@
 #pragma once
 #include "kernel/boot/boot_info.h"
 
-/* Boot CPU, before frame_init: ends the run, and says how much is needed, unless usable memory below limit is enough for one CPU. */
+/* Ends the run and says how much memory is needed, unless usable memory below limit is enough for
+ * one CPU. Boot CPU, before frame_init. */
 void memory_check_start(const struct boot_info *info, paddr_t limit);
-/* Boot CPU, after frame_init, before other CPUs get any memory: the same for so many CPUs and the frames that are free. */
+/* Does the same for the given number of CPUs and the frames that are free. Boot CPU, after
+ * frame_init, before other CPUs get any memory. */
 void memory_check_cpus(const struct boot_info *info, unsigned cpus);

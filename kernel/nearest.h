@@ -1,6 +1,6 @@
 /*
- * The name that a word was probably meant to be, for messages about words that are none.  Pure.  Needs nothing of the kernel:
- * applications use it too.
+ * The name that a word was probably meant to be, for messages about words that are none. Pure.
+ * Needs nothing of the kernel: applications use it too.
  */
 #pragma once
 #include <stdbool.h>
@@ -28,9 +28,10 @@ static inline unsigned nearest_least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Returns how many single characters of a must be changed, added, left out or swapped with their neighbours to make b, without
- * regard to case and no character twice (R. A. Wagner, M. J. Fischer, JACM 21(1), 1974; swapping: F. J. Damerau, CACM 7(3), 1964).
- * m and n, their lengths, are below NEAREST_MAX. */
+/* Returns how many single characters of a must be changed, added, left out or swapped with their
+ * neighbours to make b, without regard to case and no character twice (R. A. Wagner, M. J. Fischer,
+ * JACM 21(1), 1974; swapping: F. J. Damerau, CACM 7(3), 1964). m and n, their lengths, are below
+ * NEAREST_MAX. */
 static inline unsigned nearest_distance(const char *a, size_t m, const char *b, size_t n)
 {
     uint8_t rows[3][NEAREST_MAX]; /* of the first i - 2, i - 1 and i characters of a */
@@ -55,8 +56,8 @@ static inline unsigned nearest_distance(const char *a, size_t m, const char *b, 
     return last[n];
 }
 
-/* Remembers name, which must stay, if it is nearer to what was given than those before, and no further than a third of that,
- * or one character. */
+/* Remembers name, which must stay, if it is nearer to what was given than those before, and no
+ * further than a third of that, or one character. */
 static inline void nearest_consider(struct nearest *s, const char *name)
 {
     size_t length = 0, limit = s->n / 3 ? s->n / 3 : 1;

@@ -1,6 +1,7 @@
 /*
- * Numbers of processes and of threads: given out in turn, from 1 to NUMBER_MAX and then from 1 again; never 0, never one
- * in use.  In use is what has been taken, for a thing that exists or for one still to be made, and not been given back.
+ * Numbers of processes and of threads: given out in turn, from 1 to NUMBER_MAX and then from 1
+ * again; never 0, never one in use. In use is what has been taken, for a thing that exists or for
+ * one still to be made, and not been given back.
  */
 #pragma once
 #include "kernel/lock.h"
@@ -8,7 +9,7 @@
 #define NUMBER_MAX     0x7fffffff /* fits into an int: calls return numbers or errors */
 #define NUMBER_BUCKETS 512
 
-/* Part of what it is the number of. */
+/* A process or thread has one as a member. */
 struct number {
     struct number *next; /* the kind's lock: of its bucket */
     uint32_t value;      /* the kind's lock: 0: none       */
@@ -29,7 +30,8 @@ struct numbers {
 /* Boot argument numbers.first: the first one of each kind. */
 extern uint64_t numbers_first;
 
-/* Gives n a number, unless it has one, and returns it.  Any context whose locks rank below LOCK_THREAD, as the others. */
+/* Gives n a number, unless it has one, and returns it. Any context whose locks rank below
+ * LOCK_THREAD, as the others. */
 uint32_t number_take(struct numbers *kind, struct number *n);
 /* to, which has none, gets the number that from has; false: from has none. */
 bool number_move(struct numbers *kind, struct number *to, struct number *from);

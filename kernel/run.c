@@ -1,8 +1,9 @@
 /*
- * Commands joined by '&' form a group: they run side by side, and the next group starts when all have ended, whatever these have
- * started has, too, and their memory is back.  Assignments
- * in front of them take effect before the first is started and hold for the whole group; after it the values are what they were.  What a
- * process takes when it begins (ARG_PROCESS) is set for that moment only, and so is its own alone.
+ * Commands joined by '&' form a group: they run side by side, and the next group starts when all
+ * have ended, whatever these have started has, too, and their memory is back. Assignments in front
+ * of them take effect before the first is started and hold for the whole group; after it the values
+ * are what they were. What a process takes when it begins (ARG_PROCESS) is set for that moment
+ * only, and so is its own alone.
  */
 #include "kernel/run.h"
 #include "kernel/arch/arch.h"
@@ -52,7 +53,8 @@ static void restore(unsigned keep)
 
 static void announce(const struct command *c)
 {
-    static char line[BOOT_CMDLINE_MAX + 256]; /* the init thread's, as the group is; with quotation marks */
+    /* the init thread's, as the group is; with quotation marks */
+    static char line[BOOT_CMDLINE_MAX + 256];
     struct text t = {line, sizeof(line)};
 
     for (unsigned i = 0; i < c->assign_count + c->argc; i++) {

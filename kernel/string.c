@@ -1,10 +1,12 @@
 /*
- * The four memory functions, which the compiler also calls by itself.  Words on every ISA, whatever alignments are; the loops are
- * marked so that the compiler does not turn them into calls of themselves.
+ * The four memory functions, which the compiler also calls by itself. Words on every ISA, whatever
+ * alignments are; the loops are marked so that the compiler does not turn them into calls of
+ * themselves.
  *
- * The target is aligned first.  Where the CPU loads words at any address, the source is read so; where it may not (STRICT_ALIGN:
- * AArch64 before its MMU is on), aligned words are read and shifted into place, none of them beyond the source.  Copies
- * upwards and downwards read nothing that they have written, so they move what overlaps.
+ * The target is aligned first. Where the CPU loads words at any address, the source is read so;
+ * where it may not (STRICT_ALIGN: AArch64 before its MMU is on), aligned words are read and shifted
+ * into place, none of them beyond the source. Copies upwards and downwards read nothing that they
+ * have written, so they move what overlaps.
  */
 #include "kernel/base.h"
 
@@ -69,7 +71,8 @@ static inline __attribute__((always_inline)) size_t words_up(uint8_t *d, const u
     return i;
 }
 
-/* The source is not aligned: each word of the target is the rest of one and the beginning of the next. */
+/* The source is not aligned: each word of the target is the rest of one and the beginning of the
+ * next. */
 static size_t shifted_up(uint8_t *d, const uint8_t *s, size_t n)
 {
     const unsigned have = (unsigned)before_word(s, WORD), low = 8 * have, high = 8 * (WORD - have);
@@ -173,7 +176,7 @@ void *memset(void *dst, int byte, size_t n)
     return dst;
 }
 
-/* ---- Comparing: how many bytes are the same as far as words are, of those at x, which is aligned ---- */
+/* ---- Comparing: the bytes at x, which is aligned, that are the same as far as words are ---- */
 
 static inline __attribute__((always_inline)) size_t same_words(const uint8_t *x, const uint8_t *y, size_t n,
                                                                bool aligned)

@@ -16,7 +16,8 @@ static bool is_quote(char c)
     return c == '\'' || c == '"';
 }
 
-/* Copies what is between the mark at from and its partner.  -EINVAL without one; then from is still the mark. */
+/* Copies what is between the mark at from and its partner. -EINVAL without one; then from is still
+ * the mark. */
 static int take_quoted(struct words *w)
 {
     const char *partner = w->from + 1;

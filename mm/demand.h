@@ -1,11 +1,14 @@
 /*
- * What a program does with memory, remembered from epoch to epoch: the misses it would have had with each size, and the work done meanwhile.
+ * What a program does with memory, remembered from epoch to epoch: the misses it would have had
+ * with each size, and the work done meanwhile.
  *
- * A program that waits for most of its accesses makes few: an epoch of them says next to nothing of what it would do with more memory.  So
- * what is remembered is so many accesses, or so much work, and not so many epochs.
- * Pages that are used all the time, `hot` ones, are in no curve, nor is a page's first use.  Hot pages stay in memory, and the others have the
- * rest; how often they are used is known from how many are used in a short time.  What a program begins with, in one epoch or several, it is
- * taken to use again: all of it, before any of it.
+ * A program that waits for most of its accesses makes few: an epoch of them says next to nothing of
+ * what it would do with more memory. So a number of accesses is remembered, or an amount of work,
+ * and not a number of epochs.
+ * Pages that are used all the time, `hot` ones, are in no curve, nor is a page's first use. Hot
+ * pages stay in memory, and the others have the rest; how often they are used is known from how
+ * many are used in a short time. What a program begins with, in one epoch or several, it is taken
+ * to use again: all of it, before any of it.
  * Pure: nothing is locked; one caller at a time for each struct.
  */
 #pragma once
@@ -34,9 +37,9 @@ struct demand_epoch {
     uint64_t accesses, work; /* more than these are half forgotten */
 };
 
-/* So much time has passed, for so much of which it waited for pages. */
+/* Adds us of time that has passed, of which the program waited waited_us for pages. */
 void demand_passed(struct demand *d, uint64_t us, uint64_t waited_us);
-/* So many pages are hot, before an epoch's end: those seen then may be fewer. */
+/* Notes the number of hot pages before an epoch's end: those seen then may be fewer. */
 void demand_hot(struct demand *d, uint32_t pages);
 /* Remembers the accesses since the last one and the work since then. */
 void demand_add(struct demand *d, const struct demand_epoch *e);

@@ -24,7 +24,8 @@
 struct leaver {
     struct space *space; /* pinned; NULL: it was not mapped */
     vaddr_t va;
-    uint32_t node; /* GOING, and until it is settled nobody changes its slot, frame and NODE_ALONE */
+    /* GOING; no other thread changes its slot, frame and NODE_ALONE until it is settled */
+    uint32_t node;
 };
 
 struct batch {

@@ -18,7 +18,8 @@ void foresee_used(struct pool *p, uint32_t n);
 void foresee_missed(struct pool *p, uint32_t n);
 /* A thread waits for n to be read: list gets what else to read.  [S] of its space held, too. */
 void foresee_fault(struct pool *p, uint32_t n, struct prefetch_list *list);
-/* Somebody wants n, and if it is flagged NODE_UNUSED that is its first use; late: it is still being read.  [S] of its space held, too. */
+/* A thread wants n, for the first time if it is flagged NODE_UNUSED; late: it is still being read.
+ * [S] of its space held, too. */
 void foresee_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list *list);
 /* n leaves memory. */
 void foresee_left(struct pool *p, uint32_t n);

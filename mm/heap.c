@@ -1,11 +1,12 @@
 /*
- * The kernel heap: size classes cut from single pages (after Bonwick's slabs), larger sizes straight from the
- * frames. A page's descriptor says which class it serves, so objects carry no header and kfree finds
- * everything from the address.  Free objects are linked through their first two bytes.  A class keeps at most
- * one empty page.
+ * The kernel heap: size classes cut from single pages (after Bonwick's slabs), larger sizes
+ * straight from the frames. A page's descriptor says which class it serves, so objects carry no
+ * header and kfree finds everything from the address. Free objects are linked through their first
+ * two bytes. A class keeps at most one empty page.
  *
- * In front of the classes each CPU has a cache of free objects of each (magazines, Bonwick and Adams 2001), which it uses with interrupts
- * off and without the lock; it fills and empties it some at a time.  To their pages cached objects are in use.
+ * In front of the classes each CPU has a cache of free objects of each (magazines, Bonwick and
+ * Adams 2001), which it uses with interrupts off and without the lock; it fills and empties it some
+ * at a time. To their pages cached objects are in use.
  */
 #include "mm/frame.h"
 #include "kernel/cpu.h"

@@ -1,9 +1,10 @@
 /*
- * Kernel stacks: each in a slot of its own in the VMAP area, with an unmapped page below it, so that an overflow faults at
- * once.  A few freed stacks stay mapped for the next threads; what is beyond that is unmapped and its frames go back.
+ * Kernel stacks: each in a slot of its own in the VMAP area, with an unmapped page below it, so
+ * that an overflow faults at once. A few freed stacks stay mapped for the next threads; what is
+ * beyond that is unmapped and its frames go back.
  *
- * Where the use of stacks is measured (selftest=on) each is painted before it is used: what is not paint any more has been used, by
- * the thread or by the interrupts it was under.
+ * Where the use of stacks is measured (selftest=on) each is painted before it is used: what is not
+ * paint any more has been used, by the thread or by the interrupts it was under.
  */
 #include "mm/mm.h"
 #include "mm/vmap.h"
@@ -28,8 +29,8 @@ static unsigned spare_count;                       /* vmap_lock */
 static uint16_t free_slots[SLOTS_MAX], free_count; /* vmap_lock: used before and empty again */
 static unsigned next_slot;                         /* vmap_lock: from here on never used      */
 static bool measured;                              /* [-] */
-static uint8_t
-    painted[SLOTS_MAX];     /* vmap_lock: pages of the stack in use there; 0: none, or it is not painted */
+/* vmap_lock: pages of the stack in use there; 0: none, or it is not painted */
+static uint8_t painted[SLOTS_MAX];
 static size_t deepest_gone; /* vmap_lock: of stacks that have been freed */
 
 /* ---- How deep they were used ---- */

@@ -41,15 +41,16 @@ enum prefetch_unit {
 
 /* Orders of pages that a policy may need. */
 enum prefetch_order {
-    PREFETCH_BY_USE,  /* the LRU stack                                                                  */
-    PREFETCH_BY_MISS, /* by their last faults; a prefetched page's first use is one that was avoided     */
+    PREFETCH_BY_USE,  /* the LRU stack */
+    PREFETCH_BY_MISS, /* by their last faults; a prefetched page's first use is one that was avoided */
     PREFETCH_ORDERS
 };
 
 struct prefetch_list {
     unsigned length; /* pages listed */
-    unsigned
-        fetch; /* begin to read so many of them at most; when a policy is called: so many more may be fetched and not used yet */
+    /* the most of them to begin to read; when a policy is called: how many more may be fetched
+     * and not used yet */
+    unsigned fetch;
     bool touch; /* resident ones are to stay                           */
     uint64_t page[PREFETCH_LIST_MAX];
 };
@@ -108,7 +109,8 @@ extern const struct prefetch_ops prefetch_none, prefetch_spatial, prefetch_strea
     prefetch_ppg_published, prefetch_chooser;
 extern const struct prefetch_ops *const prefetch_policies[]; /* NULL-terminated, in the order above */
 
-/* Of prefetch_ppg, for who has one inside: its state comes last, so that its nodes are in a row behind. */
+/* Bytes of prefetch_ppg's state, for a policy that has one inside: it comes last, so that its nodes
+ * follow in a row. */
 enum { PREFETCH_PPG_BYTES = 2432, PREFETCH_PPG_NODE_BYTES = 44 };
 
 /* A fetched page whose outcome is not known yet. */
@@ -119,12 +121,12 @@ struct prefetch_fetched {
 struct prefetch {
     const struct prefetch_ops *ops;
     uint32_t nodes;
-    uint32_t unused, unused_max;    /* pages fetched and not used yet                               */
-    uint32_t soon;                  /* so many events                                               */
-    uint64_t fetched, used, wasted; /* ... so far; wasted: evicted or unmapped before a use         */
-    uint64_t late, stopped;         /* used while still being read; lists cut because of the limit  */
-    uint32_t events;                /* faults and first uses, modulo 2^32                           */
-    uint32_t judged, fetches;       /* of the pages fetched; judged are not in the ring any more    */
+    uint32_t unused, unused_max;    /* pages fetched and not used yet */
+    uint32_t soon;                  /* events within which a fetched page counts as used */
+    uint64_t fetched, used, wasted; /* ... so far; wasted: evicted or unmapped before a use */
+    uint64_t late, stopped;         /* used while still being read; lists cut because of the limit */
+    uint32_t events;                /* faults and first uses, modulo 2^32 */
+    uint32_t judged, fetches;       /* of the pages fetched; judged are not in the ring any more */
     struct prefetch_fetched ring[PREFETCH_JUDGED];
     uint64_t state[]; /* the policy's; behind it the nodes */
 };

@@ -1,6 +1,7 @@
 /*
- * Pages that are waited for, for so many events at most: what was foretold of them, or when they left memory.  A table of sets of four; where a set is full the
- * oldest goes, and nothing becomes known of it.
+ * Pages that are waited for, up to a number of events: what was foretold of them, or when they left
+ * memory. A table of sets of four; where a set is full the oldest goes, and nothing becomes
+ * known of it.
  */
 #pragma once
 #include "mm/prefetch.h"
@@ -24,5 +25,6 @@ struct shadow {
 void shadow_put(struct shadow *s, struct shadow_mark mark);
 /* It has come: the mark, which is no longer there.  False: it was not waited for. */
 bool shadow_take(struct shadow *s, uint32_t node, struct shadow_mark *out);
-/* One that has been waited for longer than so many events, which is no longer there; false: in the next two sets there is none. */
+/* Takes out a mark that was waited for longer than `longest` events, at the count `now`. False: in
+ * the next two sets there is none. */
 bool shadow_expired(struct shadow *s, uint32_t now, uint32_t longest, struct shadow_mark *out);

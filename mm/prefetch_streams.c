@@ -1,4 +1,5 @@
-/* Prefetching of streams: see prefetch_streams.h.  As a policy it fetches the farther the longer a stream has gone on. */
+/* Prefetching of streams: see prefetch_streams.h. As a policy it fetches the farther the longer a
+ * stream has gone on. */
 #include "mm/prefetch_streams.h"
 
 /* The stream that a page is next in, in few strides if not in one. */
@@ -35,7 +36,8 @@ static bool seen(const uint32_t *history, uint32_t page)
     return false;
 }
 
-/* The distance to one of the pages seen before, the latest of those that are as far from another; 0: there is none. */
+/* The distance to one of the pages seen before, the latest of those that are as far from another;
+ * 0: there is none. */
 static int32_t stride_to(const struct streams *s, uint32_t region, uint32_t page)
 {
     uint32_t known = MIN(s->seen[region], (uint32_t)STREAMS_HISTORY);

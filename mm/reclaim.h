@@ -8,8 +8,8 @@
 #pragma once
 #include "mm/pool.h"
 
-/* Returns the pages that space of p, or of no pool if NULL, can still fill before memory, its limits and the swap disk have no
- * more, as far as nothing else changes meanwhile. [P] held. */
+/* Returns the pages that space of p, or of no pool if NULL, can still fill before memory, its
+ * limits and the swap disk have no more, as far as nothing else changes meanwhile. [P] held. */
 uint64_t pool_room_pages(const struct pool *p);
 /* As pool_charge, without waiting for anything to be written: true, or there is none to be had now. */
 bool pool_charge_now(struct pool *p);

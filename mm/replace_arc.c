@@ -1,11 +1,12 @@
 /*
- * ARC [Megiddo and Modha, FAST 2003]: T1 has the resident pages used once, T2 those used more often, B1 and B2 remember what
- * was evicted from either.  p, the part of memory meant for T1, grows when a page of B1 comes back and shrinks when one of B2
- * does.  |T1| + |B1| <= c and all four <= 2c, c being the frames.
+ * ARC [Megiddo and Modha, FAST 2003]: T1 has the resident pages used once, T2 those used more
+ * often, B1 and B2 remember what was evicted from either. p, the part of memory meant for T1, grows
+ * when a page of B1 comes back and shrinks when one of B2 does. |T1| + |B1| <= c and all four <=
+ * 2c, c being the frames.
  *
- * The paper evicts inside a request; here the victim leaves before the page enters, so p is adapted by whichever is told of the
- * incoming page first, and history is cut when the page enters.  The decisions are the paper's.  p has fractions, as there,
- * rounded down to 2^-16.
+ * The paper evicts inside a request; here the victim leaves before the page enters, so p is adapted
+ * by whichever is told of the incoming page first, and history is cut when the page enters. The
+ * decisions are the paper's. p has fractions, as there, rounded down to 2^-16.
  */
 #include "mm/replace_list.h"
 

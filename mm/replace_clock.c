@@ -1,8 +1,9 @@
 /*
- * CLOCK, or second chance: resident pages in a circle with a bit each that a use sets.  The hand goes round, clears set bits
- * and stops at the first that is clear [Corbato, A paging experiment with the Multics system, 1968].
- * A prefetched page has the second chance as well, so that there is time to use it.  The hand passes LOOKS_MAX pages for a victim at
- * most; then the next one goes though it was used.
+ * CLOCK, or second chance: resident pages in a circle with a bit each that a use sets. The hand
+ * goes round, clears set bits and stops at the first that is clear [Corbato, A paging experiment
+ * with the Multics system, 1968].
+ * A prefetched page has the second chance as well, so that there is time to use it. The hand passes
+ * LOOKS_MAX pages for a victim at most; then the next one goes though it was used.
  * The circle is a list whose tail is under the hand; what the hand passes goes to the head.
  */
 #include "mm/replace_list.h"

@@ -1,19 +1,24 @@
 /*
- * The page whose next use is foretold to be farthest goes: Belady's rule on times from an inter-reference gap model
- * [Phalke and Gopinath 1995], in which a page's last gaps between uses say how long the next one is.
+ * The page whose next use is foretold to be farthest goes: Belady's rule on times from an
+ * inter-reference gap model [Phalke and Gopinath 1995], in which a page's last gaps between uses
+ * say how long the next one is.
  *
- * Time is the number of uses.  Foretold is the last gap, or the one before it where that came nearer lately for that page: of a
- * sweep there and back the gaps alternate.  A late page is expected later, by as much as it is late, until its patience ends: it
- * is *over*, and goes before any other, as do the finished blocks of a factorisation.  When such pages come back, others
- * that are over are expected after as long a time, the latest use last; one that comes back after 16 times its gaps starts anew.
- * A page without a gap is expected when others were used the second time; those still waited for count with the time they have waited.
- * The pages used last are *recent* (recent_frames) and stay: LRU-K's and 2Q's answer to uses that come in bursts.
+ * Time is the number of uses. Foretold is the last gap, or the one before it where that came nearer
+ * lately for that page: of a sweep there and back the gaps alternate. A late page is expected
+ * later, by as much as it is late, until its patience ends: it is *over*, and goes before any
+ * other, as do the finished blocks of a factorisation. When such pages come back, others that are
+ * over are expected after as long a time, the latest use last; one that comes back after 16 times
+ * its gaps starts anew. A page without a gap is expected when others were used the second time;
+ * those still waited for count with the time they have waited. The pages used last are *recent*
+ * (recent_frames) and stay: LRU-K's and 2Q's answer to uses that come in bursts.
  *
- * Pages wait by the time foretold, in slots of a timing wheel without cascades (Linux's; [Varghese and Lauck 1987]), as wide
- * as they are far: 1/8 to 1/61 of the time to go.  A use costs a constant time: it refiles STEPS_MAX pages that are late by now at
- * most, each page at most eight times for a use of it.  The wheel lags behind where more are due at once, and catches up.  victim()
- * costs a constant time.
- * Time wraps.  At each use the age of one page, in turn, is held to AGE_MAX, so that no age is ever as long as time is.
+ * Pages wait by the time foretold, in slots of a timing wheel without cascades (Linux's; [Varghese
+ * and Lauck 1987]), as wide as they are far: 1/8 to 1/61 of the time to go. A use costs a constant
+ * time: it refiles STEPS_MAX pages that are late by now at most, each page at most eight times for
+ * a use of it. The wheel lags behind where more are due at once, and catches up. victim() costs a
+ * constant time.
+ * Time wraps. At each use the age of one page, in turn, is held to AGE_MAX, so that no age is ever
+ * as long as time is.
  */
 #include "mm/replace_list.h"
 
@@ -300,7 +305,8 @@ static void refile(struct gap *s, uint32_t node)
     file(s, node);
 }
 
-/* Empties the slots that have passed at this time, as far as so many steps go; how many are left, 0: perhaps not all are empty. */
+/* Empties the slots that have passed at this time, in the given number of steps at most. Returns
+ * the steps left; 0: perhaps not all slots are empty. */
 static uint32_t empty_passed(struct gap *s, uint32_t time, uint32_t steps)
 {
     for (unsigned level = 0; level < LEVELS; level++) {

@@ -137,7 +137,8 @@ static void demote_excess(struct lirs *s)
         demote(s);
 }
 
-/* A page in no list is used: reused while in S, or the first while LIR pages are wanted, it is LIR. */
+/* A page in no list is used: reused while in S, or the first while LIR pages are wanted, it is
+ * LIR. */
 static void use(struct lirs *s, uint32_t node)
 {
     bool lir = in_stack(s, node) || s->lir.size < lir_frames(s);
@@ -169,7 +170,8 @@ static void lirs_touch(void *state, uint32_t node)
     if (is_in(s, node, LIR)) {
         use_in(s, &s->lir, node);
     } else if (is_in(s, node, QUEUE) && offered) {
-        /* The use that brought it goes on.  That is no second one, or what is used for a while would all be LIR. */
+        /* The use that brought it goes on. That is no second one, or what is used for a while would
+         * all be LIR. */
         use_in(s, &s->queue, node);
     } else {
         if (is_in(s, node, QUEUE))

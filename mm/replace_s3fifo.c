@@ -1,10 +1,12 @@
 /*
- * S3-FIFO [Yang et al., SOSP 2023]: three queues in the order of coming.  New pages come into S, a tenth of memory.  A page at its
- * end that was used more than once since goes on to M, others leave and are remembered in G, as many as M is meant to have; of these one that comes
- * back comes into M.  A page at M's end that was used since goes round again, three times at most.
+ * S3-FIFO [Yang et al., SOSP 2023]: three queues in the order of coming. New pages come into S, a
+ * tenth of memory. A page at its end that was used more than once since goes on to M, others leave
+ * and are remembered in G, as many as M is meant to have; of these one that comes back comes into
+ * M. A page at M's end that was used since goes round again, three times at most.
  *
- * Where both S and M are full the paper evicts one page of each, here it is the first.  Beyond the paper: LOOKS_MAX pages go on or round for a
- * victim at most, then the next one goes; prefetched pages wait apart for their first use; a victim that is in use is put behind the others of S.
+ * Where both S and M are full the paper evicts one page of each, here it is the first. Beyond the
+ * paper: LOOKS_MAX pages go on or round for a victim at most, then the next one goes; prefetched
+ * pages wait apart for their first use; a victim that is in use is put behind the others of S.
  */
 #include "mm/replace_list.h"
 
@@ -125,7 +127,8 @@ static void s3fifo_enter_unused(void *state, uint32_t node, uint32_t region)
     list_push_head(&s->link, &s->unused.list, node);
 }
 
-/* The queue that is to lose a page: M where S is meant to have more than it has, or S has just passed one on to a full M. */
+/* The queue that is to lose a page: M where S is meant to have more than it has, or S has just
+ * passed one on to a full M. */
 static uint32_t from_queue(const struct s3fifo *s)
 {
     const struct replace_list *q = s->queue;

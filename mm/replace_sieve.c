@@ -1,10 +1,11 @@
 /*
- * SIEVE [Zhang et al., NSDI 2024].  Pages in the order in which they came, the latest at the head, each with a mark that a use
- * after its coming sets.  A hand goes from the tail to the head, and again from the tail, clears marks, and stops at the first page
- * without one, which goes.  Unlike CLOCK's, pages that the hand has passed stay where they are, and new ones come at the head.
+ * SIEVE [Zhang et al., NSDI 2024]. Pages in the order in which they came, the latest at the head,
+ * each with a mark that a use after its coming sets. A hand goes from the tail to the head, and
+ * again from the tail, clears marks, and stops at the first page without one, which goes. Unlike
+ * CLOCK's, pages that the hand has passed stay where they are, and new ones come at the head.
  *
- * Beyond the paper: the hand passes LOOKS_MAX pages for a victim at most, then the next page goes; prefetched pages wait apart
- * for their first use.
+ * Beyond the paper: the hand passes LOOKS_MAX pages for a victim at most, then the next page goes;
+ * prefetched pages wait apart for their first use.
  */
 #include "mm/replace_list.h"
 

@@ -34,7 +34,7 @@ struct wtinylfu {
     uint32_t nodes, frames;
     uint32_t offered; /* the victim named last, if nothing came after */
     uint32_t halvings;
-    uint32_t margin; /* a page that stays was used more often by more than so many uses */
+    uint32_t margin; /* a page that stays was used more often by more uses than this */
     uint32_t spare;
     uint64_t sampled;                      /* accesses since the last halving */
     struct replace_list list[UNUSED_LIST]; /* by number; latest use first */
@@ -135,7 +135,8 @@ static void take_out(struct wtinylfu *s, uint32_t node)
         list_remove(&s->link, &s->list[list_of(s, node)], node);
 }
 
-/* The last pages of a list that is too long, as far as one call goes, become the first of probation. */
+/* The last pages of a list that is too long, as far as one call goes, become the first of
+ * probation. */
 static void to_probation(struct wtinylfu *s, uint32_t list, uint32_t most)
 {
     for (uint32_t i = 0; s->list[list].size > most && i < DEMOTED_MAX; i++) {
@@ -193,7 +194,8 @@ static void wtinylfu_enter_unused(void *state, uint32_t node, uint32_t region)
     list_push_head(&s->link, &s->unused.list, node);
 }
 
-/* The page that the rest would have go, or the one that is to leave the window, which comes into the rest if it stays. */
+/* The page that the rest would have go, or the one that is to leave the window, which comes into
+ * the rest if it stays. */
 static uint32_t of_lists(const struct wtinylfu *s)
 {
     const struct replace_list *l = s->list;

@@ -43,9 +43,8 @@ extern const char *const share_goal_names[]; /* by enum share_goal, NULL-termina
 struct share_config {
     enum share_goal goal;
     uint32_t step;     /* pages, at least 1; larger where memory is more than SHARE_STEPS_MAX of them */
-    uint32_t move_max; /* pages that change their pool in an epoch, at least 1                        */
-    uint32_t
-        hysteresis_permil; /* 0..1000: better by so much of what the old plan would cost                  */
+    uint32_t move_max; /* pages that change their pool in an epoch, at least 1 */
+    uint32_t hysteresis_permil; /* 0..1000: gain needed to change, of the old plan's cost */
     uint64_t
         lasts; /* where fault_time is known: the pages that whoever gives them misses must have paid in so much time; 0: they cost nothing */
 };
@@ -58,7 +57,7 @@ struct share_pool {
     uint32_t spacing; /* pages, at least 1                                                        */
     uint64_t work;    /* done meanwhile, besides waiting for pages: 1..SHARE_WORK_MAX             */
     uint64_t fault_time; /* that a miss costs, in the unit of work, of all pools or none; 0..SHARE_WORK_MAX */
-    int64_t seen;        /* misses meanwhile with the pages it has, or SHARE_SEEN_UNKNOWN            */
+    int64_t seen;        /* misses meanwhile with the pages it has, or SHARE_SEEN_UNKNOWN */
     /* What is asked for. */
     uint32_t minimum; /* pages, always granted                                         */
     uint32_t weight;  /* 1..SHARE_WEIGHT_MAX                                           */
@@ -103,7 +102,8 @@ int share_epoch(struct share *s, const struct share_config *config, struct share
 
 /* Misses foretold with so many pages. */
 uint64_t share_misses(const struct share_pool *pool, uint32_t pages);
-/* What throughput makes least: millionths of its speed alone that the pool loses, weighted; or misses. */
+/* What throughput makes least: millionths of its speed alone that the pool loses, weighted; or
+ * misses. */
 uint64_t share_cost(const struct share_pool *pool, uint32_t pages);
 /* A weighted rate, which fairness makes equal. */
 uint64_t share_rate(const struct share_pool *pool, uint32_t pages);

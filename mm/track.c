@@ -1,8 +1,9 @@
 /*
  * Which spaces are watched, and the way from the logs to the sinks.
  *
- * Gates: [T] one change of what is watched at a time; [D] one delivery, for which only the end of a space and the reading of
- * curves wait: others leave it to the thread that is at it.  Lock: [N] numbers.
+ * Gates: [T] one change of what is watched at a time; [D] one delivery, for which only the end of a
+ * space and the reading of curves wait: others leave it to the thread that is at it. Lock: [N]
+ * numbers.
  */
 #include "mm/track.h"
 #include "hpm/hpm.h"

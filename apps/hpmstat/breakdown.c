@@ -135,7 +135,8 @@ static uint64_t since(uint64_t now, uint64_t before)
     return now > before ? now - before : 0;
 }
 
-/* What is new in b, which becomes that: figures by what was seen of them since, and so that they fit each other. */
+/* What is new in b, which becomes that: figures by what was seen of them since, and so that they
+ * fit each other. */
 static void subtract(struct sys_breakdown *b, const struct sys_breakdown *from)
 {
     uint64_t *count = (uint64_t *)b + WORD(stall);

@@ -18,6 +18,6 @@ int breakdown_take(const struct reading *r, bool keep);
 /* A line for each that was kept. */
 void breakdown_print_series(void);
 
-/* list.c: prints what can be counted on this machine, of that what has the word in its name or description.  The exit status: 1 if it is
- * nothing. */
+/* list.c: prints what can be counted on this machine, of that what has the word in its name or
+ * description. The exit status: 1 if it is nothing. */
 int list_print(const char *word);

@@ -1,6 +1,7 @@
 /*
- * How promptly threads run while every CPU is busy, in the machine's own time: a sleeper's lateness, the shares
- * that contenders get of one mutex, a round trip between two threads by condition variable.
+ * How promptly threads run while every CPU is busy, in the machine's own time: a sleeper's
+ * lateness, the shares that contenders get of one mutex, a round trip between two threads by
+ * condition variable.
  */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
@@ -110,8 +111,8 @@ static void *contend(void *argument)
     return NULL;
 }
 
-/* The first of the pair takes the time of a round: there and back.  The turn is always given away, so neither
- * waits for ever. */
+/* The first of the pair takes the time of a round: there and back. The turn is always given away,
+ * so neither waits for ever. */
 static void *play(void *argument)
 {
     struct member *self = argument;

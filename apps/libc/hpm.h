@@ -32,7 +32,8 @@ int hpm_open(const char *names, char *why, size_t size) VIGIL(hpm_open);
 /* What they come to: how many there are, the first room of them in out; -ESRCH: no such session, process or thread. */
 int hpm_values(const struct sys_hpm_read *read, struct sys_hpm_value *out, size_t room) VIGIL(hpm_values);
 void hpm_close(int session) VIGIL(hpm_close);
-/* What can be counted by name on this machine, one after the other; cursor: 0 at first.  0; -ENOENT: no more; -ENODEV: nothing. */
+/* What can be counted by name on this machine, one after the other; cursor: 0 at first. 0; -ENOENT:
+ * no more; -ENODEV: nothing. */
 int hpm_list(uint32_t *cursor, struct sys_hpm_listed *out) VIGIL(hpm_list);
 /*
  * Count i of the session's names, an event, no metric, of the calling thread: as hpm_values, without its interval.  By the counter's own

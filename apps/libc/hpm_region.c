@@ -10,9 +10,10 @@
 #define NONE HPM_REGIONS
 
 /*
- * Of one event, since the session was opened or between two readings: what was really counted, for how much of what length, and what the
- * thread's count was estimated to be.  A region is scaled by what was seen in all of its calls together: in a short one an event that
- * takes turns is on all the time or never, and the thread's estimate goes on by what it did elsewhere.
+ * Of one event, since the session was opened or between two readings: what was really counted, for
+ * how much of what length, and what the thread's count was estimated to be. A region is scaled by
+ * what was seen in all of its calls together: in a short one an event that takes turns is on all
+ * the time or never, and the thread's estimate goes on by what it did elsewhere.
  */
 struct tally {
     uint64_t counted, seen, length, count;

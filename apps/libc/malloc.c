@@ -1,8 +1,9 @@
 /*
- * Memory for programs.  Small objects come in size classes out of 64 KB spans; each thread keeps a list of
- * free objects per class and trades them with a central list in batches, so threads meet rarely, and
- * neighbours in a span go to one thread. Large objects are mappings of their own (malloc_map.h).  The span of an object is
- * found by rounding down the address before it: an object never starts at its span's first byte.
+ * Memory for programs. Small objects come in size classes out of 64 KB spans; each thread keeps a
+ * list of free objects per class and trades them with a central list in batches, so threads meet
+ * rarely, and neighbours in a span go to one thread. Large objects are mappings of their own
+ * (malloc_map.h). The span of an object is found by rounding down the address before it: an object
+ * never starts at its span's first byte.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -167,7 +168,8 @@ static void *no_memory(void)
     return NULL;
 }
 
-/* align: a power of two.  The object starts behind a header's room, at a multiple of align.  *used: it may not be zero. */
+/* align: a power of two. The object starts behind a header's room, at a multiple of align. *used:
+ * it may not be zero. */
 static void *large_alloc(size_t n, size_t align, bool *used)
 {
     size_t lead = align > HEADER ? align : HEADER;

@@ -1,11 +1,13 @@
 /*
- * See malloc_map.h.  What a program frees it soon takes again: mappings up to 32 MB are kept, all together twice the largest one
- * that was freed so far, which is how glibc adapts its thresholds (malloc/malloc.c, "dynamic mmap threshold").  The calling
- * thread keeps its last one of up to 1 MB by itself, and needs no lock for it.
+ * See malloc_map.h. What a program frees it soon takes again: mappings up to 32 MB are kept, all
+ * together twice the largest one that was freed so far, which is how glibc adapts its thresholds
+ * (malloc/malloc.c, "dynamic mmap threshold"). The calling thread keeps its last one of up to 1 MB
+ * by itself, and needs no lock for it.
  *
- * The kernel maps what it has no memory for, and ends the process that touches it.  So that malloc can refuse, the kernel is asked
- * how much the process can still fill, each time half of what it said last was mapped.  What is mapped otherwise and not touched yet
- * is not known here, nor what other processes will fill.
+ * The kernel maps what it has no memory for, and ends the process that touches it. So that malloc
+ * can refuse, the kernel is asked how much the process can still fill, each time half of what it
+ * said last was mapped. What is mapped otherwise and not touched yet is not known here, nor what
+ * other processes will fill.
  */
 #include "apps/libc/malloc_map.h"
 #include "apps/libc/libc.h"

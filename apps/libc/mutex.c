@@ -1,18 +1,20 @@
 /*
  * Mutexes and spinlocks of POSIX threads.
  *
- * The word of a mutex: free; held; held, and threads sleep on it (Drepper, "Futexes are tricky", mutex 2); held, and to
- * be handed over.  A free mutex is taken by the thread that comes by, before those that have to be woken first.  That is
- * fast, and unfair: a thread that has waited for HAND_OVER_NS claims the mutex.  The claim stands in `turn`; the next
- * thread to unlock the mutex gives it to that one without letting go of it, as in the Go language's sync.Mutex.  The
- * holder ends a claim by giving the mutex, the claiming thread withdraws it when its time is up.
+ * The word of a mutex: free; held; held, and threads sleep on it (Drepper, "Futexes are tricky",
+ * mutex 2); held, and to be handed over. A free mutex is taken by the thread that comes by, before
+ * those that have to be woken first. That is fast, and unfair: a thread that has waited for
+ * HAND_OVER_NS claims the mutex. The claim stands in `turn`; the next thread to unlock the mutex
+ * gives it to that one without letting go of it, as in the Go language's sync.Mutex. The holder
+ * ends a claim by giving the mutex, the claiming thread withdraws it when its time is up.
  */
 #include <errno.h>
 #include "apps/libc/libc.h"
 
 enum { FREE, HELD, SLEEPERS, CLAIMED };
 
-/* How long a waiter spins before it sleeps: holders are mostly on another CPU and about to let go. */
+/* How long a waiter spins before it sleeps: holders are mostly on another CPU and about to let
+ * go. */
 #define SPIN_TRIES   40
 #define HAND_OVER_NS 500000
 
@@ -76,7 +78,8 @@ static int lock_slowly(pthread_mutex_t *m, uint64_t deadline)
     return 0;
 }
 
-/* Once unlocked, or taken by another thread, the mutex may be freed: its word is not touched again. */
+/* Once unlocked, or taken by another thread, the mutex may be freed: its word is not touched
+ * again. */
 static void unlock(pthread_mutex_t *m)
 {
     while (!change(&m->state, HELD, FREE)) {

@@ -1,7 +1,8 @@
 /*
- * Names of functions for the linker.  A program may use every name that C and POSIX do not keep for themselves, and standard C leaves
- * it POSIX's, too.  So this library's own functions have reserved names there, and POSIX's, but those of threads, give way to
- * the program's; the library itself calls neither by such a name.
+ * Names of functions for the linker. A program may use every name that C and POSIX do not keep for
+ * themselves, and standard C leaves it POSIX's, too. So this library's own functions have reserved
+ * names there, and POSIX's, but those of threads, give way to the program's; the library itself
+ * calls neither by such a name.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /*
- * Signals of a process to itself: signal, raise, kill.  The kernel sends none, and no other process can.  Handlers are the
- * process's and stay (as BSD's signal has it); one is not interrupted by its own signal in the same thread, which comes when the
- * handler has returned.  In place of newlib's, whose handlers are a thread's each.
+ * Signals of a process to itself: signal, raise, kill. The kernel sends none, and no other process
+ * can. Handlers are the process's and stay (as BSD's signal has it); one is not interrupted by its
+ * own signal in the same thread, which comes when the handler has returned. In place of newlib's,
+ * whose handlers are a thread's each.
  */
 #include <errno.h>
 #include <signal.h>
@@ -33,7 +34,8 @@ static bool has_handler(int signal)
     return signal != SIGKILL && signal != SIGSTOP;
 }
 
-/* What happens without a handler.  0, or an error: nothing can start a process again that was stopped. */
+/* What happens without a handler. 0, or an error: nothing can start a process again that was
+ * stopped. */
 static int act_by_default(int signal)
 {
     if (ignored_by_default(signal))

@@ -13,7 +13,8 @@ extern void (*__init_array_start[])(void), (*__init_array_end[])(void);
 extern void (*__fini_array_start[])(void), (*__fini_array_end[])(void);
 int main(int argc, char **argv, char **envp);
 
-/* What functions are that the processor decides (ELF gABI, IRELATIVE): none of them may be called before. */
+/* What functions are that the processor decides (ELF gABI, IRELATIVE): none of them may be called
+ * before. */
 struct relocation {
     uint64_t *where;
     uint64_t info;

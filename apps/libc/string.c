@@ -1,4 +1,5 @@
-/* Strings by functions that are fast on each ISA (its folder's, or newlib's), in place of newlib's loops over bytes. */
+/* Strings by functions that are fast on each ISA (its folder's, or newlib's), in place of newlib's
+ * loops over bytes. */
 #include <string.h>
 #include "apps/libc/names.h"
 

@@ -1,7 +1,7 @@
 /*
- * The system calls newlib expects, which calls them by their names with an underscore; the names without are weak, for
- * programs.  There is no file system: descriptors 0 to 2 are the console until they are closed, everything else is an error,
- * never a success that did nothing.
+ * The system calls newlib expects, which calls them by their names with an underscore; the names
+ * without are weak, for programs. There is no file system: descriptors 0 to 2 are the console until
+ * they are closed, everything else is an error, never a success that did nothing.
  */
 #include <errno.h>
 #include <string.h>

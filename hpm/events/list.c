@@ -1,4 +1,5 @@
-/* See list.h.  A cursor has the kind in bits 30 and 31, below a row's number and, of a vendor's event, its part's from 1. */
+/* See list.h. A cursor has the kind in bits 30 and 31, below a row's number and, of a vendor's
+ * event, its part's from 1. */
 #include "hpm/events/list.h"
 #include "hpm/events/metric.h"
 #include "hpm/events/table.h"

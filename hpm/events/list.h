@@ -1,4 +1,5 @@
-/* All that a PMU can count, by name, one after the other: the generic names, the metrics, its vendor's events and their parts. */
+/* All that a PMU can count, by name, one after the other: the generic names, the metrics, its
+ * vendor's events and their parts. */
 #pragma once
 #include "hpm/events/event.h"
 

@@ -254,7 +254,8 @@ struct arch_page {
 
 /* Page-table frames come from and go back to the caller: mm hands these in, so arch takes no memory by itself. */
 struct arch_frames {
-    /* One zeroed frame; 0, -ENOMEM or -EDQUOT: whose tables they are may have no more.  self: this structure. */
+    /* One zeroed frame; 0, -ENOMEM or -EDQUOT: whose tables they are may have no more. self: this
+     * structure. */
     int (*alloc)(const struct arch_frames *self, paddr_t *out);
     void (*free)(const struct arch_frames *self, paddr_t frame);
 };

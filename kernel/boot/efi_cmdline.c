@@ -64,7 +64,8 @@ static EFI_STATUS from_options(EFI_LOADED_IMAGE *loaded, char *cmdline)
     return EFI_SUCCESS;
 }
 
-/* Takes what a file holds into the arguments: line ends become spaces, a carriage return or a final line end vanishes. */
+/* Takes what a file holds into the arguments: line ends become spaces, a carriage return or a final
+ * line end vanishes. */
 static EFI_STATUS take(const char *text, UINTN n, char *cmdline)
 {
     UINTN to = 0;

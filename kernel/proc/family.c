@@ -1,7 +1,8 @@
 /*
- * A family: a process that nobody in it has started, all that it starts, and so on.  Its members are processes, until their memory is
- * free, and threads, until their stacks are.  When the first one ends, all others do, and nothing more is started; whoever started it
- * waits for the last.
+ * A family: a first process, which the kernel has started, the processes that it starts, and so on.
+ * Its members are processes, until their memory is free, and threads, until their stacks are. When
+ * the first process ends, all others do, and nothing more is started; the thread that started it
+ * waits for the last member.
  */
 #include "kernel/proc/family.h"
 #include "mm/mm.h"

@@ -28,14 +28,15 @@ struct track_curve;
 extern const struct arg process_args[]; /* boot arguments proc.* */
 /* Boot CPU, thread context.  Checks the bundle; a broken one is the image's fault and panics. */
 void process_init(void);
-/* Starts the application argv[0] of the bundle.  0; -ENOENT no such application, -ENOEXEC broken program,
- * -E2BIG arguments too long, -ENOMEM, -EAGAIN too many threads, -EDQUOT mem.kernel allows too little: each with a line on the console
- * that names the thing. Thread context; *out holds a reference, process_finish's to drop. */
+/* Starts the application argv[0] of the bundle. 0; -ENOENT no such application, -ENOEXEC broken
+ * program, -E2BIG arguments too long, -ENOMEM, -EAGAIN too many threads, -EDQUOT mem.kernel allows
+ * too little: each with a line on the console that names the thing. Thread context; *out holds a
+ * reference, process_finish's to drop. */
 int process_start(const char *const *argv, unsigned argc, struct process **out);
 /* Sleeps until it has ended and its memory is free; its exit status. */
 int process_wait(struct process *p);
-/* Drops the reference that process_start gave and sleeps until all that it has started, and these, have ended, too, and their memory is
- * back; they end soon after it.  Once, behind process_wait. */
+/* Drops the reference that process_start gave and sleeps until all that it has started, and these,
+ * have ended, too, and their memory is back; they end soon after it. Once, behind process_wait. */
 void process_finish(struct process *p);
 bool process_ended(struct process *p); /* any context */
 void process_put(struct process *p);   /* drops a reference */

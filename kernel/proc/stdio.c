@@ -1,7 +1,8 @@
 /*
- * A program's console.  Output is gathered line by line for each process, so that lines of different programs
- * do not mix; a carriage return and a full buffer end a line too.  Input is one line at a time, with echo and
- * backspace; a line is the process's that it was typed for, also where it reads less than all of it.
+ * A program's console. Output is gathered line by line for each process, so that lines of different
+ * programs do not mix; a carriage return and a full buffer end a line too. Input is one line at a
+ * time, with echo and backspace; a line is the process's that it was typed for, also where it reads
+ * less than all of it.
  */
 #include "kernel/proc/internal.h"
 #include "kernel/printf.h"

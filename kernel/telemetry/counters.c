@@ -10,7 +10,8 @@ enum { SCOPE_CPU, SCOPE_PROCESS, SCOPE_THREAD };
 #define FIELDS  (5 + 2 * FIT_FIGURES)
 _Static_assert(FIELDS <= TRACE_FIELDS_MAX, "an event holds them");
 
-/* What was counted, not what it is scaled to: who subtracts two divides by what was seen in between. */
+/* Puts counts as they were counted, not scaled: a reader that subtracts two of them divides by the
+ * cycles seen in between. */
 static void put(unsigned scope, uint32_t number, const struct hpm_breakdown *b)
 {
     uint64_t values[FIELDS] = {scope, number, b->cycles, b->instructions, b->idle_cycles};

@@ -60,7 +60,8 @@ const struct ctf_event trace_events[] = {
                               FIELDS({"pid", CTF_U32, NULL}, {"tid", CTF_U32, NULL},
                                      {"cluster", CTF_S32, NULL}, {"chip", CTF_S32, NULL},
                                      {"from_cpu", CTF_U16, NULL}, {"to_cpu", CTF_U16, NULL})},
-    /* Figures in the order of struct hpm_breakdown, each as it was really counted, and in how many of the cycles. */
+    /* Figures in the order of struct hpm_breakdown, each as it was really counted, and in how many
+     * of the cycles. */
     [TRACE_COUNTERS] =
         {"counters",
          FIELDS({"scope", CTF_U8, scope_names}, {"number", CTF_U32, NULL}, {"cycles", CTF_U64, NULL},

@@ -1,5 +1,5 @@
-/* Any bytes as the kernel's command line: no crash, and a refused line changes no value; words that were read and are
- * written are read again the same. */
+/* Any bytes as the kernel's command line: no crash, and a refused line changes no value; words that
+ * were read and are written are read again the same. */
 #include <stdlib.h>
 #include <string.h>
 #include "kernel/cmdline.h"

@@ -1,6 +1,6 @@
 /*
- * A process whose threads live for a short while, one after the other on each CPU, counted by a session of hpm on the simulated
- * machine's double, beside the truth.
+ * A process whose threads live for a short while, one after the other on each CPU, counted by a
+ * session of hpm on the simulated machine's double, beside the truth.
  */
 #pragma once
 #include "test/host/hpm_threads.h"
@@ -30,7 +30,8 @@ struct lives_count {
     uint64_t truth;
 };
 
-/* Boots the double without the breakdown, runs the process to its end and reads it.  out: l->events of them. */
+/* Boots the double without the breakdown, runs the process to its end and reads it. out: l->events
+ * of them. */
 void lives_run(const struct lives *l, struct lives_count *out);
-/* The event's name, of those that a session of so many has. */
+/* The name of event i of a session. */
 const char *lives_event(unsigned i);

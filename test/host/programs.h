@@ -7,20 +7,28 @@
 
 enum program_kind {
     PROGRAM_LU, /* blocked LU of n x n doubles in columns, blocks of 16, one thread (SPLASH-2's non-contiguous one) */
-    PROGRAM_STREAM, /* three arrays, one element of each at a time, over and over: as many rounds as length has           */
-    PROGRAM_LOOP, /* one array, over and over                                                                          */
-    PROGRAM_STENCIL, /* five-point sweeps over a grid, from one array into the other and back                             */
-    PROGRAM_LIST, /* a linked list whose elements lie in any order, over and over                                      */
-    PROGRAM_WALK, /* a random walk on a graph of four edges a page                                                     */
-    PROGRAM_RANDOM, /* any page                                                                                         */
-    PROGRAM_STRIDED, /* one array, every seventh page of it, from each of the first seven in turn                        */
-    PROGRAM_BACKWARD, /* one array from its end to its beginning, over and over                                           */
-    PROGRAM_STREAMS, /* eight readers of one array, each of a part of its own, who of them is next being chance         */
-    PROGRAM_TRANSPOSED, /* a matrix is read by columns, its rows being sixteen pages, and another one is written by rows    */
-    PROGRAM_BTREE, /* of a tree whose leaves lie in any order lookups, those of some keys more often, and range scans    */
-    PROGRAM_HASH_JOIN, /* a table is filled from one array, and what another one has is looked up in it                      */
-    PROGRAM_SPARSE, /* a sparse matrix by a vector: near its diagonal, and one element of each row anywhere               */
-    PROGRAM_EXTENTS, /* runs of sixteen pages, in the same order each time, which is not that of their places              */
+    PROGRAM_STREAM, /* three arrays, one element of each at a time, over and over: as many rounds as length has */
+    PROGRAM_LOOP,     /* one array, over and over */
+    PROGRAM_STENCIL,  /* five-point sweeps over a grid, from one array into the other and back */
+    PROGRAM_LIST,     /* a linked list whose elements lie in any order, over and over */
+    PROGRAM_WALK,     /* a random walk on a graph of four edges a page */
+    PROGRAM_RANDOM,   /* any page */
+    PROGRAM_STRIDED,  /* one array, every seventh page of it, from each of the first seven in turn */
+    PROGRAM_BACKWARD, /* one array from its end to its beginning, over and over */
+    /* eight readers of one array, each of a part of its own, the next one drawn by chance */
+    PROGRAM_STREAMS,
+    /* a matrix is read by columns, its rows being sixteen pages, and another one is written by
+     * rows */
+    PROGRAM_TRANSPOSED,
+    /* of a tree whose leaves lie in any order lookups, those of some keys more often, and range
+     * scans */
+    PROGRAM_BTREE,
+    /* a table is filled from one array, and what another one has is looked up in it */
+    PROGRAM_HASH_JOIN,
+    /* a sparse matrix by a vector: near its diagonal, and one element of each row anywhere */
+    PROGRAM_SPARSE,
+    /* runs of sixteen pages, in the same order each time, which is not that of their places */
+    PROGRAM_EXTENTS,
     PROGRAM_KINDS
 };
 extern const char *const program_names[]; /* by kind, NULL-terminated */

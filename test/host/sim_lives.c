@@ -1,6 +1,6 @@
 /*
- * How right a process's counts are whose threads live for a short while: a grid of threads x life, of 2 to 17 events that take
- * turns, against the truth.
+ * How right a process's counts are whose threads live for a short while: a grid of threads x life,
+ * of 2 to 17 events that take turns, against the truth.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +100,8 @@ static const char explanation[] = "# Counts of a process whose threads are short
                                   "how many have one; held: with the truth in it, in percent;\n"
                                   "# width: half of it, in percent of the count, the median.\n";
 
-/* All runs of one cell of the grid; those of a third are of each program, those of a half on one CPU. */
+/* All runs of one cell of the grid; those of a third are of each program, those of a half on one
+ * CPU. */
 static void run_cell(unsigned cell, unsigned events, uint64_t slice, unsigned runs, struct tally *t)
 {
     struct lives_count count[LIVES_EVENTS_MAX];

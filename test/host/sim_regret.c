@@ -1,10 +1,11 @@
 /*
- * How far the chooser is below the best of its experts, in points of hit rate: on the traces it was made for, on others made
- * against it (two shapes in turns of various lengths, or mixed), and behind a page access buffer, where pages are used again soon after
- * (`~N`: after N others at most), from every expert it can start with, for memory from 5 to 90 % of the pages; and
- * on short runs (`*N`: N accesses a page) from the default start.  First uses and
- * the time it takes to learn are included; behind the buffer hits are of those accesses that it logs.
- * QUICK=1: fewer of each.  TRACE=name,...: these alone, every size on a line.
+ * How far the chooser is below the best of its experts, in points of hit rate: on the traces it was
+ * made for, on others made against it (two shapes in turns of various lengths, or mixed), and
+ * behind a page access buffer, where pages are used again soon after (`~N`: after N others at
+ * most), from every expert it can start with, for memory from 5 to 90 % of the pages; and on short
+ * runs (`*N`: N accesses a page) from the default start. First uses and the time it takes to learn
+ * are included; behind the buffer hits are of those accesses that it logs.
+ * QUICK=1: fewer of each. TRACE=name,...: these alone, every size on a line.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +83,8 @@ static unsigned best_single(const struct access_trace *t, uint64_t logged, uint3
     return best;
 }
 
-/* The most that any start loses, or the default one; where: the case, if it is worse than `worst`. */
+/* The most that any start loses, or the default one; where: the case, if it is worse than
+ * `worst`. */
 static double one_size(const struct access_trace *t, uint64_t logged, unsigned percent, bool default_start,
                        double worst, char *where, size_t room)
 {

@@ -54,7 +54,8 @@ static struct mux_sum sum_of(uint64_t units, uint64_t counted, double variance)
                             .variance = (wide_t)(variance * 65536)};
 }
 
-/* 0.975 quantiles by two thirds of the pairs: 6, 30, 40, 60, 120, 1000, many degrees of freedom (tables). */
+/* 0.975 quantiles by two thirds of the pairs: 6, 30, 40, 60, 120, 1000, many degrees of freedom
+ * (tables). */
 static void t_is_students(void **state)
 {
     static const struct {

@@ -105,7 +105,8 @@ static void figures_of_a_breakdown_fit(void **state)
         counted[i] = 600000;
         seen[i] = 2000000;
     }
-    count[FIT_DCACHE + 3] = counted[FIT_DCACHE + 3] = 14028720; /* remote L2, counted all the time */
+    /* remote L2, counted all the time */
+    count[FIT_DCACHE + 3] = counted[FIT_DCACHE + 3] = 14028720;
     seen[FIT_DCACHE + 3] = f.cycles;
     count[FIT_DCACHE + 1] = 90000, counted[FIT_DCACHE + 1] = 9000, seen[FIT_DCACHE + 1] = 2000000;
     assert_true(fit_figures(&f) & 1 << 2);
@@ -120,7 +121,8 @@ static void figures_of_a_breakdown_fit(void **state)
     assert_int_equal(count[2], 0);
 }
 
-/* An estimate that falls by the next reading is no negative count, one that jumps no rate above one. */
+/* An estimate that falls by the next reading is no negative count, one that jumps no rate above
+ * one. */
 static void differences_go_by_what_was_seen_between(void **state)
 {
     struct fit_reading before = {1000000, 40000, 10000, 250000}, now = {2000000, 1500000, 60000, 500000};

@@ -1,4 +1,5 @@
-/* Gates: one thread at a time, first come first served, and the owner runs at the kernel's priority while others wait. */
+/* Gates: one thread at a time, first come first served, and the owner runs at the kernel's priority
+ * while others wait. */
 #include "test/host/expect_panic.h"
 #include "test/host/fibers.h"
 #include "test/host/mm_double.h"

@@ -91,7 +91,8 @@ static uint64_t free_pages(void)
     return stats.free_pages;
 }
 
-/* Every object lies in no other, whichever CPU took and gave it; caches keep a bounded part of what has been given back. */
+/* Every object lies in no other, whichever CPU took and gave it; caches keep a bounded part of what
+ * has been given back. */
 static void objects_are_zero_at_first_and_nobody_elses_on_any_cpu(void **state)
 {
     uint64_t seed = 1, before = free_pages();
@@ -111,7 +112,8 @@ static void objects_are_zero_at_first_and_nobody_elses_on_any_cpu(void **state)
         if (held[i].p)
             drop(i);
     check_every_cpu();
-    /* An object in a cache keeps its page from going back; so does the one empty page of a class. */
+    /* An object in a cache keeps its page from going back; so does the one empty page of a
+     * class. */
     assert_true(free_pages() + CPUS * 14 * 16 >= before);
 }
 

@@ -1,4 +1,5 @@
-/* Counts of a process whose threads live for a fraction of a round, of events that take turns: those of its sum, not of its parts. */
+/* Counts of a process whose threads live for a fraction of a round, of events that take turns:
+ * those of its sum, not of its parts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +81,8 @@ static void their_intervals_hold(void **state)
     assert_true(all.held * 100 >= all.intervals * 93);
 }
 
-/* Of 3,000,000 cycles, a slice of each of three groups at best: no interval, and what was never on is said to be that, not 0. */
+/* Of 3,000,000 cycles, a slice of each of three groups at best: no interval, and what was never on
+ * is said to be that, not 0. */
 static void what_is_too_short_for_its_turns_says_so(void **state)
 {
     (void)state;

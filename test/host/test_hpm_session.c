@@ -399,7 +399,8 @@ static void forty_events_at_a_time_are_all_counted(void **state)
     hpm_session_close(s[1]);
 }
 
-/* However short what runs is: its turn need not come first.  Where there is no room for that it takes turns as others do. */
+/* However short what runs is: its turn need not come first. Where there is no room for that it
+ * takes turns as others do. */
 static void cycles_of_one_mode_have_a_counter_all_the_time(void **state)
 {
     struct hpm_session *many[4];
@@ -422,7 +423,8 @@ static void cycles_of_one_mode_have_a_counter_all_the_time(void **state)
     hpm_session_close(s);
 }
 
-/* Bursts, each of one kind, and too little time for turns: every event by itself would be scaled to anything. */
+/* Bursts, each of one kind, and too little time for turns: every event by itself would be scaled to
+ * anything. */
 static void no_part_is_larger_than_its_whole(void **state)
 {
     static const char *const names =

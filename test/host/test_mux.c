@@ -331,7 +331,8 @@ static void readings_of_a_window_and_of_several_threads_add_up(void **state)
     assert_memory_equal(&window, &second[0], sizeof window);
 }
 
-/* A thread that ran in one slice: in the turn of group g, where each of its events happened n times. */
+/* A thread that ran in one slice: in the turn of group g, where each of its events happened n
+ * times. */
 static struct mux_sum short_life(const struct mux_plan *p, unsigned g, uint64_t length, uint64_t n,
                                  unsigned event)
 {

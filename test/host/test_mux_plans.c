@@ -82,8 +82,8 @@ static void a_unit_that_a_new_plan_cuts_is_counted_by_what_is_known(void **state
     assert_int_equal(sum.seen, sum.length);
 }
 
-/* A thread that has closed no unit keeps what was cut as part of its pool, however many plans follow each other; the first unit is the
- * rest of it then. */
+/* A thread that has closed no unit keeps what was cut as part of its pool, however many plans
+ * follow each other; the first unit is the rest of it then. */
 static void what_is_cut_before_the_first_unit_stays_in_the_pool(void **state)
 {
     struct mux_plan plan[41] = {first_plan()};

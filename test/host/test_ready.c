@@ -1,4 +1,5 @@
-/* Which READY thread runs: on one simulated CPU, with threads that compute, sleep, and come in random order. */
+/* Which READY thread runs: on one simulated CPU, with threads that compute, sleep, and come in
+ * random order. */
 #include "test/host/expect_panic.h"
 #include "sched/ready.h"
 
@@ -175,7 +176,8 @@ static void each_of_several_starved_threads_and_priorities_gets_its_turn(void **
     for (unsigned i = 0; i < 8; i++)
         t[i] = add(c, PRIO_LOW + i / 3, 0, 0);
     run(c, 20 * NS_PER_S);
-    /* At most three at one priority, and at each turn three priorities and the running thread before it. */
+    /* At most three at one priority, and at each turn three priorities and the running thread
+     * before it. */
     for (unsigned i = 0; i < 8; i++)
         assert_in_range(t[i]->longest_ns, STARVE_NS, 3 * (STARVE_NS + 4 * SLICE_NS * 5 / 4));
 }
@@ -256,7 +258,8 @@ static void a_thread_that_sleeps_gets_no_more_than_an_even_share(void **state)
     }
 }
 
-/* What is not used is not saved up: after a long sleep it is ahead by a slice, and the others' next turn. */
+/* What is not used is not saved up: after a long sleep it is ahead by a slice, and the others' next
+ * turn. */
 static void a_long_sleep_gains_a_slice_and_no_more(void **state)
 {
     struct cpu *c = begin();
@@ -340,7 +343,8 @@ static void a_thread_takes_its_lead_or_lag_with_it(void **state)
 
 /* ---- Against a plain list ---- */
 
-/* The same rules, looked up one by one: tags within a bucket count as equal, a preempted thread is before them. */
+/* The same rules, looked up one by one: tags within a bucket count as equal, a preempted thread is
+ * before them. */
 struct plain {
     struct ready_thread t;
     int64_t order;
@@ -428,8 +432,8 @@ static void random_operations_keep_the_order_of_a_plain_list(void **state)
     }
 }
 
-/* Of threads at one priority that compute all the time none is ahead of another by more than a turn's worth; one that
- * sleeps now and then has had no more than they, but for its credit. */
+/* Of threads at one priority that compute all the time none is ahead of another by more than a
+ * turn's worth; one that sleeps now and then has had no more than they, but for its credit. */
 static void check_even_shares(const struct cpu *c)
 {
     for (unsigned i = 0; i < c->threads; i++) {
@@ -441,7 +445,8 @@ static void check_even_shares(const struct cpu *c)
     }
 }
 
-/* Whatever threads there are: the CPU is never idle while one waits, and none waits longer than said. */
+/* Whatever threads there are: the CPU is never idle while one waits, and none waits longer than
+ * said. */
 static void random_threads_all_get_their_turn(void **state)
 {
     uint64_t seed = 77;

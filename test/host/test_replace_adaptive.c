@@ -128,7 +128,8 @@ static bool arc(struct paper *a, uint32_t x)
     return hit;
 }
 
-/* ---- LIRS: section 3 of the paper; accesses to the page accessed last are left out, as in its authors' program ---- */
+/* LIRS: section 3 of the paper; an access to the page accessed last is left out, as in its
+ * authors' program. */
 
 static uint32_t hirs(uint32_t c)
 {

@@ -1,4 +1,5 @@
-/* Replacement by gaps over more uses than its 32-bit times count: its source is part of this test, so that time can be moved on. */
+/* Replacement by gaps over more uses than its 32-bit times count: its source is part of this test,
+ * so that time can be moved on. */
 #include "test/host/expect_panic.h"
 #include "mm/replace_gap.c"
 

@@ -1,4 +1,5 @@
-/* SIEVE, S3-FIFO and W-TinyLFU, each against its paper by brute force; and how much one call may do. */
+/* SIEVE, S3-FIFO and W-TinyLFU, each against its paper by brute force; and how much one call may
+ * do. */
 #include "test/host/changed.h"
 #include "test/host/expect_panic.h"
 #include "test/host/random.h"
@@ -209,7 +210,8 @@ static void with_a_margin_a_page_must_have_been_used_twice_more_often(void **sta
     compare(&replace_wtinylfu_margin, wtinylfu, 1);
 }
 
-/* Once a pass, in any order: what is there stays, and what W-TinyLFU would change is a miss for nothing. */
+/* Once a pass, in any order: what is there stays, and what W-TinyLFU would change is a miss for
+ * nothing. */
 static void with_a_margin_passes_in_any_order_miss_as_under_mru(void **state)
 {
     enum { ALL = 1000, FRAMES = 500, PASSES = 10 };
@@ -272,7 +274,8 @@ static void watch(const struct replace_ops *ops)
     few_bytes_changed(&w, "victim()");
     ops->leave(w.state, victim);
     ops->enter(w.state, FRAMES, 0);
-    if (ops != &replace_region && ops != &replace_chooser) { /* these reckon anew for another size */
+    /* these reckon anew for another size */
+    if (ops != &replace_region && ops != &replace_chooser) {
         remember(&w);
         ops->resize(w.state, FRAMES / 4);
         few_bytes_changed(&w, "resize()");

@@ -65,7 +65,8 @@ static void a_weight_counts_as_so_many_misses(void **state)
     assert_int_equal(f->share.best[0], 96);
 }
 
-/* Against itself alone: one that misses at every size loses by a part of the memory only what that part would have saved. */
+/* Against itself alone: one that misses at every size loses by a part of the memory only what that
+ * part would have saved. */
 static void speed_is_by_that_alone(void **state)
 {
     struct fixture *f = *state;

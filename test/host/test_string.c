@@ -1,4 +1,5 @@
-/* The kernel's memory functions, against loops over bytes: each length up to some words, at each alignment of both sides. */
+/* The kernel's memory functions, against loops over bytes: each length up to some words, at each
+ * alignment of both sides. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

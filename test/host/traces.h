@@ -7,18 +7,18 @@
 #include <stdint.h>
 
 enum trace_kind {
-    TRACE_LOOP,       /* 0 .. pages-1, over and over                                                     */
-    TRACE_ZIPF,       /* independent draws, the k-th most frequent page with weight k^-0.9, scattered   */
-    TRACE_UNIFORM,    /* independent draws, all alike                                                    */
-    TRACE_SCAN_ZIPF,  /* every second access a zipf draw among a quarter, the others loop over the rest  */
-    TRACE_SCAN_BURST, /* zipf draws, and now and then one scan of everything                             */
-    TRACE_PHASES,     /* four phases: zipf among a third, loop, zipf among another third, zigzag         */
-    TRACE_DRIFT,      /* draws near a point that wanders through the pages                              */
-    TRACE_ZIGZAG,     /* 0 .. pages-1 .. 0, over and over                                                */
-    TRACE_BACK_FORTH, /* forward over an eighth of the pages and back again, then over the next eighth   */
-    TRACE_LU,         /* right-looking blocked LU of a matrix stored by blocks, two pages a block        */
+    TRACE_LOOP,       /* 0 .. pages-1, over and over */
+    TRACE_ZIPF,       /* independent draws, the k-th most frequent page with weight k^-0.9, scattered */
+    TRACE_UNIFORM,    /* independent draws, all alike */
+    TRACE_SCAN_ZIPF,  /* every second access a zipf draw among a quarter, the others loop over the rest */
+    TRACE_SCAN_BURST, /* zipf draws, and now and then one scan of everything */
+    TRACE_PHASES,     /* four phases: zipf among a third, loop, zipf among another third, zigzag */
+    TRACE_DRIFT,      /* draws near a point that wanders through the pages */
+    TRACE_ZIGZAG,     /* 0 .. pages-1 .. 0, over and over */
+    TRACE_BACK_FORTH, /* forward over an eighth of the pages and back again, then over the next eighth */
+    TRACE_LU,         /* right-looking blocked LU of a matrix stored by blocks, two pages a block */
     TRACE_STENCIL, /* two halves in turn: along one, and again the page before, to the same place of the other */
-    TRACE_AGAIN, /* zipf draws, each once more three draws later                                    */
+    TRACE_AGAIN, /* zipf draws, each once more three draws later */
     TRACE_JOIN,  /* one half read in order, with as many draws among the other, then draws alone, in turns */
     TRACE_KINDS
 };
@@ -27,8 +27,8 @@ extern const char *const trace_names[]; /* by kind, NULL-terminated */
 enum { TRACE_REGIONS_MAX = 8 };
 struct trace {
     uint32_t pages; /* every page is below; not every one need occur */
-    uint32_t
-        region[TRACE_REGIONS_MAX]; /* first pages of its regions but the first one, ascending; 0: no more */
+    /* first pages of its regions but the first one, ascending; 0: no more */
+    uint32_t region[TRACE_REGIONS_MAX];
     size_t length;
     uint32_t *page;
 };

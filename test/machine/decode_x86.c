@@ -280,7 +280,8 @@ static void decode(struct insn *i, const uint8_t *bytes, size_t size)
         if (p.repeat)
             i->execute = pause_cpu;
         break;
-    case 0xa4: /* MOVS, STOS: with REP a line at a time, as processors with fast strings (CPUID ERMS) do */
+    /* MOVS, STOS: with REP a line at a time, as processors with fast strings (CPUID ERMS) do */
+    case 0xa4:
     case 0xa5:
     case 0xaa:
     case 0xab:

@@ -84,17 +84,19 @@ struct tracker {
 };
 
 struct vcpu {
-    uint64_t now;                         /* its clock, 1/256 cycles, idle included */
-    uint64_t stop;                        /* when turn_stop() wants to look */
-    struct counts *mode;                  /* of the mode it runs in: one of count[] */
-    const struct block *last;             /* executed before; NULL after an exception */
-    uint64_t code_first, code_lines;      /* the lines fetched last, next to each other: still in the L1I */
-    vaddr_t data_line;                    /* virtual number of the line accessed last: still in the L1D ... */
-    bool data_writable;                   /* ... and modified */
-    vaddr_t string_loaded, string_stored; /* lines the string instruction accessed last; NEVER: none yet */
-    vaddr_t traced_page;                  /* if changes are traced */
-    uint32_t cpi;                         /* 1/256 cycles an instruction takes now */
-    uint32_t writer;                      /* tag slot (truth.c), for the caches */
+    uint64_t now;             /* its clock, 1/256 cycles, idle included */
+    uint64_t stop;            /* when turn_stop() wants to look */
+    struct counts *mode;      /* of the mode it runs in: one of count[] */
+    const struct block *last; /* executed before; NULL after an exception */
+    /* the lines fetched last, next to each other: still in the L1I */
+    uint64_t code_first, code_lines;
+    vaddr_t data_line;  /* virtual number of the line accessed last: still in the L1D ... */
+    bool data_writable; /* ... and modified */
+    /* lines the string instruction accessed last; NEVER: none yet */
+    vaddr_t string_loaded, string_stored;
+    vaddr_t traced_page; /* if changes are traced */
+    uint32_t cpi;        /* 1/256 cycles an instruction takes now */
+    uint32_t writer;     /* tag slot (truth.c), for the caches */
     uint16_t index, core;
     uint16_t space; /* PCID, ASID */
     bool globals;   /* kernel translations survive a change of the address space */

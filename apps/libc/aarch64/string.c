@@ -1,6 +1,7 @@
 /*
- * Strings by newlib's functions of this ISA (newlib/libc/machine/aarch64), in place of its loops over words; and in place of its
- * strncmp, which reads beyond the page that a string ends in where the two are not aligned alike (3.3.0).
+ * Strings by newlib's functions of this ISA (newlib/libc/machine/aarch64), in place of its loops
+ * over words; and in place of its strncmp, which reads beyond the page that a string ends in where
+ * the two are not aligned alike (3.3.0).
  */
 #include <stdint.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static inline __attribute__((target("no-strict-align"))) size_t in_page(const ch
     return left < n ? left : n;
 }
 
-/* How many of n bytes, or up to a word less, are the same and no end: by words at any address, which programs may load. */
+/* How many of n bytes, or up to a word less, are the same and no end: by words at any address,
+ * which programs may load. */
 static inline __attribute__((target("no-strict-align"))) size_t same_words(const char *a, const char *b,
                                                                            size_t n)
 {

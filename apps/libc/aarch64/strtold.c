@@ -1,7 +1,8 @@
 /*
- * Decimal and hexadecimal text as a long double, IEEE's binary128 (AAPCS64), in place of newlib's, which stores the 80 bits of x87 there
- * and truncates.  The digits are converted by newlib's _strtodg_l, D. Gay's gdtoa, which does any precision; all of newlib's
- * strtold, wcstold and scanf come here.
+ * Decimal and hexadecimal text as a long double, IEEE's binary128 (AAPCS64), in place of newlib's,
+ * which stores the 80 bits of x87 there and truncates. The digits are converted by newlib's
+ * _strtodg_l, D. Gay's gdtoa, which does any precision; all of newlib's strtold, wcstold and scanf
+ * come here.
  */
 #include <locale.h>
 #include <reent.h>

@@ -1,6 +1,7 @@
 /*
- * Chooses the string functions for the processor, once, before anything else runs (IFUNC: start.c calls what picks them), in place
- * of newlib's, which go byte by byte where alignments differ, or round the caches.
+ * Chooses the string functions for the processor, once, before anything else runs (IFUNC: start.c
+ * calls what picks them), in place of newlib's, which go byte by byte where alignments differ, or
+ * round the caches.
  */
 #include <cpuid.h>
 #include <stdint.h>

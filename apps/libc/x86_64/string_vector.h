@@ -344,7 +344,8 @@ INLINE int compare_by_pages(const char *a, const char *b, size_t n)
     return 0;
 }
 
-/* The first four vectors by themselves where both strings' lie in one page; most strings end there. */
+/* The first four vectors by themselves where both strings' lie in one page; most strings end
+ * there. */
 INLINE int compare(const char *a, const char *b, size_t n)
 {
     if (((uintptr_t)a | (uintptr_t)b) % PAGE > PAGE - FOUR)
@@ -470,8 +471,8 @@ char *NAME(strchr)(const char *s, int byte)
     return *p == (char)byte ? (char *)p : NULL;
 }
 
-/* Sets last to the last byte that is it in the aligned vector at p, where bits of keep are set, up to
- * the string's end. Returns whether the string ends there. */
+/* Sets last to the last byte that is it in the aligned vector at p, where bits of keep are set, up
+ * to the string's end. Returns whether the string ends there. */
 INLINE int last_in(const char *p, uint32_t keep, vec one, const char **last)
 {
     if (!(hits(p, one, 1) & keep))

@@ -2,7 +2,8 @@
 #pragma once
 #include <stddef.h>
 
-/* Bytes from which on the processor's repeated instructions (REP MOVSB, STOSB) are used; SIZE_MAX: never. */
+/* Bytes from which on the processor's repeated instructions (REP MOVSB, STOSB) are used; SIZE_MAX:
+ * never. */
 extern size_t string_rep_min VIGIL(string_rep_min);
 
 /* DO(result, name, arguments) of each function. */

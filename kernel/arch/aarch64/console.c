@@ -15,7 +15,8 @@ enum { UARTDR = 0x00, UARTFR = 0x18, UARTCR = 0x30, UARTIMSC = 0x38 };
 #define FR_RXFE 0x10
 #define FR_TXFF 0x20
 #define CR_ON   0x301 /* receiver, transmitter, UART */
-#define DR_BAD  0x700 /* break, parity, framing: the byte is none that was sent; after an overrun it is */
+/* break, parity, framing: the byte is none that was sent; after an overrun it is */
+#define DR_BAD 0x700
 
 static paddr_t base; /* page of the registers */
 static char *regs;   /* NULL: there are none */

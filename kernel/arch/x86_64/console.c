@@ -17,7 +17,8 @@ enum { THR = 0, RBR = 0, DLL = 0, IER = 1, DLM = 1, FCR = 2, IIR = 2, LCR = 3, M
 #define FIFO_SIZE 16
 
 static bool present;
-static int early = -1; /* the byte that had arrived when the FIFOs were switched on, which empties them */
+/* the byte that had arrived when the FIFOs were switched on, which empties them */
+static int early = -1;
 
 /* Absent ports read as all ones and remember nothing. */
 static bool scratch_works(uint8_t v)
@@ -37,8 +38,9 @@ static int receive(void)
     return status & LSR_BAD ? -1 : byte;
 }
 
-/* What has arrived stays: in FIFOs that are on already, or else it is one byte, which is kept.  Looped back, QEMU does not hand
- * over the next as soon as that is read; nothing may stand between its being read and the switching on. */
+/* What has arrived stays: in FIFOs that are on already, or else it is one byte, which is kept.
+ * Looped back, QEMU does not hand over the next as soon as that is read; nothing may stand between
+ * its being read and the switching on. */
 static void switch_fifos_on(void)
 {
     if ((inb(COM1 + IIR) & IIR_FIFOS) != IIR_FIFOS) {

@@ -1,6 +1,7 @@
 /*
- * A program of standard C has every name that the standard does not keep for itself: some that the library's own
- * functions could have had, and some of POSIX.  If the library called these, they would be called by printf, malloc, time.
+ * A program of standard C has every name that the standard does not keep for itself: some that the
+ * library's own functions could have had, and some of POSIX. If the library called these, they
+ * would be called by printf, malloc, time.
  */
 #include <stdlib.h>
 #include "test/qemu/apps/tap.h"

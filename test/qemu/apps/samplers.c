@@ -1,8 +1,10 @@
 /*
- * Sessions of samples: whose they are, what they add up to, and what becomes of them when processes end.
+ * Sessions of samples: whose they are, what they add up to, and what becomes of them when processes
+ * end.
  *
- * Words for the children that it starts: hold (ends with a session open), fault (faults with one open), foreign N (uses somebody
- * else's), spin (some work), more (has all that it may have, and a child that can have none), nothing.
+ * Words for the children that it starts: hold (ends with a session open), fault (faults with one
+ * open), foreign N (uses another process's), spin (some work), more (has all that it may have, and a
+ * child that can have none), nothing.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -73,7 +75,8 @@ static int use_foreign(int session)
                : 1;
 }
 
-/* Opens all that one process may have. True: there were as many as that, and the next is refused with the limit's name. */
+/* Opens all that one process may have. True: there were as many as that, and the next is refused
+ * with the limit's name. */
 static bool open_all(const char *what, int session[OWN])
 {
     char why[160] = "";

@@ -75,7 +75,8 @@ static int open_one(void)
     return session > 0 ? FINE : session == -ENOSPC ? FULL : 1;
 }
 
-/* Opens all that one process may have. True: there were as many as that, and the next is refused with the limit's name. */
+/* Opens all that one process may have. True: there were as many as that, and the next is refused
+ * with the limit's name. */
 static bool open_all(int session[OWN])
 {
     char why[160] = "";

@@ -275,7 +275,8 @@ struct piece {
     struct piece *next;
 };
 
-/* Pieces of bytes each, written to, until there is none; and gives them back.  How much it was, in KB. */
+/* Pieces of bytes each, written to, until there is none; and gives them back. How much it was, in
+ * KB. */
 static unsigned long take_all(size_t bytes)
 {
     struct piece *first = NULL, *piece;

@@ -305,8 +305,9 @@ static uint64_t cycles(void)
 
 #define REPEATS 20
 
-/* The least of a few, each of several calls, without what the clock takes.  Each has another target: two of 16 KB
- * fill a first cache of 32 KB, and frames that happen to share its sets would be measured instead. */
+/* The least of a few, each of several calls, without what the clock takes. Each has another target:
+ * two of 16 KB fill a first cache of 32 KB, and frames that happen to share its sets would be
+ * measured instead. */
 static uint64_t cost_of(const struct cost *c, size_t n)
 {
     uint64_t least = UINT64_MAX, clock = UINT64_MAX;

@@ -1,4 +1,5 @@
-/* Reads from the console, each time up to as many bytes as the next argument says, and prints what came, with $ for a line's end. */
+/* Reads from the console, each time up to as many bytes as the next argument says, and prints what
+ * came, with $ for a line's end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* The kernel heap's caches: what CPUs that allocate at the same time cost each other, and objects that others free. */
+/* The kernel heap's caches: what CPUs that allocate at the same time cost each other, and objects
+ * that others free. */
 #include "kernel/cpu.h"
 #include "kernel/dev/machine_find.h"
 #include "kernel/printf.h"
@@ -33,7 +34,7 @@ static void allocate_for_a_while(void *arg)
     note_end();
 }
 
-/* On the first CPU and so many others, of cores of their own.  Rounds of all together. */
+/* Allocates on n CPUs of cores of their own, from the first one on. Returns their rounds in all. */
 static uint64_t allocations_of(unsigned n)
 {
     uint64_t sum = 0;

@@ -1,4 +1,5 @@
-/* The kernel's memory functions in the booted kernel: at each alignment, and what that costs in the simulated machine's cycles. */
+/* The kernel's memory functions in the booted kernel: at each alignment, and what that costs in the
+ * simulated machine's cycles. */
 #include "kernel/arch/arch.h"
 #include "kernel/dev/machine_find.h"
 #include "kernel/printf.h"
