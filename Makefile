@@ -23,6 +23,9 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := help
+ifeq ($(filter x86_64 aarch64,$(ARCH)),)
+$(error ARCH=$(ARCH): expected x86_64 or aarch64)
+endif
 
 ifeq ($(V),1)
 Q :=

@@ -57,7 +57,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-mkdir -p "$out"
+mkdir -p "$out" 2>/dev/null || die "out=$out: cannot be made a folder"
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/vigil-qemu.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
@@ -101,15 +101,31 @@ aarch64)
 *) die "arch=$arch: expected x86_64 or aarch64" ;;
 esac
 
+case $timeout in '' | *[!0-9]*) die "timeout=$timeout: expected a number of seconds" ;; esac
+[ -n "$(kib "$mem")" ] || die "mem=$mem: expected a size, such as 512M or 2G"
+for file in "kernel=$kernel" "disk=$disk" "efi=$efi" "linux=$linux" "initrd=$initrd" "dtb=$dtb"; do
+	[ -z "${file#*=}" ] || [ -e "${file#*=}" ] || die "$file: no such file"
+done
+# The instruction set that an ELF file (e_machine) or an Image (its magic number) is for; nothing of another file.
+isa_of() { # FILE
+	case $(od -An -c -N 4 "$1" | tr -d ' ') in
+	177ELF) case $(od -An -t u2 -j 18 -N 2 "$1" | tr -d ' ') in 62) echo x86_64 ;; 183) echo aarch64 ;; esac ;;
+	*) [ "$(od -An -c -j 56 -N 3 "$1" 2>/dev/null | tr -d ' ')" != ARM ] || echo aarch64 ;;
+	esac
+}
+[ -z "$kernel" ] || case $(isa_of "$kernel") in
+'' | $arch) ;;
+*) die "kernel=$kernel: is for $(isa_of "$kernel"), and arch=$arch" ;;
+esac
+
 # What only ends in silence further on.
 [ -z "$kernel" ] || [ $arch != x86_64 ] || [ ${#append} -le 4095 ] ||
 	die "append= has ${#append} characters: with kernel= on x86_64 QEMU's firmware takes 4095 at most"
 [ -z "$linux" ] || [ ${#append} -le 2047 ] || die "append= has ${#append} characters: Linux takes 2047 at most"
 least=
 [ -z "$disk$efi" ] || least=$firmware_kib
-[ -z "$kernel" ] || [ ! -f "$kernel" ] || least=$(least_kib "$kernel")
-have=$(kib "$mem")
-[ -z "$least" ] || [ -z "$have" ] || [ "$have" -ge "$least" ] || die "mem=$mem: too little memory: at least ${least}K are needed"
+[ -z "$kernel" ] || least=$(least_kib "$kernel")
+[ -z "$least" ] || [ "$(kib "$mem")" -ge "$least" ] || die "mem=$mem: too little memory: at least ${least}K are needed"
 
 case $ending in
 status) ;;
@@ -118,6 +134,7 @@ off) with_status= ;;
 esac
 
 case $smp in *,*) shape=,${smp#*,} smp=${smp%%,*} ;; esac
+case $smp in *[!0-9]* | 0*) die "smp=$smp: expected a number of CPUs, at least 1" ;; esac
 if [ "$machine" = qemu ]; then
 	: "${smp:=1}" "${cpu:=max}"
 else
@@ -139,7 +156,6 @@ else
 		-device ivshmem-plain,id=machine,memdev=registers -rtc clock=vm \
 		-plugin "$top/build/machine/machine.so,topology=$machine,page=$page,truth=$(commas "$out")/truth.txt,output=$(commas "$out")/pages.trace${plugin:+,$plugin}" "$@"
 fi
-case "$smp" in '' | *[!0-9]*) die "smp=$smp: expected a number of CPUs" ;; esac
 
 for device in $(printf '%s' "$devices" | tr + ' '); do
 	set -- "$@" -device "$device"

@@ -26,4 +26,24 @@ refused '^mm_plot.py: .*: a line RESULT mm.policy has no policy=' "... a line wi
 
 touch "$work/vigil.elf"
 refused '^mm.py: .*: aarch64 boots the image' "an ELF file of the kernel on aarch64" python3 test/bench/mm.py arch=aarch64 kernel="$work/vigil.elf"
+
+qemu() { # REGEX WHAT tools/qemu.sh arguments
+	regex=$1 what=$2
+	shift 2
+	refused "^qemu.sh: $regex" "$what" tools/qemu.sh out="$work" "$@"
+}
+qemu 'kernel=/no/kernel: no such file$' "a kernel that is not there" kernel=/no/kernel
+qemu "initrd=/no/initrd: no such file\$" "... nor what goes with it" kernel="$kernel" initrd=/no/initrd
+case $arch in x86_64) other=aarch64 ;; *) other=x86_64 ;; esac
+qemu "kernel=.*: is for $arch, and arch=$other\$" "a kernel for another machine" kernel="$kernel" arch=$other
+qemu 'arch=riscv: expected x86_64 or aarch64$' "a machine that there is not" kernel="$kernel" arch=riscv
+for smp in 0 -1 two; do
+	qemu "smp=$smp: expected a number of CPUs, at least 1\$" "$smp CPUs" kernel="$kernel" smp=$smp
+done
+qemu 'mem=many: expected a size, such as 512M or 2G$' "a size that is none" kernel="$kernel" mem=many
+qemu 'mem=: expected' "... or empty" kernel="$kernel" mem=
+qemu 'timeout=-1: expected a number of seconds$' "a time that is none" kernel="$kernel" timeout=-1
+touch "$work/file"
+refused '^qemu.sh: out=.*/file: cannot be made a folder$' "a file for a folder" tools/qemu.sh kernel="$kernel" out="$work/file"
+refused 'ARCH=arm64: expected x86_64 or aarch64' "make for another machine" make ARCH=arm64 help
 done_testing
