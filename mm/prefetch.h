@@ -51,7 +51,8 @@ struct prefetch_list {
     /* the most of them to begin to read; when a policy is called: how many more may be fetched
      * and not used yet */
     unsigned fetch;
-    bool touch; /* resident ones are to stay                           */
+    bool touch;    /* resident ones are to stay                           */
+    uint16_t most; /* the graph lists no more than these; 0: as many as there is room for */
     uint64_t page[PREFETCH_LIST_MAX];
 };
 _Static_assert(sizeof(struct prefetch_list) <= 2 * KIB, "an object of the heap, not a page");

@@ -38,7 +38,7 @@ enum {
     ROOM_PCT = 75,      /* ... of which so much is to be left for them                           */
     TRIES = 8,          /* pages looked at for one that is out                                   */
     TIMES = 14,         /* when pages come back: after 0, 1, 2 and 3, .. events; the last: not for long */
-    RETURNS_FIRST = 32, /* taken for seen at first: as likely at any time up to the longest      */
+    RETURNS_FIRST = 32, /* taken for seen at first: expect_returns            */
     RETURNS_MAX = 1024, /* then all are halved                                                   */
 };
 
@@ -78,15 +78,23 @@ static uint32_t age(const struct chooser *c, const struct shadow_mark *mark)
 
 /* ---- When pages come back ---- */
 
+/*
+ * Expects, before any page has come back, half of them as likely at any time up to the longest, and as
+ * many of the other half at each power of two.  By the first half alone pages of random accesses that
+ * happen to be foretold seem to be wanted before those that left.
+ */
 static void expect_returns(struct chooser *c)
 {
-    uint32_t left = RETURNS_FIRST;
+    unsigned last = power(c->longest, TIMES - 2);
+    uint32_t left = RETURNS_FIRST / 2;
 
-    for (unsigned time = power(c->longest, TIMES - 2); time > 0 && left > 1; time--) {
+    for (unsigned time = last; time > 0 && left > 1; time--) {
         c->returns[time] = left / 2;
         left -= left / 2;
     }
     c->returns[0] = left;
+    for (unsigned i = 0; i < RETURNS_FIRST / 2; i++)
+        c->returns[i % (last + 1)]++;
     c->returned = RETURNS_FIRST;
 }
 
@@ -225,13 +233,33 @@ static void remember_one(struct chooser *c, const struct ranking *r, unsigned gr
     }
 }
 
-/* One of the first group that is not open and one of any, in turn.  How many ranks are in the window. */
+/* One of the first group that is not open and one of any, in turn. */
+static unsigned group_to_remember(const struct chooser *c, unsigned open)
+{
+    return c->now % 2 ? MIN(open, (unsigned)GROUPS - 1) : c->now / 2 % GROUPS;
+}
+
+/* How many ranks are in so many groups. */
+static unsigned ranks_of(unsigned groups)
+{
+    return groups ? 2 * first_rank(groups - 1) + (groups == 1) : 0;
+}
+
+/* How many ranks are in the window. */
 static unsigned remember(struct chooser *c, const struct ranking *r)
 {
     unsigned open = open_groups(c, r);
 
-    remember_one(c, r, c->now % 2 ? MIN(open, (unsigned)GROUPS - 1) : c->now / 2 % GROUPS);
-    return open ? 2 * first_rank(open - 1) + (open == 1) : 0;
+    remember_one(c, r, group_to_remember(c, open));
+    return ranks_of(open);
+}
+
+/* How many ranks this event needs to know. */
+static unsigned ranks_needed(const struct chooser *c, const struct ranking *r)
+{
+    unsigned open = open_groups(c, r);
+
+    return ranks_of(MAX(open, group_to_remember(c, open) + 1));
 }
 
 /* Whether the expert's pages may be fetched now, not only touched. */
@@ -283,6 +311,7 @@ static void follow_graph(struct chooser *c, const struct prefetch_use *use, stru
     struct ranking r = {.expert = BY_GRAPH, .use = use, .listed = &c->listed};
 
     c->listed.length = 0;
+    c->listed.most = (uint16_t)ranks_needed(c, &r);
     if (fault)
         prefetch_ppg.fault(c->ppg, use, &c->listed);
     else

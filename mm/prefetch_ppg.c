@@ -208,8 +208,9 @@ static unsigned least_weight(const struct ppg *g, const struct ppg_node *n)
 static void follow(struct ppg *g, uint32_t from, struct prefetch_list *list)
 {
     unsigned least = g->published ? 1 : least_weight(g, &g->node[from]);
+    unsigned most = list->most ? MIN((unsigned)list->most, (unsigned)PREFETCH_LIST_MAX) : PREFETCH_LIST_MAX;
 
-    for (unsigned e = 0; e < DEGREE && list->length < PREFETCH_LIST_MAX; e++) {
+    for (unsigned e = 0; e < DEGREE && list->length < most; e++) {
         struct edge edge = g->node[from].edge[e];
         if (edge.weight && edge.weight >= least && see(&g->seen, edge.node))
             list->page[list->length++] = edge.node;
@@ -224,7 +225,7 @@ static void walk(struct ppg *g, uint32_t from, unsigned far, struct prefetch_lis
     memset(&g->seen, 0, sizeof g->seen);
     see(&g->seen, from);
     follow(g, from, list);
-    for (unsigned depth = 2; depth <= far; depth++) {
+    for (unsigned depth = 2; depth <= far && !(list->most && list->length >= list->most); depth++) {
         for (unsigned level = list->length; done < level; done++)
             follow(g, (uint32_t)list->page[done], list);
     }
