@@ -372,7 +372,7 @@ plot-mrc: | deps-run
 bench-mm: $(KERNEL) machine $(B)/vigil-replay $(addprefix $(H)/,sim_mrc sim_regret sim_prefetch) | deps-run deps-hpm
 	@test/bench/mm.py kernel=$(KERNEL) arch=$(ARCH) machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK) $(if $(SMALL),small=$(SMALL)) \
 		$(if $(SEEDS),seeds=$(SEEDS)) $(if $(PARTS),parts=$(PARTS)) \
-		$(if $(ONLY),apps=$(ONLY)) $(if $(PERCENTS),percents=$(PERCENTS)) $(if $(POLICIES),policies=$(POLICIES)) $(if $(ROUNDS),rounds=$(ROUNDS)) $(if $(RESUME),resume=$(RESUME)) $(if $(RESULTS),results=$(RESULTS))
+		$(if $(ONLY),apps=$(ONLY)) $(if $(PERCENTS),percents=$(PERCENTS)) $(if $(POLICIES),policies=$(POLICIES)) $(if $(GOALS),goals=$(GOALS)) $(if $(ROUNDS),rounds=$(ROUNDS)) $(if $(RESUME),resume=$(RESUME)) $(if $(RESULTS),results=$(RESULTS))
 
 # Of benchmarks on the host: what a whole run prints becomes docs/results/NAME.txt.
 keep = $(if $(filter 1,$(QUICK))$(TRACE)$(TRIALS)$(SHAPE)$(PROGRAM),,test/bench/keep.sh docs/results/$(1).txt)

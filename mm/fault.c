@@ -136,6 +136,16 @@ static void first_use_locked(struct bring *b, const struct region *r, uint32_t n
         read_on_locked(b, r);
 }
 
+/* The page that a thread of the space waited for is there.  [S] and [P] held. */
+static void waited_locked(struct bring *b)
+{
+    uint64_t now = arch_clock_ns();
+
+    pool_waited_locked(b->pool, b->slow_ns, now);
+    b->space->waits++;
+    b->space->waited_ns += now - b->slow_ns;
+}
+
 /* The node's frame becomes the page.  [S] and [P] held. */
 static int return_locked(struct bring *b, struct region *r, uint32_t n)
 {
@@ -162,7 +172,7 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
     r->slow_faults += b->slow_ns != 0;
     p->stats.minor_faults += b->slow_ns == 0;
     if (b->slow_ns)
-        pool_waited_locked(p, b->slow_ns, arch_clock_ns());
+        waited_locked(b);
     return 0;
 }
 

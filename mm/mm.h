@@ -132,6 +132,8 @@ struct pool_prefetch {
 };
 struct space_stats {
     uint64_t mapped_pages, resident_pages, out_pages, faults;
+    /* For its pages to be read; how long.  Those of its pool, which others may share, are in pool. */
+    uint64_t waits, waited_ns;
     uint64_t room_pages;              /* it can still fill: pool_room_pages */
     bool watched;                     /* by a tracker, now */
     const char *policy;               /* NULL: it has no pool, and what follows is 0 */

@@ -32,6 +32,7 @@ struct space {
     uint64_t resident_pages;    /* [S] in the tables                             */
     uint64_t out_pages;         /* [S] whose number is in the tables             */
     uint64_t faults;            /* [S] */
+    uint64_t waits, waited_ns;  /* [S] for pages to be read                      */
     uint32_t pins;              /* [A] who makes pages of it leave; it stays     */
     struct wait_queue unpinned; /* [S] */
     uint8_t next_tag;           /* [S] of regions, as policies know them         */

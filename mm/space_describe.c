@@ -104,6 +104,8 @@ void space_stats(struct space *s, struct space_stats *out)
                                 .resident_pages = s->resident_pages,
                                 .out_pages = s->out_pages,
                                 .faults = s->faults,
+                                .waits = s->waits,
+                                .waited_ns = s->waited_ns,
                                 .watched = s->watched};
     if (p) {
         spin_lock_irqoff(&p->lock);

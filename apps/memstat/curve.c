@@ -69,11 +69,11 @@ void show_series(const char *program, int pid, double ms, const struct sys_memor
     printf("MEMORY program=%s pid=%d ms=%.1f clock_ms=%.1f resident_kb=%" PRIu64 " pool_kb=%" PRIu64
            " limit_kb=%" PRIu64 " major=%" PRIu64 " minor=%" PRIu64 " first=%" PRIu64 " in=%" PRIu64
            " out=%" PRIu64 " prefetched=%" PRIu64 " used=%" PRIu64 " wasted=%" PRIu64 " waited_us=%" PRIu64
-           " entries=%" PRIu64 " lost=%" PRIu64 "\n",
+           " own_major=%" PRIu64 " own_waited_us=%" PRIu64 " entries=%" PRIu64 " lost=%" PRIu64 "\n",
            program, pid, ms, (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6, m->resident_bytes / 1024,
            m->pool_bytes / 1024, m->limit_bytes / 1024, m->major_faults, m->minor_faults, m->first_faults,
            m->page_ins, m->page_outs, m->prefetched, m->prefetched_used, m->wasted, m->waited_ns / 1000,
-           m->entries, m->entries_lost);
+           m->own_major_faults, m->own_waited_ns / 1000, m->entries, m->entries_lost);
     if (!c || !c->epochs)
         return;
     printf("MRC program=%s pid=%d ms=%.1f pages=%" PRIu64 " accesses=%" PRIu64 " first=%" PRIu64

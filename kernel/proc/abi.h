@@ -276,6 +276,8 @@ struct sys_memory {
     uint64_t cycles_hz; /* of the simulated machine's model; 0: it is another */
     /* The process can still fill before memory, its limits and the swap disk have no more; of one that has ended: could. */
     uint64_t room_bytes;
+    /* Of major_faults and waited_ns those of this process, for others may share its pool. */
+    uint64_t own_major_faults, own_waited_ns;
 };
 
 /* How often a process would have missed in an epoch with a 16th, two 16ths, ... of the pages it used, first uses left out. */

@@ -92,6 +92,8 @@ static void put_process(const struct space_stats *s, struct sys_memory *out)
     out->swapped_bytes = s->out_pages * PAGE_SIZE;
     out->limit_bytes = s->limit_pages * PAGE_SIZE;
     out->room_bytes = s->room_pages * PAGE_SIZE;
+    out->own_major_faults = s->waits;
+    out->own_waited_ns = s->waited_ns;
     out->pool_bytes = s->pool_pages * PAGE_SIZE;
     out->faults = s->faults;
     out->first_faults = pool->first_faults;

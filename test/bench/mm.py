@@ -10,6 +10,7 @@
     seeds=N          seeds 1 to N of what draws: the chooser, and with several CPUs the machine; figures are medians
     parts=LIST       of policy, replay, pools, prefetch, disk, virtio, pab, track, host; all; quick=1: all but host
     apps=LIST  policies=LIST  percents=LIST    of parts policy, replay and prefetch; apps of pab, percents of pools, too; see below
+    goals=LIST       of part pools, at every size: global (one pool), throughput, fairness, maxmin, service
     rounds=N         programs go so many times through their work; not those of part pools
     resume=1         what has been run before, with the same kernel, machine and arguments, is not run again
     latency=N  page=N                          of the disk, in cycles; page: a page's time on its channel, 0: no time
@@ -28,7 +29,7 @@ pools      two programs, all memory in one pool or divided by a goal, from when 
            speedup: of each, single-threaded, the part of that time in which it does not wait for pages, which alone with all memory is
            all of it; weighted: their sum, the weighted speedup; harmonic: their harmonic mean; ipc: user instructions per cycle of both
            together; faults a second of each in the second half of that time.
-           With goal=global faults are of both together; with goal=service the first program asks for RATE faults a second at most, the other
+           major is of a pool, with goal=global of both programs together; with goal=service the first program asks for RATE faults a second at most, the other
            for nothing
 prefetch   recall: faults avoided; precision: of prefetched pages those used; io: pages moved, more than without
 disk       with a tenth of the disk's bandwidth, and with an infinite one as [A] assumed

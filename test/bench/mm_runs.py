@@ -12,6 +12,7 @@ POLICIES = "lru clock mru lirs lirs-recent arc gap region chooser".split()
 DRAWS = ("chooser",)  # policies that draw, from more than 1,024 pages on
 RECORDED = "mem.track=always mem.track_permille=1000 mem.record=on"  # every access that is logged
 COUNTS = ("major", "in", "out", "prefetched", "used", "ms")
+OWN = ("own_major", "own_waited_us")  # of one process, though another may share its pool
 
 # Applications: small, whole.
 APPS = {
@@ -29,6 +30,7 @@ APPS = {
     "chase-short": ("phases kind=chase rounds=1 size=512", "phases kind=chase rounds=1 size=49152"),
     "warehouse": ("warehouse warehouses=1 threads=1 scale=12 ms=500", "warehouse warehouses=2 threads=1 scale=100 ms=5000"),
 }
+GOALS_ALL = "global throughput fairness maxmin service".split()
 # Of part pools, by percent of memory.
 GOALS = {"": "global throughput fairness", "60": "global throughput fairness maxmin", "75": "global throughput fairness service"}
 SMALL = {
@@ -65,7 +67,7 @@ QUICK = dict(
 class Options:
     def __init__(self, argv, parts):
         given = {"kernel": "", "arch": os.environ.get("ARCH", "x86_64"), "machine": "openpower720", "quick": "0", "small": "0", "seeds": "1",
-                 "parts": "", "apps": "", "policies": "", "percents": "", "latency": "1000000",
+                 "parts": "", "apps": "", "policies": "", "percents": "", "goals": "", "latency": "1000000",
                  "page": "4096", "rounds": "1", "jobs": str(os.cpu_count()), "out": "", "results": "", "resume": "0"}
         for argument in argv:
             name, _, value = argument.partition("=")
@@ -90,6 +92,8 @@ class Options:
         self.policies = self.chosen("policies", given, self.set.get("policies", " ".join(POLICIES)).split(), POLICIES)
         if given["apps"]:
             self.set["pab_runs"] = tuple(run for run in self.set["pab_runs"] if run[0] in self.apps)
+        if given["goals"]:
+            self.set["goals"] = {"": " ".join(self.chosen("goals", given, [], GOALS_ALL))}
         self.given_percents = given["percents"].replace(",", " ")
         for p in self.given_percents.split():
             if not p.isdigit() or not 1 <= int(p) <= 100:
@@ -146,10 +150,10 @@ def memstat_figures(lines):
 def series_figures(line):
     """The same of a line of memstat format=series."""
     figures = pairs(line)
-    if not figures.keys() >= {"program", "ms", "clock_ms", "first", "waited_us", *COUNTS}:
+    if not figures.keys() >= {"program", "ms", "clock_ms", "first", *OWN, *COUNTS}:
         return {}  # another program's line came between
     times = {key: float(figures[key]) for key in ("ms", "clock_ms")}
-    return {**times, **{key: int(figures[key]) for key in ("first", "waited_us", *COUNTS) if key != "ms"}}
+    return {**times, **{key: int(figures[key]) for key in ("first", *OWN, *COUNTS) if key != "ms"}}
 
 
 def digest(files):
@@ -260,7 +264,7 @@ class Bench:
                 if figures:
                     app = found.setdefault(pairs(line)["program"], {})
                     app.update(figures)
-                    app.setdefault("looks", []).append((figures["clock_ms"], figures["major"], figures["waited_us"]))
+                    app.setdefault("looks", []).append((figures["clock_ms"], figures["own_major"], figures["own_waited_us"]))
         names = [p.split()[0] for p in programs]
         if any(n not in found or "check" not in found[n] or "major" not in found[n] for n in names):
             return None
