@@ -87,7 +87,7 @@ EVENTS_TOOL_WITHOUT := tools/events/without.c
 SPMD_APPS := fft lu cg mg sp ocean barnes phylogeny cube
 SPMD_SRC := apps/common/real.c apps/common/spmd.c
 $(foreach a,$(SPMD_APPS),$(eval $(a)_SRC := $(wildcard apps/$(a)/*.c) $(SPMD_SRC)))
-ALL_APPS := hello scoreboard warehouse private latency phases hpmstat hpmrec hpmtop memstat stores costs $(SPMD_APPS)
+ALL_APPS := hello scoreboard warehouse private latency phases hpmstat hpmrec hpmtop memstat stores costs sweep $(SPMD_APPS)
 hello_SRC := apps/hello/hello.c
 # ... for those that measure others.
 MEASURING_SRC := $(addprefix apps/hpm/,figures.c places.c program.c recording.c shares.c table.c)
@@ -101,6 +101,7 @@ latency_SRC := apps/latency/latency.c
 scoreboard_SRC := apps/scoreboard/scoreboard.c
 stores_SRC := apps/stores/stores.c apps/stores/$(ARCH)/loop.S
 costs_SRC := apps/costs/costs.c
+sweep_SRC := apps/sweep/sweep.c
 warehouse_SRC := $(addprefix apps/warehouse/,btree.c check.c load.c order_book.c transactions.c warehouse.c)
 # What each is linked with.
 COMMON_SRC := $(addprefix apps/common/,arena.c args.c histogram.c plan.c team.c)

@@ -8,6 +8,9 @@
 #   machine=NAME       as for tools/qemu.sh, and so are smp= mem= timeout= out= plugin=  (openpower720)
 #   pin=good|bad       bind each group's threads to one chip, or deal them over the chips; not given: Linux decides
 #   mutex=adaptive     glibc's mutexes spin a while before they sleep; not given: its default ones, which sleep at once
+#   swap=SIZE          the simulated machine's disk in model time, swapped to; SIZE,disk_latency=N,disk_page=N as its plugin= has them
+#   free=KB            so much memory is available to the programs, the rest is taken away
+#   write=FILE:TEXT,.. what is written to the kernel's files beforehand: /proc/sys/vm/page-cluster:0
 #   options=TEXT       more options for the Linux kernel
 #   package=NAME       Debian package of the kernel  (what linux-image-cloud-amd64 depends on)
 #
@@ -19,21 +22,23 @@ dir=$PWD/build/linux
 say() { printf 'linux-guest: %s\n' "$*" >&2; }
 die() { printf 'linux-guest: error: %s\n' "$*" >&2; exit 125; }
 
-machine=openpower720 pin= mutex= options= package= pass=
+machine=openpower720 pin= mutex= options= package= pass= swap= free= write= plugin=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
 	help | --help) sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
-	machine=* | pin=* | mutex=* | options=* | package=*)
+	machine=* | pin=* | mutex=* | options=* | package=* | plugin=* | swap=* | free=* | write=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
-	smp=* | mem=* | timeout=* | out=* | plugin=*) pass="$pass $1" ;;
-	*) die "unknown argument '$1' (machine= smp= mem= timeout= out= plugin= pin= mutex= options= package=, then -- PROGRAM)" ;;
+	smp=* | mem=* | timeout=* | out=*) pass="$pass $1" ;;
+	*) die "unknown argument '$1' (machine= smp= mem= timeout= out= plugin= pin= mutex= swap= free= write= options= package=, then -- PROGRAM)" ;;
 	esac
 	shift
 done
 case $pin in '' | good | bad) ;; *) die "pin=$pin: accepted are good, bad" ;; esac
 case $mutex in '' | default | adaptive) ;; *) die "mutex=$mutex: accepted are default, adaptive" ;; esac
+case $free in *[!0-9]*) die "free=$free: expected a number of KB" ;; esac
+[ -z "$swap" ] || [ "$machine" != qemu ] || die "swap=$swap: plain QEMU has no disk in model time"
 programs=$*
 
 # The ELF file inside a kernel image (Linux, Documentation/arch/x86/boot.rst: setup_sects, payload_offset, payload_length).
@@ -54,9 +59,9 @@ unpack_kernel() {
 }
 
 # The kernel: dir/vmlinux, and the name of its package in dir/package.
+private="-o Dir::State::lists=$dir/lists -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
+	-o APT::Sandbox::User=root -o Acquire::Retries=3"
 fetch_kernel() {
-	private="-o Dir::State::lists=$dir/lists -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
-		-o APT::Sandbox::User=root -o Acquire::Retries=3"
 	mkdir -p "$dir/lists/partial"
 	say "fetching a Debian kernel (once; details in build/linux/log)"
 	(
@@ -70,17 +75,49 @@ fetch_kernel() {
 	) >"$dir/log" 2>&1 || { tail -n 20 "$dir/log" >&2; die "no kernel package could be had (see above, and $dir/log)"; }
 }
 
+# What a driver is built with, as the kernel's package says; unpacked, and its paths set to where it is.
+fetch_headers() {
+	release=$(cat "$dir/package") release=${release#linux-image-}
+	say "fetching what drivers for it are built with (once; details in build/linux/log)"
+	(
+		apt-get $private update || exit
+		parts=$(apt-cache $private depends "linux-headers-$release" | sed -n 's/^ *Depends: \(linux-headers\|linux-kbuild\)/\1/p')
+		rm -rf "$dir/headers" && mkdir -p "$dir/headers" && cd "$dir/headers" &&
+			apt-get $private download "linux-headers-$release" $parts || exit
+		for deb in *.deb; do dpkg-deb -x "$deb" . || exit; done
+		sed -i "s|/usr/src|$dir/headers/usr/src|" "usr/src/linux-headers-$release/Makefile" || exit
+		rm -f *.deb
+		echo "$release $dir" >release
+	) >>"$dir/log" 2>&1 || { tail -n 20 "$dir/log" >&2; die "no headers of the kernel could be had (see above, and $dir/log)"; }
+}
+
+# The driver of the simulated machine's disk.
+build_driver() {
+	release=$(cat "$dir/package") release=${release#linux-image-}
+	[ "$(cat "$dir/headers/release" 2>/dev/null)" = "$release $dir" ] || fetch_headers
+	module=$dir/module
+	mkdir -p "$module/kernel/dev"
+	cp tools/linux-disk.c "$module/model.c"
+	cp kernel/dev/machine.h "$module/kernel/dev/"
+	echo '#include <linux/types.h>' >"$module/kernel/base.h"
+	printf 'obj-m := model.o\nccflags-y := -I$(src)\n' >"$module/Kbuild"
+	make -s -C "$dir/headers/usr/src/linux-headers-$release" M="$module" modules >"$module/log" 2>&1 ||
+		{ cat "$module/log" >&2; die "the driver of the machine's disk cannot be built (see above)"; }
+	cp "$module/model.ko" "$dir/root/model.ko"
+}
+
 # Programs and init, linked statically, and the archive that the kernel finds them in.
 build_programs() {
-	[ -f "$dir/initrd" ] && [ -z "$(find apps test/qemu/apps/strings.c tools/linux-init.c kernel/base.h kernel/nearest.h kernel/dev/machine.h tools/linux-guest.sh \
+	[ -f "$dir/initrd" ] && { [ -z "$swap" ] || [ -f "$dir/root/model.ko" ]; } && [ -z "$(find apps test/qemu/apps/strings.c tools/linux-init.c tools/linux-disk.c kernel/base.h kernel/nearest.h kernel/dev/machine.h tools/linux-guest.sh \
 		-newer "$dir/initrd" -print -quit)" ] && return
 	mkdir -p "$dir/root/bin" "$dir/root/dev" "$dir/root/proc" "$dir/root/sys"
 	flags="-std=gnu11 -O2 -g -static -pthread -I. -Wall -Wextra -Werror -Wl,--wrap=pthread_mutex_init"
-	for name in hello scoreboard warehouse private latency; do
+	for name in hello scoreboard warehouse private latency sweep; do
 		gcc $flags -s -o "$dir/root/bin/$name" apps/$name/*.c apps/common/*.c apps/linux/*.c -lm
 	done
 	gcc $flags -D_GNU_SOURCE -s -o "$dir/root/bin/strings" test/qemu/apps/strings.c
 	gcc $flags -s -o "$dir/root/init" tools/linux-init.c
+	[ -z "$swap" ] || build_driver
 	(cd "$dir/root" && find . | cpio --quiet -o -H newc) >"$dir/initrd"
 }
 
@@ -99,5 +136,7 @@ if [ "$machine" != qemu ]; then
 	make -s machine
 	quick="$quick lpj=4000000"
 fi
-exec tools/qemu.sh machine="$machine" linux="$dir/vmlinux" initrd="$dir/initrd" $pass \
-	append="console=ttyS0 $quick $options${pin:+ HPM_PIN=$pin}${mutex:+ HPM_MUTEX=$mutex} -- $programs"
+# QEMU's device edu lends the disk an interrupt.
+[ -z "$swap" ] || plugin="${plugin:+$plugin,}disk=$swap" pass="$pass devices=edu"
+exec tools/qemu.sh machine="$machine" linux="$dir/vmlinux" initrd="$dir/initrd" $pass plugin="$plugin" \
+	append="console=ttyS0 $quick $options${pin:+ HPM_PIN=$pin}${mutex:+ HPM_MUTEX=$mutex}${swap:+ HPM_SWAP=1}${free:+ HPM_FREE=$free}${write:+ HPM_WRITE=$write} -- $programs"

@@ -7,6 +7,11 @@
  * The kernel passes what stands behind "--" as arguments and the settings before it as environment, so neither
  * is parsed here.  A program is /bin/NAME.  What is said about the guest itself starts with "GUEST"; a program's
  * own output is left as it is.  The status is that of the first program that failed, 0 if none did.
+ *
+ * Settings of its own:
+ *   HPM_SWAP=1                      swaps to the simulated machine's disk, by the driver of tools/linux-disk.c
+ *   HPM_FREE=KB                     takes memory away until so much is available
+ *   HPM_WRITE=FILE:TEXT,FILE:TEXT   writes TEXT to FILE, as one does to tune the kernel
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,8 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/io.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/resource.h>
+#include <sys/swap.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -28,9 +37,13 @@ enum {
     EXIT_BIAS = 16,   /* value = exit status + 16, as tools/qemu.sh expects it */
     EXIT_GUEST = 99,  /* the guest itself could not be set up */
     TEXT_BYTES = 256,
+    PAGE_BYTES = 4096,
+    SWAP_HEADER = 1024, /* version, last page, bad pages behind what boots */
+    SLACK_KIB = 64,     /* what is available is known no better */
 };
 
 #define DEVICES "/sys/bus/pci/devices"
+#define DISK    "/dev/model0"
 #define DOMAINS "/sys/kernel/debug/sched/domains/cpu0"
 #define CLOCK   "/sys/devices/system/clocksource/clocksource0"
 #define CPU0    "/sys/devices/system/cpu/cpu0/topology"
@@ -146,10 +159,149 @@ static void introduce(bool machine)
     printf(" clock=%s\n", first_line(CLOCK, "current_clocksource", text));
 }
 
+/* ---- Swapping ---- */
+
+/* The number behind "NAME" in a file of such lines; 0: there is none. */
+static unsigned long long figure(const char *file, const char *name)
+{
+    char line[TEXT_BYTES];
+    size_t length = strlen(name);
+    unsigned long long number = 0;
+    FILE *f = fopen(file, "r");
+
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, name, length) == 0 && (line[length] == ' ' || line[length] == ':'))
+            number = strtoull(line + length + 1, NULL, 10);
+    if (f)
+        fclose(f);
+    return number;
+}
+
+/* What mkswap writes: a first page with the version, the last page and a name at its end (Linux,
+ * include/linux/swap.h). */
+static void make_swap(const char *device)
+{
+    static char page[PAGE_BYTES];
+    unsigned *head = (unsigned *)(page + SWAP_HEADER);
+    int fd = open(device, O_RDWR);
+    off_t bytes = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+
+    if (bytes < 0)
+        give_up(device);
+    head[0] = 1;
+    head[1] = (unsigned)(bytes / PAGE_BYTES - 1);
+    memcpy(page + PAGE_BYTES - 10, "SWAPSPACE2", 10);
+    if (pwrite(fd, page, sizeof page, 0) != sizeof page || fsync(fd) != 0)
+        give_up(device);
+    close(fd);
+}
+
+static void start_swap(void)
+{
+    int module = open("/model.ko", O_RDONLY);
+
+    if (module < 0 || syscall(SYS_finit_module, module, "", 0) != 0)
+        give_up("/model.ko");
+    close(module);
+    make_swap(DISK);
+    if (swapon(DISK, 0) != 0)
+        give_up("swapon " DISK);
+}
+
+/* Locks memory until so much is available. */
+static void hold_memory(unsigned long long kib)
+{
+    for (;;) {
+        unsigned long long have = figure("/proc/meminfo", "MemAvailable");
+        if (have < kib + SLACK_KIB)
+            return;
+        size_t bytes = (have - kib) / 2 / (PAGE_BYTES / 1024) * PAGE_BYTES + PAGE_BYTES;
+        void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (at == MAP_FAILED || madvise(at, bytes, MADV_NOHUGEPAGE) != 0 || mlock(at, bytes) != 0)
+            give_up("HPM_FREE");
+    }
+}
+
+/* A process of its own holds the rest: what a program is charged for begins with its parent's. */
+static void leave_free(unsigned long long kib)
+{
+    int done[2];
+    char byte = 0;
+
+    if (pipe(done) != 0)
+        give_up("pipe");
+    pid_t pid = fork();
+    if (pid < 0)
+        give_up("fork");
+    if (pid == 0) {
+        hold_memory(kib);
+        if (write(done[1], &byte, 1) != 1)
+            give_up("pipe");
+        for (;;)
+            pause();
+    }
+    if (read(done[0], &byte, 1) != 1)
+        give_up("pipe");
+}
+
+static void write_all(char *settings)
+{
+    for (char *next, *file = settings; file; file = next) {
+        next = strchr(file, ',');
+        if (next)
+            *next++ = '\0';
+        char *text = strchr(file, ':');
+        if (!text)
+            give_up(file);
+        *text++ = '\0';
+        int fd = open(file, O_WRONLY);
+        if (fd < 0 || write(fd, text, strlen(text)) < 0)
+            give_up(file);
+        close(fd);
+    }
+}
+
+/* How Linux swaps. */
+static void introduce_memory(void)
+{
+    char text[TEXT_BYTES];
+
+    printf("GUEST swap=%llu page_cluster=%s", figure("/proc/meminfo", "SwapTotal"),
+           first_line("/proc/sys/vm", "page-cluster", text));
+    printf(" lru_gen=%s", first_line("/sys/kernel/mm/lru_gen", "enabled", text));
+    printf(" by_address=%s", first_line("/sys/kernel/mm/swap", "vma_ra_enabled", text));
+    printf(" available_kb=%llu", figure("/proc/meminfo", "MemAvailable"));
+    printf(" huge='%s'\n", first_line("/sys/kernel/mm/transparent_hugepage", "enabled", text));
+}
+
+static void set_up_memory(void)
+{
+    char *settings = getenv("HPM_WRITE"), *kib = getenv("HPM_FREE");
+
+    if (getenv("HPM_SWAP"))
+        start_swap();
+    if (settings)
+        write_all(settings);
+    if (kib)
+        leave_free(strtoull(kib, NULL, 10));
+    if (getenv("HPM_SWAP"))
+        introduce_memory();
+}
+
+/* What a program's life did to memory. */
+static void tell_memory(const char *program, const struct rusage *use, unsigned long long in,
+                        unsigned long long out)
+{
+    printf("GUEST memory: %s: most_kb=%ld major=%ld in=%llu out=%llu\n", program, use->ru_maxrss,
+           use->ru_majflt, figure("/proc/vmstat", "pswpin") - in, figure("/proc/vmstat", "pswpout") - out);
+}
+
 /* Its exit status, 128 + signal if one ended it. */
 static int run(char **argv)
 {
+    unsigned long long in = figure("/proc/vmstat", "pswpin"), out = figure("/proc/vmstat", "pswpout");
     char path[TEXT_BYTES];
+    struct rusage use;
     int status;
 
     fflush(stdout);
@@ -162,9 +314,11 @@ static int run(char **argv)
         fprintf(stderr, "GUEST error: %s: %s\n", path, strerror(errno));
         _exit(127);
     }
-    while (waitpid(pid, &status, 0) != pid)
+    while (wait4(pid, &status, 0, &use) != pid)
         if (errno != EINTR)
             give_up("wait");
+    if (getenv("HPM_SWAP"))
+        tell_memory(argv[0], &use, in, out);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -176,6 +330,7 @@ int main(int argc, char **argv)
     open_console();
     await_clock();
     introduce(find_machine());
+    set_up_memory();
     for (int i = 1; i < argc;) {
         char **first = &argv[i];
         while (i < argc && strcmp(argv[i], ";") != 0)

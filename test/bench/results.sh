@@ -32,6 +32,7 @@ parts() {
 		hpm-x86_64    | make bench-hpm ARCH=x86_64
 		hpm-aarch64   | make bench-hpm ARCH=aarch64
 		linux         | test/bench/linux.sh results=docs/results/linux.txt
+		swap          | test/bench/swap.sh results=docs/results/swap.txt
 		mm-x86_64     | make bench-mm ARCH=x86_64 SMALL=1 RESUME=1 RESULTS=docs/results/mm-x86_64.txt && test/bench/mm_plot.py docs/results/mm-x86_64.txt docs/results/mm-x86_64
 		mm-aarch64    | make bench-mm ARCH=aarch64 SMALL=1 RESUME=1 RESULTS=docs/results/mm-aarch64.txt && test/bench/mm_plot.py docs/results/mm-aarch64.txt docs/results/mm-aarch64
 		regret        | make bench-regret

@@ -46,6 +46,18 @@ r=0
 echo "$loop" | awk '{ exit !(NF == 4 && 4 * $3 < $1 && $4 < 1.02 * $2) }' || r=1
 result $r "... in less than a quarter of the time, by no more reading:$loop"
 
+# Two programs in one pool: what each waited for is its own, and both together are the pool's.
+look="memstat regions=0 format=series interval=20"
+boot smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram mem.user=2M mem.pool=global mem.prefetch=none -- $look -- sweep pages=500 order=random access=write & $look -- loop pages=300 rounds=4"
+says "^RESULT app=sweep order=random access=write pages=500 .* wrong=0 check=ok" "pages at random: each holds what was written"
+own=$(awk '/^MEMORY program=(sweep|loop) / {
+		for (i = 2; i <= NF; i++) { split($i, pair, "="); value[pair[1]] = pair[2] }
+		own[value["program"]] = value["own_major"]; if (value["major"] + 0 > all) all = value["major"]
+	} END { print own["sweep"] + 0, own["loop"] + 0, all + 0 }' "$console")
+r=0
+echo "$own" | awk '{ exit !($1 > 100 && $2 > 100 && $1 + $2 <= $3 && 10 * ($1 + $2) >= 9 * $3) }' || r=1
+result $r "... and its waits are known apart from those of another one in the same pool (own, the other, pool): $own"
+
 # Ends PROGRAM with STATUS and LINE; the next one finds memory and swap as they were.
 ends() { # ARGUMENTS-FOR-THE-KERNEL PROGRAM STATUS LINE WHAT
 	boot smp=2 mem=128M timeout=300 -- "swap=ram $1 -- memstat regions=0 -- hello ; $2 ; memstat regions=0 -- hello"
