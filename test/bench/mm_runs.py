@@ -27,7 +27,6 @@ APPS = {
     "phylogeny": ("phylogeny mb=2", "phylogeny mb=48"),
     "cube": ("cube mb=2", "cube mb=48"),
     "chase": ("phases kind=chase rounds=1 size=2048", "phases kind=chase rounds=1 size=49152"),  # pages at random
-    "chase-short": ("phases kind=chase rounds=1 size=512", "phases kind=chase rounds=1 size=49152"),
     "warehouse": ("warehouse warehouses=1 threads=1 scale=12 ms=500", "warehouse warehouses=2 threads=1 scale=100 ms=5000"),
 }
 GOALS_ALL = "global throughput fairness maxmin service".split()
@@ -58,7 +57,7 @@ WHOLE = {
 }
 # A few cases of the small ones, in minutes.
 QUICK = dict(
-    SMALL, apps="lu-contiguous fft", percents={"lu-contiguous": "75", "fft": "50"}, policies="lru lirs gap chooser", prefetch_apps="fft chase-short",
+    SMALL, apps="lu-contiguous fft", percents={"lu-contiguous": "75", "fft": "50"}, policies="lru lirs gap chooser", prefetch_apps="fft",
     pools=("warehouse warehouses=1 threads=1 scale=12 ms=800", "sp mb=2 rounds=12"), pools_percents="60",
     goals={"": "global throughput"}, pabs="128 512", pab_runs=(("lu-contiguous", "mem.policy=lirs"),), track="fft",
     parts="policy replay pools prefetch disk virtio pab track")
