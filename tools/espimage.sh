@@ -2,6 +2,8 @@
 # Makes a FAT image that UEFI firmware boots by itself.
 #   tools/espimage.sh LOADER.efi OUT.img ['boot arguments']      the arguments go into \vigil.txt
 set -eu
+[ $# -ge 2 ] || { echo "espimage: error: usage: espimage.sh LOADER.efi OUT.img ['boot arguments']" >&2; exit 1; }
+[ -r "$1" ] || { echo "espimage: error: $1 cannot be read" >&2; exit 1; }
 loader=$1 image=$2 arguments=${3:-}
 
 # The firmware looks for a name by its ISA; the PE header, found at 0x3c, says which one the loader is for.

@@ -43,6 +43,12 @@ done
 qemu 'mem=many: expected a size, such as 512M or 2G$' "a size that is none" kernel="$kernel" mem=many
 qemu 'mem=: expected' "... or empty" kernel="$kernel" mem=
 qemu 'timeout=-1: expected a number of seconds$' "a time that is none" kernel="$kernel" timeout=-1
+refused '^trace: /no/trace: no trace.s folder' "a trace that is not there" python3 tools/trace_json.py /no/trace
+refused '^trace: /no/trace: no trace.s folder' "... for curves" python3 tools/trace_mrc.py /no/trace
+refused '^espimage: error: usage: ' "an image of nothing" tools/espimage.sh
+refused '^espimage: error: /no/loader cannot be read' "... of a loader that is not there" tools/espimage.sh /no/loader "$work/image"
+refused '^run.sh: unknown argument .kernal=. \(kernel=' "a word that make run does not know" tools/run.sh kernal=
+refused '^run.sh: swap=many: expected a size' "a swap disk whose size is none" tools/run.sh kernel="$kernel" out="$work" swap=many
 touch "$work/file"
 refused '^qemu.sh: out=.*/file: cannot be made a folder$' "a file for a folder" tools/qemu.sh kernel="$kernel" out="$work/file"
 refused 'ARCH=arm64: expected x86_64 or aarch64' "make for another machine" make ARCH=arm64 help
