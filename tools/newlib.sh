@@ -11,7 +11,9 @@ out=$(cd "$out" && pwd) work=$out/work
 
 printf 'newlib: building %s for %s (once; about a minute, log in %s)\n' "${archive##*/}" "$isa" "$out/log"
 tar -xf "$archive" -C "$work/source" --strip-components=1
-flags="-O2 -g -ffunction-sections -fno-pie -fno-stack-protector -D__DYNAMIC_REENT__ -D_COMPILING_NEWLIB -UMISSING_SYSCALL_NAMES"
+# Objects name newlib's sources as /newlib/..., and so are the same wherever they are built.
+here="-ffile-prefix-map=$work/source/newlib=/newlib -ffile-prefix-map=$work/build=/newlib/build"
+flags="-O2 -g $here -ffunction-sections -fno-pie -fno-stack-protector -D__DYNAMIC_REENT__ -D_COMPILING_NEWLIB -UMISSING_SYSCALL_NAMES"
 case $isa in
 x86_64)
 	triple=x86_64-elf flags="$flags -fcf-protection=none"

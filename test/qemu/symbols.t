@@ -5,7 +5,7 @@ build=${B:-build}
 case $arch in aarch64) cross=aarch64-linux-gnu- ;; *) cross= ;; esac
 
 # agrees ELF TABLE: at the start of every function the table and binutils say the same function, file and line.  (Of a function
-# out of a header binutils may name the file that includes it; and sources of newlib may have been below this folder or not.)
+# out of a header binutils may name the file that includes it.)
 # One of many addresses binutils 2.40 may not find though it does when it is asked for that alone.
 lines_of() { # ELF
 	"${cross}addr2line" -e "$1" <"$work/addresses" | paste -d' ' "$work/addresses" - | while read -r address line; do
@@ -19,7 +19,7 @@ agrees() {
 	"${cross}nm" -n --defined-only --format=sysv "$1" | tr -d ' ' | awk -F'|' '$4 == "FUNC" && $5 !~ /^0*$/ { print $2, $1 }' |
 		sort -u -k1,1 >"$work/functions"
 	cut -d' ' -f1 "$work/functions" >"$work/addresses"
-	lines_of "$1" | sed -e "s,^$PWD/,," -e "s,^$build/newlib-.*/,," -e 's,^\./,,' -e 's/ (discriminator.*//' -e 's/:?$/:0/' \
+	lines_of "$1" | sed -e "s,^$PWD/,," -e 's,^\./,,' -e 's/ (discriminator.*//' -e 's/:?$/:0/' \
 		-e 's,^[/.].*/,,' -e 's/^.*:0$/??:0/' | paste -d' ' "$work/addresses" - >"$work/wanted"
 	xargs "$build/symbols" -f "$2" <"$work/addresses" >"$work/all"
 	cut -d' ' -f2 "$work/all" | paste -d' ' "$work/addresses" - >"$work/found"
@@ -36,9 +36,8 @@ agrees() {
 	result $r "... and the names that nm knows"
 	console=$work/console
 }
-# ... but for newlib, which names its own sources.
 for file in "$arch/vigil-test.elf" "$arch/vigil-test.symbols" "$arch/bin/warehouse" "$arch/apps/hello/hello.o"; do
-	strings -a "$build/$file" | grep -F "$PWD" | grep -vF /newlib- | sed "s,^,$file: ,"
+	strings -a "$build/$file" | grep -F -e "$PWD" -e /source/newlib/ | sed "s,^,$file: ,"
 done >"$console"
 booted=" nothing"; : >"$work/stderr"
 r=0; [ ! -s "$console" ] || r=1
