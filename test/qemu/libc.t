@@ -67,7 +67,7 @@ x86_64)
 	costs_at_most memchr 31 49 100 312 1057
 	costs_at_most strlen 30 48 84 252 825
 	costs_at_most strchr 36 70 142 453 1600
-	costs_at_most strrchr 40 67 177 520 1897
+	costs_at_most strrchr 36 67 177 520 1897
 	costs_at_most strcmp 36 81 163 556 1996
 	costs_at_most strncmp 27 73 163 588 2148
 	costs_at_most strcpy 42 80 138 405 1380 ;;

@@ -477,7 +477,10 @@ INLINE int last_in(const char *p, uint32_t keep, vec one, const char **last)
 {
     if (!(hits(p, one, 1) & keep))
         return 0;
-    uint32_t end = hits(p, every(0), 0) & keep, hit = hits(p, one, 0) & keep;
+    uint32_t hit = hits(p, one, 0) & keep;
+    if (!hit)
+        return 1;
+    uint32_t end = hits(p, every(0), 0) & keep;
     if (end)
         hit &= end ^ (end - 1);
     if (hit)
