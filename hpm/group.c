@@ -378,13 +378,22 @@ static bool search_both(struct group_work *w, bool *all)
     return false;
 }
 
+/* Returns the groups that it takes at least by the number of events and places alone; pinned events
+ * take a place in each group. */
+static unsigned fewest(const struct group_request *r)
+{
+    unsigned pinned = ones(r->pinned), places = r->counters + ones(r->fixed), others = r->events - pinned;
+
+    return others && places > pinned ? (others + places - pinned - 1) / (places - pinned) : 1;
+}
+
 static int find_fewest(struct group_work *w, struct group_cause *cause)
 {
     unsigned max = w->request->groups_max ? w->request->groups_max : GROUP_MAX;
     bool proven = true, all;
 
     w->spent = 0;
-    for (w->groups = 1; w->groups <= max; w->groups++) {
+    for (w->groups = fewest(w->request); w->groups <= max; w->groups++) {
         if (proven)
             w->plan->least = w->groups;
         if (search_both(w, &all)) {
@@ -424,12 +433,16 @@ static void fill_free_places(struct group_work *w)
 {
     struct group_plan *plan = w->plan;
     uint8_t times[GROUP_EVENTS_MAX] = {0};
+    uint64_t used = 0;
 
+    for (unsigned e = 0; e < w->request->events; e++)
+        used |= w->places[e];
     for (unsigned g = 0; g < plan->groups; g++)
         for (uint64_t in = events_in(plan, g); in; in &= in - 1)
             times[lowest(in)]++;
     for (unsigned g = 0; g < plan->groups; g++)
-        for (unsigned p = 0; p < GROUP_PLACES; p++) {
+        for (uint64_t left = used; left; left &= left - 1) {
+            unsigned p = lowest(left);
             if (plan->event[g][p] != GROUP_NIL)
                 continue;
             unsigned e = least_seen(w, times, events_in(plan, g), p);

@@ -112,6 +112,20 @@ static void put_in_order(struct mux_plan *p)
     p->counted = n;
 }
 
+/* Events not seen are not in the order. */
+static void insert_behind(struct mux_plan *p, unsigned event, unsigned alias)
+{
+    unsigned at = 0;
+
+    while (at < p->counted && p->order[at] != event)
+        at++;
+    if (at == p->counted)
+        return;
+    memmove(&p->order[at + 2], &p->order[at + 1], p->counted - at - 1);
+    p->order[at + 1] = (uint8_t)alias;
+    p->counted++;
+}
+
 int mux_plan_init(struct mux_plan *p, const struct mux_config *config, const struct group_plan *groups)
 {
     *p = (struct mux_plan){0};
@@ -134,7 +148,7 @@ void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias)
         for (unsigned i = 0, n = p->group[g].seats; i < n; i++)
             if (p->group[g].seat[i].event == event)
                 seat(p, g, p->group[g].seat[i].place, alias);
-    put_in_order(p);
+    insert_behind(p, event, alias);
 }
 
 /* ---- Turns ---- */

@@ -379,9 +379,10 @@ int session_open(const char *names, const uint8_t *slots, struct hpm_session **o
     struct hpm_session *s = phys_to_virt(pa);
     event_request_init(&s->request, &hpm_state.pmu.events);
     int error = read_names(&s->request, names, err, err_size);
+    /* Before it is wanted: counting begins there. */
+    s->nests = event_nests(&s->request.pmu, s->request.event, s->request.events, s->nest);
     if (!error)
         error = want(s, slots, err, err_size);
-    s->nests = event_nests(&s->request.pmu, s->request.event, s->request.events, s->nest);
     if (error) {
         frame_free(pa, session_order());
         return error;

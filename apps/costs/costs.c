@@ -1,66 +1,133 @@
 /*
- * Does one thing over and over between the marks costs-begin and costs-end, for who measures what it costs.
+ * Does one thing over and over between the marks costs-begin and costs-end, so that its cost can be measured.
  *
  *   costs none N     nothing: what the others' loops take
  *   costs read N     readings of two counts of the calling thread
  *   costs switch N   switches between two threads that give way to each other; on one CPU
+ *   costs open N     openings of a session of four names, each closed again
  */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "apps/libc/hpm.h"
 
-static unsigned long times;
-static int over; /* atomic */
+#define TIMES_MAX 1000000000ul
+
+/* Each returns 0 or a negative error. */
+static int do_nothing(unsigned long n);
+static int do_read(unsigned long n);
+static int do_switch(unsigned long n);
+static int do_open(unsigned long n);
+
+static const struct cost {
+    const char *name;
+    int (*run)(unsigned long n);
+} costs[] = {{"none", do_nothing}, {"read", do_read}, {"switch", do_switch}, {"open", do_open}};
+
+static char why[160];
+
+static _Noreturn __attribute__((format(printf, 1, 2))) void refuse(const char *format, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "costs: ");
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, "\n");
+    exit(2);
+}
+
+static int do_nothing(unsigned long n)
+{
+    (void)n;
+    hpm_mark("costs-begin");
+    return 0;
+}
+
+static int do_read(unsigned long n)
+{
+    static struct sys_hpm_value values[2];
+    struct sys_hpm_read own = {.scope = SYS_SCOPE_THREAD};
+    int session = hpm_open("cycles,instructions", why, sizeof why), err = 0;
+
+    if (session < 0)
+        return session;
+    own.session = (uint32_t)session;
+    hpm_mark("costs-begin");
+    while (n-- && err >= 0)
+        err = hpm_values(&own, values, 2);
+    return err < 0 ? err : 0;
+}
 
 static void *give_way(void *unused)
 {
-    while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
+    for (;;)
         sched_yield();
     return unused;
 }
 
-static void read_counts(int session, unsigned long n)
+static int do_switch(unsigned long n)
 {
-    const struct sys_hpm_read own = {.session = (uint32_t)session, .scope = SYS_SCOPE_THREAD};
-    static struct sys_hpm_value values[2];
+    pthread_t other; /* ends with the program */
+    int err = pthread_create(&other, NULL, give_way, NULL);
 
-    while (n--)
-        hpm_values(&own, values, 2);
-}
-
-static int measure(const char *what, int session)
-{
-    pthread_t other;
-    int switches = !strcmp(what, "switch");
-
-    if (switches && pthread_create(&other, NULL, give_way, NULL))
-        return 1;
+    if (err)
+        return -err;
     sched_yield();
     hpm_mark("costs-begin");
-    if (switches) /* there and back */
-        for (unsigned long n = times / 2; n; n--)
-            sched_yield();
-    else if (!strcmp(what, "read"))
-        read_counts(session, times);
-    hpm_mark("costs-end");
-    __atomic_store_n(&over, 1, __ATOMIC_RELAXED);
-    return switches && pthread_join(other, NULL);
+    for (n /= 2; n; n--) /* there and back */
+        sched_yield();
+    return 0;
+}
+
+static int do_open(unsigned long n)
+{
+    int session = 0;
+
+    hpm_mark("costs-begin");
+    while (n-- && session >= 0) {
+        session = hpm_open("cycles,ipc,mem.remote,l1d.miss", why, sizeof why);
+        if (session >= 0)
+            hpm_close(session);
+    }
+    return session < 0 ? session : 0;
+}
+
+static const struct cost *find_cost(const char *name)
+{
+    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++)
+        if (!strcmp(costs[i].name, name))
+            return &costs[i];
+    refuse("'%s' is not accepted; use none, read, switch or open", name);
+}
+
+static unsigned long number(const char *text)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+
+    if (*text < '0' || *text > '9' || *end || !n || n > TIMES_MAX)
+        refuse("'%s' is not accepted; a number from 1 to %lu is expected", text, TIMES_MAX);
+    return n;
 }
 
 int main(int argc, char **argv)
 {
-    char why[160];
-    int session = 0;
+    if (argc != 3)
+        refuse("%d arguments are given; two are expected: none, read, switch or open, and how often",
+               argc - 1);
+    const struct cost *cost = find_cost(argv[1]);
+    unsigned long times = number(argv[2]);
+    int err = cost->run(times);
 
-    if (argc != 3 || !(times = strtoul(argv[2], NULL, 10)))
-        return 2;
-    if (!strcmp(argv[1], "read"))
-        session = hpm_open("cycles,instructions", why, sizeof why);
-    if (session < 0 || measure(argv[1], session))
-        return 1;
-    printf("RESULT app=costs what=%s times=%lu check=ok\n", argv[1], times);
+    hpm_mark("costs-end");
+    if (err)
+        refuse("%s: %s", cost->name, why[0] ? why : strerror(-err));
+    printf("RESULT app=costs what=%s times=%lu check=ok\n", cost->name, times);
     return 0;
 }

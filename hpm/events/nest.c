@@ -33,6 +33,7 @@ struct search {
     const struct event_pmu *pmu;
     const struct event *event;
     unsigned events;
+    uint32_t modes; /* bit m: there are events in modes m */
     struct fit_set *out;
     unsigned found;
 };
@@ -71,9 +72,12 @@ static bool is_known(const struct event_pmu *pmu, const char *text, struct event
 static void put_row(struct search *s, const struct nest *row, unsigned modes)
 {
     struct event whole, part;
-    uint64_t parts = 0;
+    uint64_t parts = 0, wholes;
 
     if (!is_known(s->pmu, row->whole, &whole))
+        return;
+    wholes = find(s, &whole, modes);
+    if (!wholes)
         return;
     for (unsigned p = 0; p < PARTS_MAX; p++) {
         if (!is_known(s->pmu, row->part[p], &part))
@@ -81,13 +85,15 @@ static void put_row(struct search *s, const struct nest *row, unsigned modes)
         uint64_t all = find(s, &part, modes);
         parts |= all || modes != BOTH ? all : find(s, &part, EVENT_USER) | find(s, &part, EVENT_KERNEL);
     }
-    put(s, find(s, &whole, modes), parts);
+    put(s, wholes, parts);
 }
 
 static void put_rows(struct search *s, unsigned modes)
 {
     bool model = s->pmu->table == event_table_named("model");
 
+    if (!(s->modes >> modes & 1))
+        return;
     for (const struct nest *row = nests; row < nests + ARRAY_SIZE(nests); row++)
         if (model == (row->table != NULL))
             put_row(s, row, modes);
@@ -98,6 +104,8 @@ unsigned event_nests(const struct event_pmu *pmu, const struct event *event, uns
 {
     struct search s = {.pmu = pmu, .event = event, .events = events, .out = out};
 
+    for (unsigned e = 0; e < events; e++)
+        s.modes |= 1u << event[e].modes;
     put_rows(&s, BOTH);
     for (unsigned e = 0; e < events; e++)
         if (event[e].modes == BOTH)

@@ -27,7 +27,7 @@ counts_are_true() {
 }
 
 boot machine=openpower720 timeout=300 -- hpm.slice_cycles=100000 -- \
-	hpmstat per=machine marks=1 events=cycles,instructions,DCACHE:REMOTE_L2,LOADS,STORES:u,L1D_MISSES,SERVED:LOCAL_L2,STALL:BRANCH,ipc -- scoreboard ms=80
+	hpmstat per=machine marks=1 events=cycles,instructions,DCACHE:REMOTE_L2,LOADS,STORES:u,L1D_MISSES,SERVED:LOCAL_L2,STALL:BRANCH,ipc -- scoreboard ms=60
 status_is 0 "the machine while a program runs"
 says "^hpmstat: machine, [6-9][0-9]\.[0-9] ms$" "the program's time"
 for name in cycles instructions DCACHE:REMOTE_L2; do
@@ -75,6 +75,18 @@ within "$(grep -c '^  STALL:TLB ' "$console")" 1 1 "... and nothing else"
 says "^hpmstat: list=nothing_of_the_kind: no event or metric of this machine has that" "... or says that there is none"
 says "cycles:u +exact$" "cycles of one mode have a counter all the time"
 
+# What a session costs to open, in a debug kernel: all CPUs' instructions.
+boot machine=openpower720 timeout=300 -- -- costs open 1 ';' costs none 1 ';' costs open 11 ';' costs ';' costs fly 3 ';' costs read x ';' costs none 0
+for n in 1 2 3; do
+	tools/truth.sh "$work/truth.txt" costs-begin:$n costs-end:$n total | sed -n 's/.* instructions=\([0-9]*\).*/\1/p'
+done >"$work/opened"
+within "$(awk 'NR == 1 { first = $1 } END { print int(($1 - first) / 10) }' "$work/opened")" 10000 700000 "instructions of opening and closing a session"
+echo "# RESULT opening arch=$arch $(paste -sd ' ' "$work/opened")" >&2
+says "^costs: 0 arguments are given; two are expected: none, read, switch or open, and how often$" "costs without arguments is refused"
+says "^costs: 'fly' is not accepted; use none, read, switch or open$" "... with a word that is none of its"
+says "^costs: 'x' is not accepted; a number from 1 to 1000000000 is expected$" "... with a number that is none"
+says "^costs: '0' is not accepted; a number from 1" "... with 0"
+
 # To the last instruction: what is done on the way out, and freeing the memory.
 boot machine=openpower720 timeout=300 -- -- hpmstat events=instructions,cycles marks=1 -- hello
 r=0
@@ -86,7 +98,7 @@ awk "$judge"'
 result $r "a program's instructions are those of a thread in the truth, to the last one"
 
 boot machine=openpower720 timeout=300 -- hpm.accounts=on -- \
-	hpmstat per=machine marks=1 events=cycles,instructions,DCACHE:REMOTE_L2,LOADS -- scoreboard ms=80
+	hpmstat per=machine marks=1 events=cycles,instructions,DCACHE:REMOTE_L2,LOADS -- scoreboard ms=60
 status_is 0 "interrupts and monitoring apart"
 counts_are_true "cycles=cycles instructions=instructions DCACHE:REMOTE_L2=dcache_remote_l2"
 says "^  of these +threads +idle +interrupts +monitoring$" "four accounts"
