@@ -167,8 +167,9 @@ struct hpm_thread {
     bool told_stopped;          /* ... it had stopped since the time before       */
 };
 
-/* Boot CPU, before other CPUs start: probes the backends in order, prints one line. */
-void hpm_init(void);
+/* Boot CPU, before the other CPUs start; cpus: all there will be. Probes the backends in order, prints one line,
+ * and limits hpm.records and hpm.samples to what memory has room for. */
+void hpm_init(unsigned cpus);
 /* Each CPU, interrupts off, before its first thread. */
 void hpm_cpu_init(struct cpu *cpu);
 /* Thread context, once, when all CPUs run: finds out what waiting for other chips' caches costs, if it takes an estimate. */

@@ -6,6 +6,8 @@
 #include "kernel/printf.h"
 #include "mm/mm.h"
 
+#define RING_MIN 16
+
 struct hpm_state hpm_state HOT;
 uint64_t hpm_slice_cycles = 1000000;
 uint64_t hpm_print_ms;
@@ -63,13 +65,13 @@ const struct arg hpm_args[] = {
     {.name = "hpm.records",
      .type = ARG_U64,
      .value = &hpm_records,
-     .min = 16,
+     .min = RING_MIN,
      .max = 65536,
      .help = "sampled accesses the hardware can record on each CPU before they are taken over"},
     {.name = "hpm.samples",
      .type = ARG_U64,
      .value = &hpm_samples,
-     .min = 16,
+     .min = RING_MIN,
      .max = 65536,
      .help = "sampled accesses each CPU can keep for who asked for them"},
     {.name = "hpm.primes",
@@ -161,10 +163,25 @@ static void print_found(void)
         kprintf("hpm: " EVENT_NO_VENDORS "\n");
 }
 
-void hpm_init(void)
+/* Limits a ring that every CPU has, so that all CPUs' together take a 32nd of memory at most. */
+static void limit_ring(const char *name, uint64_t *entries, unsigned cpus, size_t bytes)
+{
+    struct frame_stats frames;
+
+    frame_stats(&frames);
+    uint64_t most = bytes ? frames.total_pages * PAGE_SIZE / 32 / cpus / bytes : *entries;
+    if (*entries <= most)
+        return;
+    kprintf("%s=%llu: limited to %llu: the %u CPUs' together take a 32nd of memory at most\n", name,
+            (unsigned long long)*entries, (unsigned long long)MAX(most, (uint64_t)RING_MIN), cpus);
+    *entries = MAX(most, (uint64_t)RING_MIN);
+}
+
+void hpm_init(unsigned cpus)
 {
     const struct pmu_ops *ops = NULL;
 
+    limit_ring("hpm.samples", &hpm_samples, cpus, sizeof(struct hpm_sample));
     caps = (struct hpm_caps){.name = "none"};
     for (unsigned i = 0; pmu_wanted && pmu_backends[i] && !ops; i++)
         if (pmu_backends[i]->probe(&hpm_state.pmu) == 0)
@@ -176,6 +193,7 @@ void hpm_init(void)
                            : "switched off by hpm.pmu=none");
         return;
     }
+    limit_ring("hpm.records", &hpm_records, cpus, hpm_state.pmu.record_bytes);
     hpm_state.pmu.counters = MIN(hpm_state.pmu.counters, (unsigned)counters_max);
     hpm_state.pmu.events.counters = MIN(hpm_state.pmu.events.counters, (unsigned)counters_max);
     for (uint32_t left = hpm_state.pmu.events.fixed; left; left &= left - 1)
@@ -205,8 +223,13 @@ static void begin_counting(struct cpu *cpu, struct hpm_cpu *hpm)
                               .events = hpm_state.event,
                               .event_count = HPM_EVENTS};
 
-    if (sampler_init(hpm, &setup))
-        panic("hpm: no memory for the samples of CPU %u: lower hpm.records or hpm.samples", cpu->index);
+    if (sampler_init(hpm, &setup)) {
+        kprintf(
+            "hpm: no memory for the samples of CPU %u: lower hpm.records or hpm.samples: it is not counted\n",
+            cpu->index);
+        sampler_free(hpm, &setup);
+        return;
+    }
     int err = hpm_state.ops->cpu_init(cpu, &setup);
     if (err == -ENODEV) {
         kprintf("hpm: the counters of CPU %u lack what the first CPU's have: it is not counted\n",

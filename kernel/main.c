@@ -308,7 +308,7 @@ NORETURN void kernel_main(const struct boot_info *info)
     cpus_found = arch_cpus_find(info, cpus, (unsigned)cpus_limit);
     memory_check_cpus(info, cpus_found);
     sched_topology_init(1);
-    hpm_init();
+    hpm_init(cpus_found);
     hpm_cpu_init(&cpus[0]);
     sched_init_cpu(&cpus[0]);
     telemetry_init(cpus_found);

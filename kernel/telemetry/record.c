@@ -5,6 +5,7 @@
 #include "mm/mm.h"
 
 #define KB_DEFAULT 256
+#define KB_MIN     (RING_PACKETS_MIN * RING_PACKET_BYTES / KIB)
 
 uint64_t telemetry_on, telemetry_ms = 10;
 static uint64_t wanted, buffer_kb = KB_DEFAULT;
@@ -23,7 +24,7 @@ const struct arg telemetry_args[] = {
     {.name = "telemetry.kb",
      .type = ARG_U64,
      .value = &buffer_kb,
-     .min = RING_PACKETS_MIN * RING_PACKET_BYTES / KIB,
+     .min = KB_MIN,
      .max = RING_PACKETS_MAX * RING_PACKET_BYTES / KIB,
      .help = "memory of each CPU for what is not yet written, KB; made a power of two"},
     {.name = "telemetry.ms",
@@ -81,12 +82,26 @@ static void make_uuid(void)
     uuid[8] = (uint8_t)(0x80 | (uuid[8] & 0x3f));
 }
 
+/* All CPUs' memory together is a 32nd of all at most. */
+static void limit_memory(unsigned cpu_number)
+{
+    struct frame_stats frames;
+
+    frame_stats(&frames);
+    uint64_t most = MAX(frames.total_pages * PAGE_SIZE / 32 / cpu_number / KIB, (uint64_t)KB_MIN);
+    if (buffer_kb <= most)
+        return;
+    kprintf("telemetry.kb=%llu: limited to %llu: the %u CPUs' together take a 32nd of memory at most\n",
+            (unsigned long long)buffer_kb, (unsigned long long)most, cpu_number);
+    buffer_kb = most;
+}
+
 void telemetry_init(unsigned cpu_number)
 {
-    uint32_t packets = 1u << log2_floor(buffer_kb * KIB / RING_PACKET_BYTES);
-
     if (!wanted)
         return;
+    limit_memory(cpu_number);
+    uint32_t packets = 1u << log2_floor(buffer_kb * KIB / RING_PACKET_BYTES);
     make_uuid();
     for (unsigned i = 0; i < cpu_number; i++) {
         void *memory = alloc_bytes((uint64_t)packets * RING_PACKET_BYTES);

@@ -89,6 +89,11 @@ int call_cpu(struct cpu *cpu, void (*fn)(void *arg), void *arg, uint64_t wait_ns
     return 0;
 }
 
+void frame_stats(struct frame_stats *out)
+{
+    *out = (struct frame_stats){1 << 20, 1 << 20};
+}
+
 int frame_alloc(unsigned order, paddr_t *out)
 {
     if (frame_count >= double_frames_max)
@@ -200,7 +205,7 @@ void kernel_reset(void)
 
 void kernel_start_hpm(void)
 {
-    hpm_init();
+    hpm_init(1);
     host_irqs_on = false;
     for (unsigned i = 0; i < DOUBLE_CPUS; i++) {
         cpus[i].index = i;

@@ -59,6 +59,31 @@ sed -n '/^  cpus /,/^applications/p' "$console" | grep -v '^applications' | sed 
 r=0; [ -s "$work/help" ] && sed -n '/^      cpus /,$p' docs/boot-args.md | cmp -s - "$work/help" || r=1
 result $r "docs/boot-args.md says what help says"
 
+# The least and the largest that help says of every number, all at once: the kernel starts, and what it cannot do it says.
+#   extremes FIRST|LAST: of the range, as name=value
+extremes() {
+	awk -v which="$1" '
+		/^  [a-z._]+ / { name = $1; next }
+		/^ +a number from [0-9]+ to / { print name "=" (which == "first" ? $4 : $6) }
+		/^ +bytes, with K M or G behind the number, from / { print name "=" (which == "first" ? $11 : $13) }' "$work/help.all" | tr -d ';' | paste -sd ' '
+}
+cp "$work/console.help" "$work/help.all"
+least=$(extremes first) largest=$(extremes last)
+within "$(echo "$largest" | wc -w)" 30 100 "numbers among the arguments"
+more_of="hpm.accounts=on telemetry=all mem.track=always mem.curves=on mem.pools=always swap=any"
+# boots QEMU'S LIKE ARGUMENTS...
+boots() {
+	what=$1
+	shift
+	boot machine=openpower720 timeout=300 "$@"
+	says "^exit: hello 0 " "$what: an application runs"
+	says_not "^panic" "$what: nothing panics"
+}
+boots "all numbers at their largest" mem=512M -- "$largest $more_of -- hello"
+boots "the same with little memory" mem=64M -- "$largest $more_of -- hello"
+boots "all numbers at their least" mem=512M -- "$least mem.process=64G mem.user=64G $more_of -- hello"
+boots "the least memory for applications" mem=512M -- "mem.process=256K mem.user=256K disk.ram=8M swap=ram $more_of -- hello"
+
 # 4095 characters arrive by every way, and more are refused with the limit's number.  uefi.t has the firmware's ways.
 boot smp=1 -- "$(long_line 4095)"
 status_is 5 "4095 characters are taken"

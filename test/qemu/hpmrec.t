@@ -201,9 +201,11 @@ boot machine=openpower720 timeout=300 -- -- hpmrec criteria=access.any ms=60 '&'
 says "^hpmrec: criteria=access\.[a-z]+: access\.[a-z]+: accesses are being recorded for somebody else$" "accesses are recorded for one at a time"
 says "^hpmrec: cycles: [0-9]+ samples taken" "... and everything else for others beside"
 
-boot machine=openpower720 mem=64M timeout=300 -- hpm.samples=65536 -- hpmrec criteria=cycles -- hello ';' hello
-says "^hpmrec: criteria=cycles: no memory for samples: lower hpm\.samples$" "too little memory is refused"
-says "^exit: hello 0 " "... and nobody else minds"
+boot machine=openpower720 mem=64M timeout=300 -- hpm.samples=65536 hpm.records=65536 -- hpmrec criteria=cycles -- hello
+status_is 0 "more samples than there is memory for"
+for name in samples records; do
+	says "^hpm\.$name=65536: limited to [0-9]+: the 8 CPUs' together take a 32nd of memory at most$" "... are limited: hpm.$name"
+done
 
 boot machine=openpower720 smp=1 timeout=300 -- -- hpmrec criteria=cycles@20k,time@100us $all -- ratio 20000 ';' hpmtop plain=1 times=1 interval=20 -- ratio 20000
 status_is 0 "one CPU"
