@@ -54,7 +54,7 @@ KERNEL_SRC := \
 		acpi.c acpi_numa.c acpi_tables.c block.c block_drivers.c block_ram.c block_wait.c block_watch.c machine.c \
 		model_disk.c numa.c pci.c pci_bar.c pci_msi.c screen.c smbios.c virtio.c virtio_blk.c virtio_console.c virtio_layout.c virtq.c) \
 	$(addprefix kernel/proc/, \
-		bundle.c children.c counts.c samples.c elf.c family.c futex.c load.c memory.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
+		bundle.c children.c counts.c samples.c elf.c family.c family_sum.c futex.c load.c memory.c place.c process.c sleepers.c stdio.c syscall.c sysinfo.c \
 		syscall_thread.c user.c userfault.c uthread.c visible.c) \
 	$(addprefix kernel/selftest/,clock.c cpus.c describe.c memory.c program.c selftest.c) \
 	$(addprefix kernel/telemetry/,counters.c memory.c record.c stream.c) \

@@ -204,6 +204,25 @@ void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint6
     sum->held |= counts;
 }
 
+void sums_add_past(const struct hpm_sums *past, const struct mux_plan *plan, struct hpm_sums *sum)
+{
+    follow(sum, plan);
+    sum->cycles += past->cycles;
+    for (uint64_t left = past->held; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        struct mux_sum part = past->count[i];
+        if (plan->born[i] > past->generation)
+            continue;
+        if (past->generation != plan->generation)
+            part.rated = 0;
+        if (sum->held >> i & 1)
+            mux_sum_add(&sum->count[i], &part);
+        else
+            sum->count[i] = part;
+        sum->held |= left & -left;
+    }
+}
+
 void sums_close(struct hpm_sums *sums, const struct mux_plan *plan)
 {
     for (uint64_t left = sums->held & plan->events; left; left &= left - 1) {

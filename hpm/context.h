@@ -39,6 +39,8 @@ void context_read(const struct hpm_context *c, const struct mux_plan *plan,
 /* Adds the logical counts of the mask; any CPU.  part: memory to work in, the caller's alone. */
 void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts,
                  struct hpm_sums *sum, struct mux_sum part[GROUP_EVENTS_MAX]);
+/* Adds what was summed up earlier, perhaps under another plan, but for counts that were born again since. */
+void sums_add_past(const struct hpm_sums *past, const struct mux_plan *plan, struct hpm_sums *sum);
 /* Closes as units what the sums' pools can be closed of; the plan is that of the last adding. */
 void sums_close(struct hpm_sums *sums, const struct mux_plan *plan);
 /* One logical count; any CPU. */

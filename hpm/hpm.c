@@ -462,6 +462,17 @@ void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums
     arch_irq_restore(irq);
 }
 
+void hpm_sum_past(const struct hpm_sums *past, struct hpm_sums *sums)
+{
+    bool irq;
+
+    if (!hpm_state.ops)
+        return;
+    const struct mux_plan *plan = plan_to_read(&irq);
+    sums_add_past(past, plan, sums);
+    arch_irq_restore(irq);
+}
+
 void hpm_sum_ended(const struct hpm_thread *t, struct hpm_sums *sums)
 {
     bool irq;

@@ -215,6 +215,8 @@ void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums
 /* All logical counts of a thread that will never run again, for a sum that is kept: what threads that were too short to be scaled by
  * themselves have come to is closed as a unit whenever it is long enough.  Any context. */
 void hpm_sum_ended(const struct hpm_thread *t, struct hpm_sums *sums);
+/* Adds a sum that has been kept, but for logical counts that have another event by now. Any context. */
+void hpm_sum_past(const struct hpm_sums *past, struct hpm_sums *sums);
 void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums);
 /* The same by account, which all together are the machine. */
 void hpm_sum_accounts(uint64_t counts, struct hpm_sums sums[HPM_ACCOUNTS]);

@@ -6,7 +6,8 @@
  *     hpmstat list=miss
  *     hpmstat breakdown=1 interval=10 format=series -- phases kind=sort
  *
- * For the program and all its threads, for each thread, or for the whole machine; at the end, or every interval what was
+ * For the program and all that it starts, for the program alone, for each of its threads, or for the
+ * whole machine; at the end, or every interval what was
  * new in it.  A count that took turns with others has its 95 % interval and the part of the time it was seen.  In place of events by
  * name it can say where the cycles went (breakdown.c).
  */
@@ -24,18 +25,20 @@
 
 enum { VALUES_MAX = 64, THREADS_MAX = 256, NAMES_MAX = 4096 };
 enum { FORMAT_TEXT, FORMAT_SERIES };
-enum { PER_PROCESS, PER_THREAD, PER_MACHINE };
+enum { PER_FAMILY, PER_PROCESS, PER_THREAD, PER_MACHINE };
 
 static const char *events = "";
 static uint64_t interval_ms, run_ms = 1000;
 static uint64_t breakdown, marks, cpu = CPU_SETSIZE;
 static unsigned per, format;
 static const char *const format_choices[] = {"text", "series", NULL};
-static const char *const per_choices[] = {"process", "thread", "machine", NULL};
+static const char *const per_choices[] = {"family", "process", "thread", "machine", NULL};
 static const struct args_entry entries[] = {
     {"events", ARGS_TEXT, &events, 1, NAMES_MAX - 1, NULL, "events and metrics, separated by commas"},
     {"breakdown", ARGS_NUMBER, &breakdown, 0, 1, NULL, "1: where the cycles went, in place of events"},
-    {"per", ARGS_CHOICE, &per, 0, 0, per_choices, "whose counts"},
+    {"per", ARGS_CHOICE, &per, 0, 0, per_choices,
+     "whose counts: the program's and those of what it starts, the program's alone, each thread's, the "
+     "machine's"},
     {"interval", ARGS_NUMBER, &interval_ms, 0, 3600000, NULL,
      "milliseconds between printings; 0: at the end only"},
     {"format", ARGS_CHOICE, &format, 0, 0, format_choices,
@@ -236,6 +239,10 @@ static void take_threads(const struct run *run, const char *when, double now_ms)
 
 static void take_all(const struct run *run, const char *when, double now_ms, bool total)
 {
+    static const uint32_t scopes[] = {[PER_FAMILY] = SYS_SCOPE_FAMILY,
+                                      [PER_PROCESS] = SYS_SCOPE_PROCESS,
+                                      [PER_THREAD] = SYS_SCOPE_PROCESS,
+                                      [PER_MACHINE] = SYS_SCOPE_MACHINE};
     char title[96];
     struct reading r = {.name = run->name,
                         .title = title,
@@ -243,7 +250,7 @@ static void take_all(const struct run *run, const char *when, double now_ms, boo
                         .to_ms = now_ms,
                         .total = total,
                         .what = {.session = (uint32_t)run->session,
-                                 .scope = per == PER_MACHINE ? SYS_SCOPE_MACHINE : SYS_SCOPE_PROCESS,
+                                 .scope = scopes[per],
                                  .pid = per == PER_MACHINE ? 0 : (uint32_t)run->program.pid,
                                  .since_last = !breakdown && !total}};
 

@@ -38,13 +38,13 @@ enum sys_number {
     SYS_WAIT, /* (pid) exit status of an application the caller's process has spawned; -ESRCH: there is none */
     SYS_THREADS, /* (pid, struct sys_thread_info *, bytes) pid 0: of all processes; how many there are */
     SYS_HPM_OPEN, /* (names, char *why, bytes) counts events and metrics from now on; a session's number; -ENOSPC: one process
-                     * may have SYS_COUNT_SESSIONS at a time */
-    SYS_HPM_VALUES, /* (struct sys_hpm_read *, struct sys_hpm_value *, bytes) how many the session has; with -EFAULT the reading
-                     * has been made all the same, for those since last */
+                     * may have SYS_COUNT_SESSIONS at a time, and its family SYS_COUNT_FAMILY */
+    SYS_HPM_VALUES, /* (struct sys_hpm_read *, struct sys_hpm_value *, bytes) how many the session has; -EFAULT: nothing has been
+                     * read, for those since last */
     SYS_HPM_CLOSE, /* (session)                                                                       */
     SYS_PLACE, /* (pid, addr, struct sys_place *, bytes) what is there; pid 0: the own process; code only, if it has ended   */
     SYS_SAMPLE_OPEN, /* (struct sys_profiling *, char *why, bytes) samples by criteria from now on; a session's number; -ENOSPC: one
-                      * process may have SYS_SAMPLE_SESSIONS at a time */
+                      * process may have SYS_SAMPLE_SESSIONS at a time, and its family SYS_SAMPLE_FAMILY */
     SYS_SAMPLE_TAKE, /* (session, struct sys_sample *, bytes) how many there were, as many as there is room for; what could not be
                       * copied (-EFAULT) stays for the next call */
     SYS_SAMPLE_ACCOUNT, /* (session, criterion, struct sys_sample_account *, bytes) -ENOENT: behind the last          */
@@ -74,11 +74,13 @@ enum {
     SYS_ADVICE_DONTNEED
 };
 enum { SYS_PROT_READ = 1, SYS_PROT_WRITE = 2, SYS_PROT_EXEC = 4 };
-/* Sessions that a process may have open at a time, of those all processes share. */
-enum { SYS_COUNT_SESSIONS = 4, SYS_SAMPLE_SESSIONS = 2 };
+/* Sessions that a process may have open at a time, and so many an application and all that it has started together, of those
+ * all processes share: 16 and 4. */
+enum { SYS_COUNT_SESSIONS = 4, SYS_SAMPLE_SESSIONS = 2, SYS_COUNT_FAMILY = 8, SYS_SAMPLE_FAMILY = 3 };
 /* With proc.visible=own (docs/boot-args.md) other processes than the own one and those that it has started are as if they were not
  * there (-ESRCH), and the machine's counts and all processes' samples cannot be had (-EACCES). */
-enum { SYS_SCOPE_THREAD, SYS_SCOPE_PROCESS, SYS_SCOPE_MACHINE };
+/* Family: a process and all that it has started, and these, those that have ended included. */
+enum { SYS_SCOPE_THREAD, SYS_SCOPE_PROCESS, SYS_SCOPE_MACHINE, SYS_SCOPE_FAMILY, SYS_SCOPES };
 
 struct sys_thread {
     uint64_t entry; /* called as entry(arg) with sp = stack_top                     */
@@ -121,7 +123,7 @@ struct sys_thread_info {
     char name[32]; /* of its process */
 };
 
-/* What is read, of a thread, a process and those of its threads that have ended, or the machine.  What a session's names come to is
+/* What is read, of a thread, a process and those of its threads that have ended, a family, or the machine.  What a session's names come to is
  * from the session's opening or, since_last, from this session's last such reading of the same; the breakdown is from the beginning. */
 struct sys_hpm_read {
     uint32_t session, scope; /* SYS_SCOPE_ */

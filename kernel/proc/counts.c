@@ -13,7 +13,7 @@ struct thing {
 };
 
 /* The machine's accounts are read as things of their own. */
-#define SCOPE_ACCOUNT(a) (SYS_SCOPE_MACHINE + 1 + (a))
+#define SCOPE_ACCOUNT(a) (SYS_SCOPES + (a))
 
 /* An earlier reading. */
 struct last {
@@ -23,14 +23,18 @@ struct last {
 };
 
 struct session {
-    uint32_t pid; /* its owner's; 0: free */
+    uint32_t pid;                /* its owner's; 0: free */
+    const struct family *family; /* that its owner is a member of */
     struct hpm_session *hpm;
     struct last *last;
     unsigned lasts;
+    uint64_t serial;    /* of all sessions there have been */
+    uint64_t delivered; /* readings since last that are in user memory */
 };
 
 struct gate sessions_gate = GATE(sessions_gate, GATE_SESSIONS, "sessions");
 static struct session sessions[SESSIONS]; /* sessions_gate */
+static uint64_t last_serial;              /* sessions_gate */
 
 static struct session *find(const struct process *owner, uint32_t number)
 {
@@ -39,24 +43,28 @@ static struct session *find(const struct process *owner, uint32_t number)
     return s && s->pid == owner->pid ? s : NULL;
 }
 
-/* One that is free and that owner may have, or NULL, with why. */
+/* Returns one that is free and that owner may have; or NULL, with why. */
 static struct session *find_free(const struct process *owner, char *why, size_t size)
 {
     struct session *free = NULL;
-    unsigned has = 0;
+    unsigned own = 0, family = 0;
 
     for (unsigned i = SESSIONS; i-- > 0;) {
-        has += sessions[i].pid == owner->pid;
+        own += sessions[i].pid == owner->pid;
+        family += sessions[i].family == owner->family;
         if (!sessions[i].pid)
             free = &sessions[i];
     }
-    if (has < SYS_COUNT_SESSIONS && free)
-        return free;
-    if (has < SYS_COUNT_SESSIONS)
-        ksnprintf(why, size, "all %d sessions are open: other processes have them", SESSIONS);
-    else
-        ksnprintf(why, size, "this process has %u sessions open, as many as one process may have", has);
-    return NULL;
+    if (own == SYS_COUNT_SESSIONS)
+        ksnprintf(why, size, "this process has %u sessions open, as many as one process may have", own);
+    else if (family >= SYS_COUNT_FAMILY)
+        ksnprintf(
+            why, size,
+            "this application and those that it has started have %u sessions open, as many as they may have",
+            family);
+    else if (!free)
+        ksnprintf(why, size, "all %d sessions are open: other applications have them", SESSIONS);
+    return own == SYS_COUNT_SESSIONS || family >= SYS_COUNT_FAMILY ? NULL : free;
 }
 
 int counts_open(const struct process *owner, const char *names, char *why, size_t size)
@@ -64,8 +72,11 @@ int counts_open(const struct process *owner, const char *names, char *why, size_
     gate_enter(&sessions_gate);
     struct session *s = find_free(owner, why, size);
     int err = s ? hpm_session_open(names, &s->hpm, why, size) : -ENOSPC;
-    if (!err)
+    if (!err) {
         s->pid = owner->pid;
+        s->family = owner->family;
+        s->serial = ++last_serial;
+    }
     gate_leave(&sessions_gate);
     return err ? err : (int)(s - sessions) + 1;
 }
@@ -120,7 +131,18 @@ static struct thing thing_of(const struct process *owner, const struct sys_hpm_r
     return t;
 }
 
-/* What a reading takes place in; whose who has entered. */
+/* What a reading since last has seen of things, and of which session. Later ones start from there once its
+ * values are in user memory. */
+struct seen {
+    uint64_t serial, delivered;
+    unsigned things;
+    struct {
+        struct thing thing;
+        struct hpm_sums sums;
+    } of[HPM_ACCOUNTS];
+};
+
+/* Memory that a reading works in: the gate's holder's. */
 static struct work {
     struct hpm_sums sums, spare;
     struct hpm_sums part[HPM_ACCOUNTS]; /* of the machine's */
@@ -129,7 +151,7 @@ static struct work {
 /* -ESRCH: it is no more.  Other CPUs' counts are as old as hpm_update has left them. */
 static int sum_up(struct process *owner, const struct thing *t, uint64_t counts, struct hpm_sums *sums)
 {
-    if (t->scope >= SYS_SCOPE_MACHINE)
+    if (t->scope == SYS_SCOPE_MACHINE || t->scope >= SYS_SCOPES)
         return 0; /* there is always one */
     struct process *p = process_to_read(owner, t->pid);
     if (!p)
@@ -137,6 +159,8 @@ static int sum_up(struct process *owner, const struct thing *t, uint64_t counts,
     int err = 0;
     if (t->scope == SYS_SCOPE_PROCESS)
         process_sum(p, counts, sums);
+    else if (t->scope == SYS_SCOPE_FAMILY)
+        process_sum_family(p, counts, sums);
     else
         err = process_sum_thread(p, t->tid, counts, sums);
     process_put(p);
@@ -176,27 +200,28 @@ static struct last *find_last(struct process *owner, struct session *s, const st
     return l;
 }
 
-/* sums become what is new in them. */
+/* sums become what is new in them; seen has what they were. */
 static int subtract_last(struct process *owner, struct session *s, const struct thing *t,
-                         struct hpm_sums *sums)
+                         struct hpm_sums *sums, struct seen *seen)
 {
     struct last *l = find_last(owner, s, t);
 
     if (!l)
         return s->lasts == LAST_MAX ? -ENOSPC : -ENOMEM;
-    hpm_sums_copy(&work.spare, sums);
+    seen->of[seen->things].thing = *t;
+    hpm_sums_clear(&seen->of[seen->things].sums);
+    hpm_sums_copy(&seen->of[seen->things++].sums, sums);
     hpm_sums_sub(sums, &l->sums);
-    hpm_sums_copy(&l->sums, &work.spare);
     return 0;
 }
 
 /* The machine is what its accounts come to. */
-static int sum_up_machine(struct process *owner, struct session *s, bool since_last)
+static int sum_up_machine(struct process *owner, struct session *s, struct seen *seen)
 {
     hpm_sum_accounts(hpm_session_counts(s->hpm), work.part);
     for (unsigned a = 0; a < HPM_ACCOUNTS; a++) {
         const struct thing account = {.scope = SCOPE_ACCOUNT(a)};
-        int err = since_last ? subtract_last(owner, s, &account, &work.part[a]) : 0;
+        int err = seen ? subtract_last(owner, s, &account, &work.part[a], seen) : 0;
         if (err)
             return err;
         hpm_sums_add(&work.sums, &work.part[a]);
@@ -231,8 +256,9 @@ static void put_value(const struct hpm_value *from, struct sys_hpm_value *to)
         put_text(to->unit, sizeof to->unit, from->unit);
 }
 
+/* seen: NULL, or what the reading is since. */
 static int read_held(struct process *owner, struct session *s, const struct sys_hpm_read *read,
-                     struct sys_hpm_value *out, size_t room)
+                     struct sys_hpm_value *out, size_t room, struct seen *seen)
 {
     bool machine = read->scope == SYS_SCOPE_MACHINE;
     struct thing thing = thing_of(owner, read);
@@ -242,11 +268,11 @@ static int read_held(struct process *owner, struct session *s, const struct sys_
     hpm_sums_clear(&work.sums);
     for (unsigned a = 0; machine && a < HPM_ACCOUNTS; a++)
         hpm_sums_clear(&work.part[a]);
-    hpm_update(thing.pid);
-    int err = machine ? sum_up_machine(owner, s, read->since_last)
+    hpm_update(read->scope == SYS_SCOPE_FAMILY ? 0 : thing.pid);
+    int err = machine ? sum_up_machine(owner, s, seen)
                       : sum_up(owner, &thing, hpm_session_counts(s->hpm), &work.sums);
-    if (!err && !machine && read->since_last)
-        err = subtract_last(owner, s, &thing, &work.sums);
+    if (!err && !machine && seen)
+        err = subtract_last(owner, s, &thing, &work.sums, seen);
     if (!err)
         hpm_session_fit(s->hpm, &work.sums);
     for (unsigned i = 0; !err && i < n && i < room; i++) {
@@ -260,22 +286,70 @@ static int read_held(struct process *owner, struct session *s, const struct sys_
     return err ? err : (int)n;
 }
 
-int counts_read(struct process *owner, const struct sys_hpm_read *read, struct sys_hpm_value *out,
-                size_t room)
+static int read_once(struct process *owner, const struct sys_hpm_read *read, struct sys_hpm_value *out,
+                     size_t room, struct seen *seen)
+{
+    gate_enter(&sessions_gate);
+    struct session *s = find(owner, read->session);
+    if (s && seen) {
+        seen->things = 0;
+        seen->serial = s->serial;
+        seen->delivered = s->delivered;
+    }
+    int n = s ? read_held(owner, s, read, out, room, seen) : -ESRCH;
+    gate_leave(&sessions_gate);
+    return n;
+}
+
+/* The reading is in user memory.  False: meanwhile another one was, or the session was closed. */
+static bool commit(struct process *owner, uint32_t session, const struct seen *seen)
+{
+    gate_enter(&sessions_gate);
+    struct session *s = find(owner, session);
+    bool same = s && s->serial == seen->serial && s->delivered == seen->delivered;
+    for (unsigned i = 0; same && i < seen->things; i++) {
+        struct last *l = find_last(owner, s, &seen->of[i].thing);
+        if (l) /* else it has ended and was forgotten */
+            hpm_sums_copy(&l->sums, &seen->of[i].sums);
+    }
+    if (same)
+        s->delivered++;
+    gate_leave(&sessions_gate);
+    return same;
+}
+
+static int check_read(const struct sys_hpm_read *read)
+{
+    if (read->scope >= SYS_SCOPES || read->since_last > 1 || read->reserved)
+        return -EINVAL;
+    return read->scope == SYS_SCOPE_MACHINE && !visible_machine() ? -EACCES : 0;
+}
+
+int counts_read(struct process *owner, const struct sys_hpm_read *read, vaddr_t to, size_t room)
 {
     _Static_assert((int)SYS_SURE_NONE == (int)ESTIMATE_NONE && (int)SYS_SURE_BEYOND == (int)ESTIMATE_BEYOND &&
                        (int)SYS_SURE_INTERVAL == (int)ESTIMATE_INTERVAL &&
                        (int)SYS_METRIC_TOO_LARGE == (int)METRIC_TOO_LARGE &&
                        (int)SYS_ACCOUNT_MONITORING == (int)HPM_MONITORING,
                    "as in abi.h");
-    if (read->scope > SYS_SCOPE_MACHINE || read->since_last > 1 || read->reserved)
-        return -EINVAL;
-    if (read->scope == SYS_SCOPE_MACHINE && !visible_machine())
-        return -EACCES;
-    gate_enter(&sessions_gate);
-    struct session *s = find(owner, read->session);
-    int n = s ? read_held(owner, s, read, out, room) : -ESRCH;
-    gate_leave(&sessions_gate);
+    int n = check_read(read);
+    if (n)
+        return n;
+    struct sys_hpm_value *values = kmalloc(MAX(room, (size_t)1) * sizeof(*values));
+    struct seen *seen = read->since_last ? kmalloc_unfilled(sizeof(*seen)) : NULL;
+    if (!values || (read->since_last && !seen))
+        n = -ENOMEM;
+    while (!n) {
+        n = read_once(owner, read, values, room, seen);
+        if (n > 0 && arch_copy_to_user(to, values, MIN((size_t)n, room) * sizeof(*values)))
+            n = -EFAULT;
+        if (n < 0 || !seen || commit(owner, read->session, seen))
+            break;
+        memset(values, 0, room * sizeof(*values));
+        n = 0;
+    }
+    kfree(seen);
+    kfree(values);
     return n;
 }
 

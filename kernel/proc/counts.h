@@ -6,13 +6,13 @@
 /* Entered by each thread that changes what is counted or sampled. */
 extern struct gate sessions_gate;
 
-/* Its number, from 1; or with why an error of hpm_session_open, or -ENOSPC: the owner has as many as one process may have, or
- * all are open. */
+/* Its number, from 1; or with why an error of hpm_session_open, or -ENOSPC: the owner has as many as one process may have, its
+ * family as many as one may have, or all are open. */
 int counts_open(const struct process *owner, const char *names, char *why, size_t size);
-/* How many values the session has; the first room of them are in out.  -ESRCH: no such session of the owner's, process or
- * thread; -EACCES: the machine, with proc.visible=own; -EINVAL: a field of read; -ENOSPC: too many things are read since last; -ENOMEM. */
-int counts_read(struct process *owner, const struct sys_hpm_read *read, struct sys_hpm_value *out,
-                size_t room);
+/* Copies the first room values of the session to user memory; a reading since last counts as made when they are there. Thread
+ * context. Returns how many values the session has. -ESRCH: no such session of the owner's, process or thread; -EACCES: the
+ * machine, with proc.visible=own; -EINVAL: a field of read; -ENOSPC: too many things are read since last; -ENOMEM; -EFAULT. */
+int counts_read(struct process *owner, const struct sys_hpm_read *read, vaddr_t to, size_t room);
 /* The calling thread, of the owner, may read the session's counts by itself (hpm_user_open): where.  -ESRCH: no such session;
  * -ENOTSUP: not on this machine; -ENOMEM. */
 int64_t counts_show(struct process *owner, uint32_t session);

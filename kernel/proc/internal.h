@@ -37,6 +37,10 @@ struct process {
     struct wait_queue waiters;           /* [P] for ended                      */
     struct wait_queue unlooked;          /* [P] its end, for lookers           */
     struct hpm_sums past;                /* [P] of threads that have gone for good */
+    struct list started;                 /* [P] what it has started, as long as there is a structure of it */
+    struct list in_started;              /* [P of its parent] */
+    struct list unsummed;                /* sessions_gate: in process_sum_family */
+    struct hpm_sums descendants;         /* [P] of those it had started that are not in `started` any more */
     uint64_t past_run_ns;                /* [P] the same: time on a CPU       */
     struct list all;                     /* process.c: table                   */
     struct process *child[CHILDREN_MAX]; /* [P] referenced; those that have ended included */
@@ -88,6 +92,14 @@ struct process *process_to_read(struct process *reader, uint32_t pid);
 /* process.c: logical counts of its threads, past (those with all counts) and present; of one of those present (-ESRCH). */
 void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums);
 int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct hpm_sums *sums);
+/* family_sum.c: the same of p and all that it has started, and these, those that have ended included.
+ * sessions_gate held. */
+void process_sum_family(struct process *p, uint64_t counts, struct hpm_sums *sums);
+/* family_sum.c: where their cycles went; -ENOMEM.  Thread context, no lock held. */
+int process_hpm_family(struct process *p, struct hpm_breakdown *out);
+/* family_sum.c: p has been started by its parent; nothing refers to it any more. */
+void family_sum_join(struct process *p);
+void family_sum_leave(struct process *p);
 /* process.c: returns the ns its threads have been on a CPU, those that have gone included. Takes its lock. */
 uint64_t process_run_ns(struct process *p);
 /* process.c: where the cycles of one of its present threads went; -ESRCH. */

@@ -118,6 +118,7 @@ void process_put(struct process *p)
 {
     while (p && __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) == 0) {
         struct process *parent = p->parent;
+        family_sum_leave(p);
         number_give(&pids, &p->id);
         number_give(&pids, &p->next_child);
         kfree(p);
@@ -164,12 +165,14 @@ static int create(const char *name, struct family *family, struct process *paren
     spin_init(&p->line_lock, LOCK_PROC, "process line");
     list_init(&p->threads);
     list_init(&p->leaving);
+    list_init(&p->started);
     wait_init(&p->waiters);
     wait_init(&p->unlooked);
     p->refs = 2;
     if (parent)
         process_get(parent);
     p->parent = parent;
+    family_sum_join(p);
     p->pid = take_pid(p, parent);
     space_set_pid(p->space, p->pid);
     bool irq = spin_lock(&table_lock);

@@ -28,7 +28,8 @@ _Static_assert(sizeof(struct sys_sample) == sizeof(struct hpm_sample) &&
 enum { BUFFER_SAMPLES = (PAGE_SIZE << BUFFER_ORDER) / sizeof(struct hpm_sample) };
 
 struct session {
-    uint32_t pid; /* its owner's; 0: free */
+    uint32_t pid;                /* its owner's; 0: free */
+    const struct family *family; /* that its owner is a member of */
     struct hpm_profile *profile;
     struct hpm_sample *buffer; /* samples first..count-1 wait */
     size_t first, count;
@@ -135,25 +136,30 @@ static int open_held(struct session *s, const struct hpm_profiling *what, char *
     return err;
 }
 
-/* One that is free and that owner may have, or NULL, with why. */
+/* Returns one that is free and that owner may have; or NULL, with why. */
 static struct session *find_free(const struct process *owner, char *why, size_t size)
 {
     struct session *free = NULL;
-    unsigned has = 0;
+    unsigned own = 0, family = 0;
 
     for (unsigned i = SESSIONS; i-- > 0;) {
-        has += table.session[i].pid == owner->pid;
+        own += table.session[i].pid == owner->pid;
+        family += table.session[i].family == owner->family;
         if (!table.session[i].pid)
             free = &table.session[i];
     }
-    if (has < SYS_SAMPLE_SESSIONS && free)
-        return free;
-    if (has < SYS_SAMPLE_SESSIONS)
-        ksnprintf(why, size, "all %d sessions of samples are open: other processes have them", SESSIONS);
-    else
+    if (own == SYS_SAMPLE_SESSIONS)
         ksnprintf(why, size, "this process has %u sessions of samples open, as many as one process may have",
-                  has);
-    return NULL;
+                  own);
+    else if (family >= SYS_SAMPLE_FAMILY)
+        ksnprintf(
+            why, size,
+            "this application and those that it has started have %u sessions of samples open, as many as "
+            "they may have",
+            family);
+    else if (!free)
+        ksnprintf(why, size, "all %d sessions of samples are open: other applications have them", SESSIONS);
+    return own == SYS_SAMPLE_SESSIONS || family >= SYS_SAMPLE_FAMILY ? NULL : free;
 }
 
 /* May owner have samples of this process, or of all?  0, or an error, with why. */
@@ -183,8 +189,10 @@ int samples_open(struct process *owner, const struct hpm_profiling *what, char *
     gate_enter(&sessions_gate);
     struct session *s = find_free(owner, why, size);
     err = s ? open_held(s, what, why, size) : -ENOSPC;
-    if (!err)
+    if (!err) {
         s->pid = owner->pid;
+        s->family = owner->family;
+    }
     gate_leave(&sessions_gate);
     if (err)
         return err;

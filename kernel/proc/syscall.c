@@ -140,7 +140,7 @@ static int read_breakdown(struct process *p, uint64_t at, struct sys_hpm_read *w
 {
     if (arch_copy_from_user(what, at, sizeof(*what)))
         return -EFAULT;
-    if (what->scope > SYS_SCOPE_MACHINE || what->session || what->since_last || what->reserved)
+    if (what->scope >= SYS_SCOPES || what->session || what->since_last || what->reserved)
         return -EINVAL;
     if (what->scope == SYS_SCOPE_MACHINE) {
         if (!visible_machine())
@@ -154,6 +154,8 @@ static int read_breakdown(struct process *p, uint64_t at, struct sys_hpm_read *w
     int err = 0;
     if (what->scope == SYS_SCOPE_PROCESS)
         process_hpm(other, out);
+    else if (what->scope == SYS_SCOPE_FAMILY)
+        err = process_hpm_family(other, out);
     else
         err = process_hpm_thread(other, what->tid ? what->tid : thread_current()->tid, out);
     process_put(other);
@@ -217,7 +219,7 @@ static int64_t sys_hpm_list(UNUSED struct process *p, const uint64_t a[6])
 
 static int64_t sys_hpm_print(struct process *p, const uint64_t a[6])
 {
-    static const char *const titles[] = {"thread", "process", "machine"};
+    static const char *const titles[] = {"thread", "process", "machine", "family"};
     struct sys_hpm_read what;
     struct hpm_breakdown b;
     int err = read_breakdown(p, a[0], &what, &b);
@@ -260,19 +262,11 @@ static int64_t sys_hpm_open(struct process *p, const uint64_t a[6])
 static int64_t sys_hpm_values(struct process *p, const uint64_t a[6])
 {
     struct sys_hpm_read read;
-    struct sys_hpm_value *values;
 
     if (arch_copy_from_user(&read, a[0], sizeof(read)))
         return -EFAULT;
-    size_t room = (size_t)MIN(a[2] / sizeof(*values), (uint64_t)VALUES_MAX);
-    values = kmalloc(MAX(room, (size_t)1) * sizeof(*values));
-    if (!values)
-        return -ENOMEM;
-    int n = counts_read(p, &read, values, room);
-    if (n > 0 && arch_copy_to_user(a[1], values, MIN((size_t)n, room) * sizeof(*values)))
-        n = -EFAULT;
-    kfree(values);
-    return n;
+    return counts_read(p, &read, a[1],
+                       (size_t)MIN(a[2] / sizeof(struct sys_hpm_value), (uint64_t)VALUES_MAX));
 }
 
 static int64_t sys_hpm_close(struct process *p, const uint64_t a[6])

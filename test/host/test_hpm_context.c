@@ -213,6 +213,38 @@ static void sums_forget_what_a_number_meant_before(void **state)
     assert_int_equal(sums.count[INSTRUCTIONS].count, (100 + plan->mux.rounds.groups) * SLICE * 9 / 10);
 }
 
+/* A sum that was kept is as good as its threads, but for what numbers have meant before. */
+static void sums_are_added_to_sums_of_later_plans(void **state)
+{
+    static struct hpm_context c[2];
+    static struct hpm_sums past, sum, threads, later;
+    const uint64_t rate[10] = {900, 30, 70, 110, 50, 0, 0, 0, 0, 40}, all = 0x3ff;
+
+    (void)state;
+    memset(c, 0, sizeof c);
+    hpm_sums_clear(&past), hpm_sums_clear(&sum), hpm_sums_clear(&threads), hpm_sums_clear(&later);
+    const struct hpm_plan *plan = make_plan(1, 1 << 9);
+    for (unsigned i = 0; i < 60; i++)
+        add(&c[i & 1], plan, i / 2 % plan->mux.rounds.groups, SLICE, rate);
+    for (unsigned i = 0; i < 2; i++) {
+        context_sum(&c[i], &plan->mux, plan->mux.events & all, &threads, part);
+        context_sum(&c[i], &plan->mux, plan->mux.events & all, i ? &sum : &past, part);
+    }
+    sums_add_past(&past, &plan->mux, &sum);
+    assert_int_equal(sum.held, threads.held);
+    assert_int_equal(sum.cycles, threads.cycles);
+    for (uint64_t left = sum.held; left; left &= left - 1) {
+        unsigned k = (unsigned)__builtin_ctzll(left);
+        assert_int_equal(hpm_sums_count(&sum, k).count, hpm_sums_count(&threads, k).count);
+        assert_int_equal(hpm_sums_count(&sum, k).seen, hpm_sums_count(&threads, k).seen);
+    }
+    plan = make_plan(2, 1 << 9); /* where 9 has been born again */
+    sums_add_past(&past, &plan->mux, &later);
+    assert_int_equal(later.generation, 2);
+    assert_int_equal(later.held, past.held & ~(1ull << 9));
+    assert_int_equal(hpm_sums_count(&later, PINNED).count, hpm_sums_count(&past, PINNED).count);
+}
+
 static void without_a_pmu_nothing_is_counted(void **state)
 {
     static const struct mux_plan none;
@@ -235,6 +267,7 @@ int main(void)
         cmocka_unit_test_setup(remote_stalls_that_are_not_counted_are_estimated, set_up),
         cmocka_unit_test_setup(sums_of_threads_have_the_figures_of_their_breakdowns_added, set_up),
         cmocka_unit_test_setup(sums_forget_what_a_number_meant_before, set_up),
+        cmocka_unit_test_setup(sums_are_added_to_sums_of_later_plans, set_up),
         cmocka_unit_test_setup(without_a_pmu_nothing_is_counted, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,38 @@ within "$(grep -c '^  STALL:TLB ' "$console")" 1 1 "... and nothing else"
 says "^hpmstat: list=nothing_of_the_kind: no event or metric of this machine has that" "... or says that there is none"
 says "cycles:u +exact$" "cycles of one mode have a counter all the time"
 
+# What takes turns is scaled by what the family saw of it.  Its truth is that of all threads that there were not when the run began,
+# but for one of hpmstat's that sleeps.
+boot machine=openpower720 timeout=300 -- hpm.slice_cycles=20000 -- \
+	hpmstat marks=1 events=instructions,cycles,LOADS,STORES,COMPLETION,STALL:OTHER,STALL:DCACHE,L1D_MISSES -- sessions litter ';' \
+	hpmstat per=process events=instructions -- sessions litter
+status_is 0 "a program and all that it starts"
+r=0
+awk '
+	FNR == NR {
+		if ($1 == "mark") { inside = $2 == "reading"; readings += inside }
+		else if (inside && $1 == "tag" && readings == 1) old[$2]
+		else if (inside && $1 == "tag" && readings == 2 && !($2 in old))
+			for (i = 3; i <= NF; i++) { split($i, p, "="); truth[p[1]] += p[2] }
+		next
+	}
+	/^ +[0-9,]+  [^ ]+ +(exact|\+- )/ {
+		name = tolower($2); gsub(":", "_", name); gsub(",", "", $1)
+		if (name == "instructions" && ++runs == 2) { alone = $1 * 2 < last; next }
+		if (name == "instructions") last = $1
+		half = match($0, /\+- [0-9.]+ %/) ? substr($0, RSTART + 3, RLENGTH - 5) * 1.5 : 0
+		off = ($1 - truth[name]) * 100 / truth[name]
+		counts++
+		if (off * off > (half + 0.2) ^ 2) { print "# " $2 ": " $1 ", truth " truth[name]; bad = 1 }
+	}
+	END { exit bad || counts != 8 || !alone }' "$work/truth.txt" "$console" >"$work/off" || r=1
+result $r "counts of a family are those of the truth, whether its processes can still be waited for, and per=process those of one"
+cat "$work/off" >&2
+
+boot machine=openpower720 timeout=300 -- -- sessions hog '&' sessions beside
+says "^exit: sessions 7 " "an application has sessions whatever number of processes another one has"
+says "^ok 1 - an application and its children have 8 sessions" "... of which none has more than its family may have"
+
 # What a session costs to open, in a debug kernel: all CPUs' instructions.
 boot machine=openpower720 timeout=300 -- -- costs open 1 ';' costs none 1 ';' costs open 11 ';' costs ';' costs fly 3 ';' costs read x ';' costs none 0
 for n in 1 2 3; do

@@ -190,7 +190,7 @@ static const struct call value_calls[] = {
     {"set_priority of nobody", SYS_SET_PRIORITY, {0x100000001, 2}, {ESRCH}},
     {"sysinfo of no size", SYS_SYSINFO, {0, 0}, {EINVAL}},
     {"a group out of range", SYS_GROUP, {65536}, {EINVAL}},
-    {"hpm_read of an unknown scope", SYS_HPM_READ, {READ(.scope = 3), 0, 8}, {EINVAL}},
+    {"hpm_read of an unknown scope", SYS_HPM_READ, {READ(.scope = SYS_SCOPES), 0, 8}, {EINVAL}},
     {"hpm_read of a session", SYS_HPM_READ, {READ(.scope = 2, .session = 1), 0, 8}, {EINVAL}},
     {"hpm_read since last", SYS_HPM_READ, {READ(.scope = 2, .since_last = 1), 0, 8}, {EINVAL}},
     {"hpm_read of what is reserved", SYS_HPM_READ, {READ(.scope = 2, .reserved = 1), 0, 8}, {EINVAL}},
@@ -298,7 +298,7 @@ static void wrong_sessions(void)
     tap_check(values(read, unmapped, UINT64_MAX) == -EFAULT && values(read, read_only, sizeof v) == -EFAULT &&
                   values(read, 0xffff800000100000, sizeof v) == -EFAULT,
               "values to memory that is not there are refused");
-    r.scope = 3;
+    r.scope = SYS_SCOPES;
     tap_check(values(r, at, sizeof v) == -EINVAL, "an unknown scope is refused");
     r = read;
     r.since_last = 2;

@@ -3,9 +3,13 @@
  *
  *   sessions THREADS ROUNDS
  *
+ *   sessions hog      has all that an application and its children may have, for a while
+ *   sessions beside   is there meanwhile, and has its share nevertheless
+ *   sessions litter   starts more children than it can wait for, one after the other, and one that starts others
+ *
  * The other words are for the children that it starts: hold (ends with three sessions open), foreign N (uses somebody else's
- * session), orphan (ends with a child that never would), chain N (has all that it may have, and so has each of N children, one the
- * other's child), one (opens one), forever, nothing.
+ * session), orphan (ends with a child that never would), greedy N (opens what it can, and so does each of N children, one the other's
+ * child: how many they are), brood N (works, with N children, which have one less), forever, nothing.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,11 +27,14 @@ enum {
     VALUES = 4,
     SESSIONS = 16,
     OWN = SYS_COUNT_SESSIONS,
+    FAMILY = SYS_COUNT_FAMILY,
     CHILDREN = 32,
     THREADS_MAX = 64,
+    WORK = 50000,
     FINE = 7,
-    FULL = 8
+    WRONG = 99
 };
+_Static_assert(FAMILY == 8 && SESSIONS >= 2 * FAMILY, "two applications have what they may have");
 
 static int start(const char *word, const char *more)
 {
@@ -68,13 +75,6 @@ static int use_foreign(uint32_t session)
     return hpm_values(&read, v, VALUES) == -ESRCH && syscall1(SYS_HPM_CLOSE, session) == -ESRCH ? FINE : 1;
 }
 
-static int open_one(void)
-{
-    int session = open_names("cycles");
-
-    return session > 0 ? FINE : session == -ENOSPC ? FULL : 1;
-}
-
 /* Opens all that one process may have. True: there were as many as that, and the next is refused
  * with the limit's name. */
 static bool open_all(int session[OWN])
@@ -88,16 +88,73 @@ static bool open_all(int session[OWN])
            !strcmp(why, "this process has 4 sessions open, as many as one process may have");
 }
 
-/* The last of them finds that a process with none cannot have one either. */
-static int chain(int more)
+/* How many sessions it and its children have at the same time; WRONG: the limit is not named to the next. */
+static int greedy(int more)
+{
+    static const char limit[] =
+        "this application and those that it has started have 8 sessions open, as many as they may have";
+    char number[16], why[160] = "";
+    int n = 0, others = 0;
+
+    while (hpm_open("cycles", why, sizeof why) > 0)
+        n++;
+    if (n < OWN && strcmp(why, limit) != 0)
+        return WRONG;
+    snprintf(number, sizeof number, "%d", more - 1);
+    if (more)
+        others = run("greedy", number);
+    else
+        nanosleep(&(struct timespec){0, 100000000}, NULL);
+    return others == WRONG ? WRONG : n + others;
+}
+
+static int hog(void)
+{
+    tap_check(greedy(4) == FAMILY, "an application and its children have %d sessions", FAMILY);
+    return tap_done();
+}
+
+/* Before, while and after the other application has all that it may have. */
+static int beside(void)
+{
+    int session[OWN];
+    bool had = true;
+
+    for (int i = 0; i < 40; i++) {
+        had &= open_all(session);
+        for (int k = 0; k < OWN; k++)
+            if (session[k] > 0)
+                hpm_close(session[k]);
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
+    return had ? FINE : 1;
+}
+
+static void work(void)
+{
+    for (volatile int i = 0; i < WORK; i++)
+        ;
+}
+
+static int brood(int n)
 {
     char number[16];
-    int session[OWN];
+    int status = 0;
 
-    snprintf(number, sizeof number, "%d", more - 1);
-    if (!open_all(session))
-        return 1;
-    return more ? run("chain", number) : run("one", NULL) == FULL ? FINE : 1;
+    work();
+    snprintf(number, sizeof number, "%d", n - 1);
+    for (int i = 0; i < n; i++)
+        status |= run("brood", number);
+    return status;
+}
+
+static int litter(void)
+{
+    int status = 0;
+
+    for (int i = 0; i < CHILDREN + 4; i++)
+        status |= run("brood", "0");
+    return status | brood(3);
 }
 
 /* The child's number is the status, which is why this is done early. */
@@ -206,12 +263,78 @@ static void all_are_free(void)
     char number[16];
     int session[OWN];
 
-    snprintf(number, sizeof number, "%d", SESSIONS / OWN - 2);
     tap_check(open_all(session), "a process has as many sessions as it may");
-    tap_check(run("chain", number) == FINE, "others have the rest, and one more is too many");
+    int others = run("greedy", "3");
+    tap_check(others == FAMILY - OWN, "its children have the rest of what they may have together (%d)",
+              others);
     for (unsigned i = 0; i < OWN; i++)
         hpm_close(session[i]);
-    tap_check(run("one", NULL) == FINE, "then there is one to be had");
+    snprintf(number, sizeof number, "%d", SESSIONS / OWN - 1);
+    others = run("greedy", number);
+    tap_check(others == FAMILY, "then they can have all of it (%d)", others);
+}
+
+static struct sys_hpm_read reading_of(int session, uint32_t scope, bool since_last)
+{
+    return (struct sys_hpm_read){.session = (uint32_t)session, .scope = scope, .since_last = since_last};
+}
+
+/* The cycles that were not handed over are in the next reading. */
+static void nothing_is_lost(uint32_t scope, const char *whose)
+{
+    struct sys_hpm_value v[VALUES];
+    int session = open_names("cycles");
+    struct sys_hpm_read since = reading_of(session, scope, true), all = reading_of(session, scope, false);
+
+    hpm_values(&since, v, VALUES);
+    hpm_values(&all, v, VALUES);
+    uint64_t before = v[0].count;
+    work();
+    hpm_values(&all, v, VALUES);
+    uint64_t after = v[0].count;
+    int err = (int)syscall3(SYS_HPM_VALUES, &since, 8, sizeof v);
+    hpm_values(&since, v, VALUES);
+    tap_check(err == -EFAULT && after > before && v[0].count >= after - before,
+              "a reading of %s that cannot be handed over has not been made (%lld of %lld)", whose,
+              (long long)v[0].count, (long long)(after - before));
+    hpm_close(session);
+}
+
+static uint64_t cycles_of(int session, uint32_t scope, bool since_last)
+{
+    struct sys_hpm_value v[VALUES] = {0};
+    struct sys_hpm_read read = reading_of(session, scope, since_last);
+
+    return hpm_values(&read, v, VALUES) == 1 && v[0].sure == SYS_SURE_EXACT ? v[0].count : 0;
+}
+
+/* Counts of children that have ended, and of theirs, remain, can they be waited for or not. */
+static void families(void)
+{
+    int session = open_names("cycles"), status = 0;
+    struct sys_breakdown whole = {0}, own = {0};
+    uint64_t parts = 0, least = 0;
+
+    for (int i = 0; i < CHILDREN + 8; i++) {
+        status |= run("brood", i % 8 ? "0" : "1");
+        uint64_t more = cycles_of(session, SYS_SCOPE_FAMILY, true);
+        least = !i || more < least ? more : least;
+        parts += more;
+    }
+    uint64_t all = cycles_of(session, SYS_SCOPE_FAMILY, false);
+    parts += cycles_of(session, SYS_SCOPE_FAMILY, true);
+    tap_check(!status && least > WORK, "each child is among its family's cycles (%llu at least)",
+              (unsigned long long)least);
+    tap_check(all <= parts && all > parts - parts / 100, "they stay, and are there once (%llu of %llu)",
+              (unsigned long long)all, (unsigned long long)parts);
+    tap_check(all > cycles_of(session, SYS_SCOPE_PROCESS, false) + (CHILDREN + 8) * WORK,
+              "they are not the process's");
+    struct sys_hpm_read read = {.scope = SYS_SCOPE_FAMILY};
+    tap_check(!hpm_breakdown(&read, &whole) && whole.cycles >= all, "a family has a breakdown");
+    read.scope = SYS_SCOPE_PROCESS;
+    tap_check(!hpm_breakdown(&read, &own) && own.cycles < whole.cycles,
+              "... which is more than the process's");
+    hpm_close(session);
 }
 
 static void ends(void)
@@ -299,10 +422,16 @@ int main(int argc, char **argv)
 
     if (!strcmp(word, "hold"))
         return hold();
-    if (!strcmp(word, "chain"))
-        return chain(atoi(argv[2]));
-    if (!strcmp(word, "one"))
-        return open_one();
+    if (!strcmp(word, "greedy"))
+        return greedy(atoi(argv[2]));
+    if (!strcmp(word, "brood"))
+        return brood(atoi(argv[2]));
+    if (!strcmp(word, "hog"))
+        return hog();
+    if (!strcmp(word, "beside"))
+        return beside();
+    if (!strcmp(word, "litter"))
+        return litter();
     if (!strcmp(word, "foreign"))
         return use_foreign((uint32_t)strtoul(argv[2], NULL, 10));
     if (!strcmp(word, "orphan"))
@@ -316,6 +445,10 @@ int main(int argc, char **argv)
     rounds = (unsigned)strtoul(argv[2], NULL, 10);
     ends();
     children();
+    families();
+    nothing_is_lost(SYS_SCOPE_THREAD, "a thread");
+    nothing_is_lost(SYS_SCOPE_FAMILY, "a family");
+    nothing_is_lost(SYS_SCOPE_MACHINE, "the machine");
     read_many();
     stress(threads);
     all_are_free();
