@@ -202,7 +202,7 @@ events=, -- hello|events=,: no event or metric is named$
 events=cycles|no program behind '--'; without one only per=machine can be counted$
 events=cycles --|no program behind '--'
 per=thread -- hello|per=thread takes an interval=
-per=all -- hello|argument per: 'all' is not accepted; use process, thread, machine$
+per=all -- hello|argument per: 'all' is not accepted; use family, process, thread, machine$
 speed=1 -- hello|unknown argument 'speed=1'; accepted are events=, breakdown=, per=
 events=cycles -- nosuch|nosuch cannot be started: 
 END
