@@ -473,6 +473,18 @@ void hpm_sum_past(const struct hpm_sums *past, struct hpm_sums *sums)
     arch_irq_restore(irq);
 }
 
+void hpm_sum_kept(const struct hpm_sums *past, struct hpm_sums *sums)
+{
+    bool irq;
+
+    if (!hpm_state.ops)
+        return;
+    const struct mux_plan *plan = plan_to_read(&irq);
+    sums_add_past(past, plan, sums);
+    sums_close(sums, plan);
+    arch_irq_restore(irq);
+}
+
 void hpm_sum_ended(const struct hpm_thread *t, struct hpm_sums *sums)
 {
     bool irq;

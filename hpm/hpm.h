@@ -217,6 +217,8 @@ void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums
 void hpm_sum_ended(const struct hpm_thread *t, struct hpm_sums *sums);
 /* Adds a sum that has been kept, but for logical counts that have another event by now. Any context. */
 void hpm_sum_past(const struct hpm_sums *past, struct hpm_sums *sums);
+/* The same for a sum that is kept: closes units as hpm_sum_ended does. Any context. */
+void hpm_sum_kept(const struct hpm_sums *past, struct hpm_sums *sums);
 void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums);
 /* The same by account, which all together are the machine. */
 void hpm_sum_accounts(uint64_t counts, struct hpm_sums sums[HPM_ACCOUNTS]);

@@ -32,7 +32,8 @@ void family_sum_leave(struct process *p)
         return;
     bool irq = spin_lock(&parent->lock);
     list_remove(&p->in_started);
-    add_freed(p, &parent->descendants);
+    hpm_sum_kept(&p->past, &parent->descendants);
+    hpm_sum_kept(&p->descendants, &parent->descendants);
     spin_unlock(&parent->lock, irq);
 }
 

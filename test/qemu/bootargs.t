@@ -81,7 +81,7 @@ boots() {
 }
 boots "all numbers at their largest" mem=512M -- "$largest $more_of -- hello"
 boots "the same with little memory" mem=64M -- "$largest $more_of -- hello"
-boots "all numbers at their least" mem=512M -- "$least mem.process=64G mem.user=64G $more_of -- hello"
+boots "all numbers at their least" mem=512M -- "$least mem.limit=4G mem.process=64G mem.user=64G $more_of -- hello"
 boots "the least memory for applications" mem=512M -- "mem.process=256K mem.user=256K disk.ram=8M swap=ram $more_of -- hello"
 
 # 4095 characters arrive by every way, and more are refused with the limit's number.  uefi.t has the firmware's ways.

@@ -152,7 +152,7 @@ static int litter(void)
 {
     int status = 0;
 
-    for (int i = 0; i < CHILDREN + 4; i++)
+    for (int i = 0; i < CHILDREN + 2; i++)
         status |= run("brood", "0");
     return status | brood(3);
 }
