@@ -93,7 +93,7 @@ awk '
 	/^ +[0-9,]+  [^ ]+ +(exact|\+- |no interval)/ {
 		name = tolower($2); gsub(":", "_", name); gsub(",", "", $1)
 		if (name == "instructions" && ++runs == 2) { alone = $1 * 2 < last; next }
-		if (name == "instructions") last = $1
+		if (name == "instructions") last = $1 + 0
 		half = match($0, /\+- [0-9.]+ %/) ? substr($0, RSTART + 3, RLENGTH - 5) * 1.5 : /exact/ ? 0 : 15
 		off = ($1 - truth[name]) * 100 / truth[name]
 		counts++
