@@ -143,9 +143,11 @@ TRACE_READING := $(addprefix tools/replay/,trace.c trace_binary.c trace_text.c)
 # All there are, in test/host and test/machine.  NAME_SRC lists what test NAME is linked with.
 HOST_TESTS := $(notdir $(basename $(wildcard $(addsuffix /test_*.c,test/host test/machine))))
 
+# Spinlocks, where no CPU is asked for anything.
+LOCK_SRC := kernel/lock.c test/host/no_ipi.c
 test_asid_SRC := kernel/arch/asid.c
 test_cmdline_SRC := kernel/cmdline.c kernel/words.c kernel/format.c
-test_console_SRC := $(addprefix kernel/,console.c printf.c format.c lock.c)
+test_console_SRC := $(addprefix kernel/,console.c printf.c format.c) $(LOCK_SRC)
 test_cpu_place_SRC := kernel/arch/x86_64/topology.c kernel/arch/place.c
 test_format_SRC := kernel/format.c
 test_gop_SRC := kernel/boot/gop.c kernel/boot/boot_info.c
@@ -159,7 +161,7 @@ test_trace_ring_SRC := kernel/telemetry/ring.c kernel/telemetry/ctf.c
 
 test_acpi_SRC := kernel/dev/acpi.c
 test_acpi_platform_SRC := $(addprefix kernel/dev/,acpi.c acpi_iort.c acpi_platform.c platform.c) test/host/acpi_tables.c
-test_block_SRC := $(addprefix kernel/dev/,block.c block_faults.c block_ram.c block_wait.c block_watch.c) kernel/lock.c test/host/said.c
+test_block_SRC := $(addprefix kernel/dev/,block.c block_faults.c block_ram.c block_wait.c block_watch.c) $(LOCK_SRC) test/host/said.c
 test_devtree_SRC := \
 	$(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
 test_model_disk_SRC := kernel/dev/model_disk.c test/host/said.c
@@ -210,9 +212,9 @@ test_replace_queues_SRC := $(REPLACING)
 test_region_SRC := $(REPLACING)
 test_pool_SRC := \
 	$(addprefix mm/,pool.c pool_grow.c foresee.c reclaim.c reclaim_line.c swap_done.c slots.c lrustack.c) $(filter mm/prefetch%,$(POLICY_SRC)) $(REPLACE_SRC) \
-	kernel/lock.c test/host/pooling.c
+	$(LOCK_SRC) test/host/pooling.c
 test_pool_parts_SRC := $(test_pool_SRC)
-test_line_SRC := mm/reclaim_line.c kernel/lock.c
+test_line_SRC := mm/reclaim_line.c $(LOCK_SRC)
 test_replay_SRC := $(filter-out test/host/%,$(REPLACING)) $(TRACE_READING) tools/replay/replay.c
 
 CLUSTERING := test/host/planted.c $(filter sched/cluster%,$(POLICY_SRC)) sched/shmap.c
@@ -248,11 +250,12 @@ test_period_SRC := hpm/period.c hpm/period_draw.c
 # mm complete, but for memory, page tables and TLBs, above disks that fail.
 MM_TESTED := \
 	$(filter-out $(addprefix mm/,area.c bootmem.c buddy.c frame.c heap.c kstack.c tlb.c),$(filter mm/%,$(KERNEL_SRC))) \
-	$(addprefix kernel/dev/,block.c block_faults.c block_wait.c block_watch.c) kernel/lock.c sched/gate.c hpm/path/backends.c $(PATH_TESTED) \
+	$(addprefix kernel/dev/,block.c block_faults.c block_wait.c block_watch.c) $(LOCK_SRC) sched/gate.c hpm/path/backends.c $(PATH_TESTED) \
 	$(addprefix test/host/,mm_double.c fibers.c said.c)
 test_paging_SRC := $(MM_TESTED)
-test_number_SRC := kernel/number.c kernel/lock.c
-test_gate_SRC := sched/gate.c kernel/lock.c test/host/fibers.c
+test_lock_SRC := kernel/lock.c
+test_number_SRC := kernel/number.c $(LOCK_SRC)
+test_gate_SRC := sched/gate.c $(LOCK_SRC) test/host/fibers.c
 test_deadlock_SRC := $(MM_TESTED)
 test_fault_SRC := $(MM_TESTED)
 test_evict_SRC := $(MM_TESTED)
@@ -262,7 +265,7 @@ test_watch_SRC := $(MM_TESTED)
 
 # hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.
 HPM_TESTED := \
-	$(filter-out hpm/events/% hpm/pmu/% hpm/path/%,$(filter hpm/%,$(KERNEL_SRC))) kernel/lock.c kernel/format.c \
+	$(filter-out hpm/events/% hpm/pmu/% hpm/path/%,$(filter hpm/%,$(KERNEL_SRC))) $(LOCK_SRC) kernel/format.c \
 	test/host/hpm_kernel.c test/host/hpm_threads.c
 HPM_TESTED_MODEL := $(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c test/host/hpm_double.c test/machine/pmu_masks.c
 test_hpm_count_SRC := $(HPM_TESTED_MODEL)

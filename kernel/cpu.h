@@ -25,6 +25,7 @@ struct cpu {
     struct thread *idle;      /* its idle thread                                     */
     unsigned index;           /* 0..cpu_count()-1                                    */
     uint16_t spin_depth;      /* spinlocks held: must be 0 when sleeping             */
+    uint64_t kicks;           /* bit c: CPU c is sent IPI_RESCHED when spin_depth is 0; own CPU, irqs off */
     const char *gate;         /* sched/gate.c: that the running thread entered last and holds; NULL: none */
     bool online;              /* has reached its idle loop                           */
     bool resched;             /* run sched_point() before the next return to user    */

@@ -158,6 +158,23 @@ static void wait_for(struct spinlock *l, uint64_t me)
     } while (!try_lock(l, me));
 }
 
+_Static_assert(CPU_MAX <= 64, "cpu.kicks has a bit for each CPU");
+
+static void send_kicks(struct cpu *self)
+{
+    while (self->kicks) {
+        struct cpu *target = &cpus[__builtin_ctzll(self->kicks)];
+        self->kicks &= self->kicks - 1;
+        arch_ipi_send(target, IPI_RESCHED);
+    }
+}
+
+void spin_kick_later(const struct cpu *target)
+{
+    ASSERT(this_cpu()->spin_depth);
+    this_cpu()->kicks |= (uint64_t)1 << target->index;
+}
+
 static void have_taken(struct spinlock *l)
 {
     this_cpu()->spin_depth++;
@@ -190,9 +207,13 @@ bool spin_try_lock(struct spinlock *l, bool *irq)
 
 void spin_unlock_irqoff(struct spinlock *l)
 {
+    struct cpu *self = this_cpu();
+
     note_released(l);
-    this_cpu()->spin_depth--;
+    self->spin_depth--;
     __atomic_store_n(&l->owner, 0, __ATOMIC_RELEASE);
+    if (!self->spin_depth && self->kicks)
+        send_kicks(self);
 }
 
 bool spin_lock(struct spinlock *l)

@@ -52,6 +52,11 @@ bool spin_try_lock(struct spinlock *l, bool *irq);
 void spin_lock_irqoff(struct spinlock *l);
 void spin_unlock_irqoff(struct spinlock *l);
 bool spin_held(const struct spinlock *l); /* by this CPU */
+struct cpu;
+/* Sends that CPU IPI_RESCHED when this one, which holds a spinlock, holds none any more. What runs
+ * there then may want the same locks, and under a hypervisor it can take the place of this CPU, and
+ * spin until it has to give way. */
+void spin_kick_later(const struct cpu *target);
 /* Before what can fault, wait for I/O or wait for a process. Debug builds panic if this CPU holds a
  * spinlock or its thread a gate (sched/sched.h), and name it and `doing`. Thread context. */
 #ifdef DEBUG

@@ -48,7 +48,7 @@ void rq_kick_locked(struct runqueue *rq)
 {
     rq->cpu->resched = true;
     if (rq->cpu != this_cpu())
-        arch_ipi_send(rq->cpu, IPI_RESCHED);
+        spin_kick_later(rq->cpu);
 }
 
 void rq_account_locked(struct thread *t, uint64_t now_ns)
