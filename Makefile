@@ -527,6 +527,7 @@ test-page-ins-%: | deps-test
 	@$(MAKE) --no-print-directory ARCH=$* $(B)/$*/vigil-test.$(KERNEL_FILE_$*)
 	@ARCH=$* B=$(B) PAGE_INS=$(PAGE_INS) SEED=$(SEED) prove --timer --verbose test/qemu/page_ins.sh
 test-long: test
+	@LONG=1 $(H)/test_replace_chooser
 	@for arch in $(TEST_ARCHS); do ARCH=$$arch B=$(B) ROUNDS=1000 prove --timer test/qemu/stress.t $(wildcard test/qemu/*.long.t) || exit 1; \
 		[ $$arch = x86_64 ] || ARCH=$$arch B=$(B) EVERYWHERE=1 prove --timer $$(grep -l 'once;\|once ||' test/qemu/*.t) || exit 1; done
 	@$(MAKE) --no-print-directory test-page-ins $(if $(filter file,$(origin ARCH)),,ARCH=$(ARCH))

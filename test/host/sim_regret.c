@@ -5,7 +5,8 @@
  * most), from every expert it can start with, for memory from 5 to 90 % of the pages; and on short
  * runs (`*N`: N accesses a page) from the default start. First uses and the time it takes to learn
  * are included; behind the buffer hits are of those accesses that it logs.
- * QUICK=1: fewer of each. TRACE=name,...: these alone, every size on a line.
+ * QUICK=1: fewer of each, as long as the others, from the default start and from LRU.
+ * TRACE=name,...: these alone, every size on a line.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ enum { EXPERTS_MAX = 8, PER_PAGE = 60, PAGES = 8192, PAGES_LARGE = 32768, PAGES_
 
 static const unsigned percents[] = {5,  8,  10, 12, 13, 16, 20, 25, 30, 33, 34,
                                     40, 50, 60, 66, 67, 70, 75, 80, 85, 90};
+static const unsigned percents_quick[] = {20, 50, 70, 90};
 static const unsigned percents_few[] = {5, 13, 20, 34, 50, 60, 70, 85, 90};
 
 /* Turns' lengths in eighths of the number of pages; 0: mixed at random. */
@@ -24,7 +26,7 @@ static const unsigned turns[] = {0, 2, 8, 24, 64, 120, 200};
 
 /* Behind the buffer: pages are used again after so many others at most. */
 static const unsigned windows[] = {BUFFER / 8, BUFFER / 2, 2 * BUFFER};
-static const unsigned percents_behind[] = {5, 20, 50, 60, 70, 90};
+static const unsigned percents_behind[] = {5, 20, 50, 60, 70, 90}, percents_behind_quick[] = {20, 50, 70};
 
 /* Short runs: accesses a page. */
 static const unsigned passes[] = {5, 12, 24};
@@ -83,6 +85,14 @@ static unsigned best_single(const struct access_trace *t, uint64_t logged, uint3
     return best;
 }
 
+/* Number e of those that it starts from; NULL: the default. */
+static const char *start(unsigned e, bool default_start)
+{
+    if (default_start || (quick && e == 0))
+        return NULL;
+    return quick ? "lru" : expert[e];
+}
+
 /* The most that any start loses, or the default one; where: the case, if it is worse than
  * `worst`. */
 static double one_size(const struct access_trace *t, uint64_t logged, unsigned percent, bool default_start,
@@ -92,8 +102,8 @@ static double one_size(const struct access_trace *t, uint64_t logged, unsigned p
     double single[EXPERTS_MAX], chosen[EXPERTS_MAX];
     unsigned best = best_single(t, logged, frames, single);
 
-    for (unsigned e = 0; e < (default_start ? 1 : experts); e++) {
-        const char *first = default_start ? NULL : expert[e];
+    for (unsigned e = 0; e < (default_start ? 1 : quick ? 2 : experts); e++) {
+        const char *first = start(e, default_start);
         chosen[e] = rate(&replace_chooser, t, logged, frames, first);
         if (single[best] - chosen[e] > worst) {
             worst = single[best] - chosen[e];
@@ -153,25 +163,38 @@ static struct trace made(const struct job *j)
     return trace_turns(j->part, j->parts, (size_t)j->turn * j->pages / 8, j->pages, length, 1);
 }
 
+/* Of memory, in percent of the pages. */
+struct sizes {
+    const unsigned *percent;
+    unsigned n;
+};
+
+static struct sizes sizes_of(const struct job *j)
+{
+    if (j->passes)
+        return (struct sizes){percents_short, ARRAY_SIZE(percents_short)};
+    if (j->window && quick)
+        return (struct sizes){percents_behind_quick, ARRAY_SIZE(percents_behind_quick)};
+    if (j->window)
+        return (struct sizes){percents_behind, ARRAY_SIZE(percents_behind)};
+    if (quick)
+        return (struct sizes){percents_quick, ARRAY_SIZE(percents_quick)};
+    if (j->group == MADE || j->group == LARGE)
+        return (struct sizes){percents_few, ARRAY_SIZE(percents_few)};
+    return (struct sizes){percents, ARRAY_SIZE(percents)};
+}
+
 static void run(const struct job *j)
 {
     struct trace t = made(j);
     struct access_trace seen = seen_of(j, &t);
     uint64_t logged = logged_of(&seen);
-    bool few = quick || j->group == MADE || j->group == LARGE;
-    const unsigned *p = j->passes   ? percents_short
-                        : j->window ? percents_behind
-                        : few       ? percents_few
-                                    : percents;
-    unsigned n = j->passes   ? ARRAY_SIZE(percents_short)
-                 : j->window ? ARRAY_SIZE(percents_behind)
-                 : few       ? ARRAY_SIZE(percents_few)
-                             : ARRAY_SIZE(percents);
+    struct sizes sizes = sizes_of(j);
     char where[160] = "";
     double worst = -100;
 
-    for (unsigned i = 0; i < n; i++)
-        worst = one_size(&seen, logged, p[i], j->passes, worst, where, sizeof where);
+    for (unsigned i = 0; i < sizes.n; i++)
+        worst = one_size(&seen, logged, sizes.percent[i], j->passes, worst, where, sizeof where);
     printf("RESULT regret group=%s trace=%s pages=%u points=%.2f %s\n", group_names[j->group], j->name,
            j->pages, worst, where);
     fflush(stdout);
@@ -211,7 +234,7 @@ static void named(enum group group, uint32_t pages)
 
 static void buffered(unsigned window)
 {
-    for (unsigned k = 0; k < TRACE_KINDS; k++) {
+    for (unsigned k = 0; k < TRACE_KINDS; k += quick ? 2 : 1) {
         struct job j = {.group = BUFFERED, .pages = PAGES, .parts = 1, .part[0].kind = k, .window = window};
         snprintf(j.name, sizeof j.name, "%s~%u", trace_names[k], window);
         consider(&j);
@@ -253,7 +276,7 @@ static void pair(unsigned a, unsigned b)
             snprintf(j.name, sizeof j.name, "%s/%s/%.2f", shape[a].name, shape[b].name, turns[i] / 8.0);
         else
             snprintf(j.name, sizeof j.name, "%s+%s", shape[a].name, shape[b].name);
-        if (!quick || (a * ARRAY_SIZE(shape) + b + i) % 7 == 0)
+        if (!quick || (a * ARRAY_SIZE(shape) + b + i) % 21 == 0)
             consider(&j);
     }
 }
@@ -280,7 +303,8 @@ int main(void)
     find_experts();
     for (unsigned i = 0; i < ARRAY_SIZE(passes); i++) {
         short_runs(i, PAGES_SMALL);
-        short_runs(i, PAGES);
+        if (!quick)
+            short_runs(i, PAGES);
     }
     named(NAMED, PAGES);
     named(SMALL, PAGES_SMALL);

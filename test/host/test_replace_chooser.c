@@ -1,4 +1,5 @@
 /* The chooser: bounds on what it loses against the best of its experts, and what it keeps when it changes its mind. */
+#include <stdlib.h>
 #include <unistd.h>
 #include "mm/replace_weigh.h"
 #include "test/host/expect_panic.h"
@@ -8,6 +9,14 @@
 #include "tools/replay/simulate.h"
 
 static const char *const experts[] = {"lru", "clock", "mru", "lirs-recent", "arc", "gap"};
+
+/* LONG=1: on traces four times as large, in more sizes of memory, from more starts. */
+static bool longer;
+
+static uint32_t pages_of_a_trace(void)
+{
+    return longer ? 8192 : 2048;
+}
 
 static double rate(const struct replace_ops *ops, const struct access_trace *t, uint32_t frames,
                    const char *first)
@@ -50,11 +59,15 @@ static void bounded(const struct trace *t, const char *name, unsigned percent, u
 
 static void two_points_below_the_best_at_most(void **state)
 {
+    uint32_t pages = pages_of_a_trace();
+
     (void)state;
     for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
-        struct trace t = trace_make(kind, 8192, 8192 * 60, 1);
-        bounded(&t, trace_names[kind], kind % 2 ? 20 : 70, kind, 2, 2);
-        bounded(&t, trace_names[kind], kind % 2 ? 80 : 40, kind + 2, 1, 2);
+        struct trace t = trace_make(kind, pages, pages * 60, 1);
+        if (longer || kind % 4 < 2)
+            bounded(&t, trace_names[kind], kind % 2 ? 20 : 70, kind, longer ? 2 : 1, 2);
+        if (longer || kind % 4 >= 2)
+            bounded(&t, trace_names[kind], kind % 2 ? 80 : 40, kind + 2, 1, 2);
         trace_free(&t);
     }
 }
@@ -62,10 +75,12 @@ static void two_points_below_the_best_at_most(void **state)
 static void uses_that_follow_at_once_do_not_deceive_it(void **state)
 {
     (void)state;
+    uint32_t pages = pages_of_a_trace();
+
     for (unsigned kind = TRACE_STENCIL; kind <= TRACE_AGAIN; kind++) {
-        struct trace t = trace_make(kind, 8192, 8192 * 60, 1);
-        bounded(&t, trace_names[kind], 5, 2, 3, 2);
-        bounded(&t, trace_names[kind], 13, 0, 2, 2);
+        struct trace t = trace_make(kind, pages, pages * 60, 1);
+        bounded(&t, trace_names[kind], 5, 2, longer ? 3 : 2, 2);
+        bounded(&t, trace_names[kind], 13, 0, longer ? 2 : 1, 2);
         trace_free(&t);
     }
 }
@@ -74,9 +89,9 @@ static void uses_that_follow_at_once_do_not_deceive_it(void **state)
 static void memory_follows_what_arc_would_have(void **state)
 {
     (void)state;
-    struct trace t = trace_make(TRACE_JOIN, 8192, 8192 * 60, 1);
-    for (unsigned percent = 47; percent <= 51; percent++)
-        bounded(&t, trace_names[TRACE_JOIN], percent, percent, 2, 2);
+    struct trace t = trace_make(TRACE_JOIN, pages_of_a_trace(), pages_of_a_trace() * 60, 1);
+    for (unsigned percent = 47; percent <= 51; percent += longer ? 1 : 2)
+        bounded(&t, trace_names[TRACE_JOIN], percent, percent, longer ? 2 : 1, 2);
     trace_free(&t);
 }
 
@@ -85,8 +100,8 @@ static void five_points_where_there_are_few_pages(void **state)
     (void)state;
     for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
         struct trace t = trace_make(kind, 1024, 1024 * 60, 2);
-        for (unsigned percent = 10; percent <= 90; percent += 20)
-            bounded(&t, trace_names[kind], percent, kind + percent / 20, 2, 5);
+        for (unsigned percent = longer ? 10 : kind % 2 ? 30 : 70; percent <= 90; percent += longer ? 20 : 80)
+            bounded(&t, trace_names[kind], percent, kind + percent / 20, longer ? 2 : 1, 5);
         trace_free(&t);
     }
 }
@@ -95,10 +110,11 @@ static void five_points_where_there_are_few_pages(void **state)
 static void chasing_phases_costs_five_points_at_most(void **state)
 {
     (void)state;
-    const struct trace_part part[] = {{TRACE_LOOP, 0, 4096}, {TRACE_DRIFT, 0, 4096}};
+    uint32_t pages = pages_of_a_trace() / 2;
+    const struct trace_part part[] = {{TRACE_LOOP, 0, pages}, {TRACE_DRIFT, 0, pages}};
 
-    for (size_t phase = 1024; phase <= 65536; phase *= 4) {
-        struct trace t = trace_turns(part, 2, phase, 4096, 4096 * 60, 1);
+    for (size_t phase = pages / 4; phase <= 16 * pages; phase *= 4) {
+        struct trace t = trace_turns(part, 2, phase, pages, pages * 60, 1);
         bounded(&t, "loop and drift", 50, 0, 1, 5);
         trace_free(&t);
     }
@@ -126,13 +142,15 @@ static void a_loop_is_found_within_one_round_from_any_start(void **state)
 
 static void its_state_may_grow_at_any_time(void **state)
 {
+    uint32_t nodes = longer ? 1500 : 300, most = longer ? 5000 : 900, frames = longer ? 300 : 60;
+
     (void)state;
     for (uint64_t seed = 0; seed < 3; seed++) {
         struct replace_random r =
-            replace_random_start(&replace_chooser, 1500, 5000, 300, experts[seed + 1], seed);
-        for (unsigned step = 0; step < 3000; step++)
+            replace_random_start(&replace_chooser, nodes, most, frames, experts[seed + 1], seed);
+        for (unsigned step = 0; step < 3000 || (r.nodes < most && step < 20000); step++)
             replace_random_step(&r);
-        assert_int_equal(r.nodes, 5000);
+        assert_int_equal(r.nodes, most);
         replace_random_end(&r);
     }
 }
@@ -276,10 +294,10 @@ static void behind_a_buffer_each_is_reckoned_as_it_is_alone(void **state)
 static void behind_a_buffer_it_is_as_near_to_the_best(void **state)
 {
     (void)state;
-    for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
+    for (unsigned kind = 0; kind < TRACE_KINDS; kind += longer ? 1 : 3) {
         struct trace t = soon_again(kind);
         struct access_trace seen = {t.page, t.length, t.pages, BEHIND_BUFFER};
-        bounded_behind(&seen, trace_names[kind], kind % 2 ? 20 : 65, kind, 2, 5);
+        bounded_behind(&seen, trace_names[kind], kind % 2 ? 20 : 65, kind, longer ? 2 : 1, 5);
         trace_free(&t);
     }
 }
@@ -570,5 +588,6 @@ int main(void)
         cmocka_unit_test(a_lead_of_all_frames_is_followed_whatever_was_lost),
         cmocka_unit_test(an_expert_that_there_is_not_is_refused),
     };
+    longer = getenv("LONG") && atoi(getenv("LONG"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
