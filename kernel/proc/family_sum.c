@@ -6,6 +6,25 @@
 #include "kernel/proc/counts.h"
 #include "kernel/proc/internal.h"
 
+int family_sum_prepare(struct process *parent)
+{
+    struct hpm_sums *sums;
+
+    if (!parent || __atomic_load_n(&parent->descendants, __ATOMIC_ACQUIRE))
+        return 0;
+    sums = kmalloc(sizeof(*sums));
+    if (!sums)
+        return -ENOMEM;
+    bool irq = spin_lock(&parent->lock);
+    if (!parent->descendants) {
+        __atomic_store_n(&parent->descendants, sums, __ATOMIC_RELEASE);
+        sums = NULL;
+    }
+    spin_unlock(&parent->lock, irq);
+    kfree(sums);
+    return 0;
+}
+
 void family_sum_join(struct process *p)
 {
     struct process *parent = p->parent;
@@ -21,7 +40,8 @@ void family_sum_join(struct process *p)
 static void add_freed(const struct process *p, struct hpm_sums *sums)
 {
     hpm_sum_past(&p->past, sums);
-    hpm_sum_past(&p->descendants, sums);
+    if (p->descendants)
+        hpm_sum_past(p->descendants, sums);
 }
 
 void family_sum_leave(struct process *p)
@@ -32,8 +52,9 @@ void family_sum_leave(struct process *p)
         return;
     bool irq = spin_lock(&parent->lock);
     list_remove(&p->in_started);
-    hpm_sum_kept(&p->past, &parent->descendants);
-    hpm_sum_kept(&p->descendants, &parent->descendants);
+    hpm_sum_kept(&p->past, parent->descendants);
+    if (p->descendants)
+        hpm_sum_kept(p->descendants, parent->descendants);
     spin_unlock(&parent->lock, irq);
 }
 

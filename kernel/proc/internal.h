@@ -30,19 +30,20 @@ struct process {
     struct spinlock lock;
     struct list threads; /* [P] thread->siblings               */
     struct list leaving; /* [P] the same, of those on their way out: nobody's but for what they still count */
-    unsigned thread_count;               /* [P] those being made included      */
-    bool ending;                         /* [P] written, [A] read              */
-    bool ended;                          /* [P] memory is free                 */
-    int status;                          /* [P] */
-    struct wait_queue waiters;           /* [P] for ended                      */
-    struct wait_queue unlooked;          /* [P] its end, for lookers           */
-    struct hpm_sums past;                /* [P] of threads that have gone for good */
-    struct list started;                 /* [P] what it has started, as long as there is a structure of it */
-    struct list in_started;              /* [P of its parent] */
-    struct list unsummed;                /* sessions_gate: in process_sum_family */
-    struct hpm_sums descendants;         /* [P] of those it had started that are not in `started` any more */
-    uint64_t past_run_ns;                /* [P] the same: time on a CPU       */
-    struct list all;                     /* process.c: table                   */
+    unsigned thread_count;      /* [P] those being made included      */
+    bool ending;                /* [P] written, [A] read              */
+    bool ended;                 /* [P] memory is free                 */
+    int status;                 /* [P] */
+    struct wait_queue waiters;  /* [P] for ended                      */
+    struct wait_queue unlooked; /* [P] its end, for lookers           */
+    struct hpm_sums past;       /* [P] of threads that have gone for good */
+    struct list started;        /* [P] what it has started, as long as there is a structure of it */
+    struct list in_started;     /* [P of its parent] */
+    struct list unsummed;       /* sessions_gate: in process_sum_family */
+    struct hpm_sums
+        *descendants;     /* [P] of those it had started that are not in `started` any more; NULL: none */
+    uint64_t past_run_ns; /* [P] the same: time on a CPU       */
+    struct list all;      /* process.c: table                   */
     struct process *child[CHILDREN_MAX]; /* [P] referenced; those that have ended included */
     uint64_t
         shown[PROCESS_THREADS_MAX / 64]; /* [P] bit i: a thread is shown its counts at SHOWN_BASE, page i */
@@ -99,6 +100,8 @@ void process_sum_family(struct process *p, uint64_t counts, struct hpm_sums *sum
 int process_hpm_family(struct process *p, struct hpm_breakdown *out);
 /* family_sum.c: p has been started by its parent; nothing refers to it any more. */
 void family_sum_join(struct process *p);
+/* family_sum.c: parent, or NULL, is about to start a process.  0 or -ENOMEM.  Thread context, no lock held. */
+int family_sum_prepare(struct process *parent);
 void family_sum_leave(struct process *p);
 /* process.c: returns the ns its threads have been on a CPU, those that have gone included. Takes its lock. */
 uint64_t process_run_ns(struct process *p);

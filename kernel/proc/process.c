@@ -121,6 +121,7 @@ void process_put(struct process *p)
         family_sum_leave(p);
         number_give(&pids, &p->id);
         number_give(&pids, &p->next_child);
+        kfree(p->descendants);
         kfree(p);
         p = parent;
     }
@@ -151,6 +152,7 @@ static int create(const char *name, struct family *family, struct process *paren
         return -ENOMEM;
     memory_account_init(&p->kernel, parent ? &parent->kernel : NULL);
     int err = memory_charge(&p->kernel, sizeof(*p))
+                  ?: family_sum_prepare(parent)
                   ?: space_create(parent ? parent->space : NULL, &p->kernel, &p->space);
     if (err) {
         kfree(p);
