@@ -4,7 +4,7 @@
 #   test/bench/header.sh COMMAND [name=value ...]
 #
 # COMMAND -: what follows names it already.
-# A commit that ends in -dirty had changes that were not committed.  arch=ARCH: QEMU's version for it is added.
+# A commit that ends in -dirty had changes outside docs that were not committed.  arch=ARCH: QEMU's version for it is added.
 set -eu
 cd "$(dirname "$0")/../.."
 command=$1
@@ -13,7 +13,8 @@ qemu=
 for pair; do
 	case $pair in arch=*) qemu=", QEMU $("qemu-system-${pair#*=}" --version | sed -n 's/^QEMU emulator version \([^ ]*\).*/\1/p')" ;; esac
 done
-commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+[ -z "$(git status --porcelain -- . ':!docs' 2>/dev/null)" ] || commit=$commit-dirty
 compiler=$(gcc -dumpfullversion)
 [ "$command" = - ] || printf '# %s\n' "$command"
 printf '# commit %s%s; gcc %s%s\n' "$commit" "$([ $# -eq 0 ] || printf '; %s' "$*")" "$compiler" "$qemu"

@@ -233,6 +233,7 @@ class Accuracy:
         self.high = {}  # where nothing was counted, in % of the cycles
         self.classes = {}  # by configuration and class of cases: which hold; of none: which there was some of
         self.configs = []
+        self.moved = 0  # runs left out: the program changed CPUs, and the truth's cells are of one
 
     def add(self, name, directory):
         _, ratio, slice_cycles, kind, seed = name.split("-")
@@ -241,6 +242,9 @@ class Accuracy:
             self.configs.append(config)
         run = Run(directory)
         ideal = Ideal(run, int(ratio), int(slice_cycles))
+        if 0 in ideal.in_interval:
+            self.moved += 1
+            return
         for event in run.events:
             if without_mode(event)[1] == "k":
                 continue  # the truth's of a CPU has its idle thread's
@@ -482,6 +486,7 @@ def main():
     cases, held = sum(a.cases.values()), sum(a.held.values())
     say(f"RESULT hpm.summary arch={options['arch']} kl_median={quantile(kl, .5):.4f} kl_worst={quantile(kl, 1):.3f} "
         f"kl_cases={len(kl)} kl_left_out_bursty={len(bursty)} kl_left_out_rare={len(rare)} kl_worst_with_them={quantile(kl + bursty + rare, 1):.3f} "
+        f"kl_runs_left_out_moved={a.moved} "
         f"ci_coverage_pct={100 * held / cases if cases else 0:.1f} ci_cases={cases} overhead_20k_pct={overhead:.2f} "
         f"sample_insns={sample:.0f} bias_max_min={read_bias(options['bias']):.2f}")
 

@@ -86,10 +86,12 @@ one() {
 	esac
 	${QEMU:-tools/qemu.sh} kernel="$kernel" machine="$machine" smp=$smp out="$dir" timeout=900 plugin="seed=$4$cells" append="$2 -- $3" \
 		</dev/null 2>"$dir/stderr" | tr -d '\r' >"$dir/console.txt" || :
-	case $(grep -o 'check=ok' "$dir/console.txt" || :) in
-	check=ok*) : >"$out/$1.done" ;;
-	*) echo "bench: $1 FAILED, see $dir" >&2; return 1 ;;
-	esac
+	if awk '/check=ok/ { ok = 1 } $1 == "exit:" { n++; bad += $3 != 0 } END { exit !(ok && n && !bad) }' "$dir/console.txt"; then
+		: >"$out/$1.done"
+	else
+		echo "bench: $1 FAILED, see $dir" >&2
+		return 1
+	fi
 }
 
 if [ "${one:-}" ]; then # one run of the list, by xargs below
@@ -113,6 +115,8 @@ xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$ma
 	<"$out/list" || failed=1
 {
 	test/bench/header.sh "make bench-hpm ARCH=$arch SEEDS=$seeds" machine="$machine" arch="$arch" only="$only"
-	python3 test/bench/hpm.py out="$out" arch="$arch" machine="$machine" bias="$bias" <"$out/list" || failed=1
-} | tee "$results"
-exit $failed
+	python3 test/bench/hpm.py out="$out" arch="$arch" machine="$machine" bias="$bias" <"$out/list"
+} >"$out/results" || failed=1
+cat "$out/results"
+[ "$failed" = 0 ] || { echo "bench: $results stays as it was" >&2; exit 1; }
+mv "$out/results" "$results"

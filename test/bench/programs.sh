@@ -67,5 +67,7 @@ done <"$out/list"
 		printf "%-34s %8.1f %11.1f %6.2f %6.1f %9.2f %9.3f %9.3f %9.2f\n", program, mib, k / 1000, value("cycles") / k / 1000, 100 * value("user_cycles") / value("cycles"),
 			value("l1d_misses") / k, value("tlb_misses") / k, (value("local_memory") + value("remote_memory")) / k, value("mispredicts") / k
 	}'
-} | tee "$results"
-exit $failed
+} >"$out/results" || failed=1
+cat "$out/results"
+[ "$failed" = 0 ] || { echo "bench: $results stays as it was" >&2; exit 1; }
+mv "$out/results" "$results"

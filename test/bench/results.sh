@@ -30,8 +30,8 @@ parts() {
 		quantum       | make kernel machine && test/bench/keep.sh docs/results/quantum.txt test/bench/quantum.sh policies='roundrobin hand' quanta='500 1000 2000 4000 8000' program='scoreboard groups=4 threads=4 ms=40'
 		cachegrind    | make machine && test/bench/keep.sh docs/results/cachegrind.txt test/machine/compare_cachegrind.sh
 		breakdown     | make run BOOTARGS='hpm.slice_cycles=50000 -- hpmstat breakdown=1 format=series interval=4 -- phases kind=sort rounds=2' && make plot-breakdown && cp build/out/breakdown.svg docs/results/breakdown-sort.svg
-		hpm-x86_64    | make bench-hpm ARCH=x86_64
-		hpm-aarch64   | make bench-hpm ARCH=aarch64
+		hpm-x86_64    | make bench-hpm ARCH=x86_64 SEEDS=3
+		hpm-aarch64   | make bench-hpm ARCH=aarch64 SEEDS=3
 		linux         | test/bench/linux.sh results=docs/results/linux.txt
 		swap          | test/bench/swap.sh results=docs/results/swap.txt
 		mm-x86_64     | make bench-mm ARCH=x86_64 SMALL=1 RESUME=1 RESULTS=docs/results/mm-x86_64.txt && test/bench/mm_plot.py docs/results/mm-x86_64.txt docs/results/mm-x86_64

@@ -85,5 +85,7 @@ xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$ma
 					arch, machine, name[1], name[2], runs[order[i]], worst[order[i]], 100 * sum[order[i]] / (8 * runs[order[i]]), all / 8, (most + 0.5) / (least + 0.5), chance(all)
 			}
 		}'
-} | tee "$results"
-exit $failed
+} >"$out/results" || failed=1
+cat "$out/results"
+[ "$failed" = 0 ] || { echo "bench: $results stays as it was" >&2; exit 1; }
+mv "$out/results" "$results"

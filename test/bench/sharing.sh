@@ -97,5 +97,7 @@ xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$ma
 {
 	test/bench/header.sh "make bench-sharing ARCH=$arch MACHINE=$machine $([ "$quick" = 0 ] || echo "QUICK=1 ")MS=$ms SEEDS=$seeds" machine="$machine" arch="$arch" only="$only"
 	cat "$out"/*.line | awk -v arch="$arch" -v machine="$machine" -f test/bench/sharing.awk
-} | tee "$results"
-exit $failed
+} >"$out/results" || failed=1
+cat "$out/results"
+[ "$failed" = 0 ] || { echo "bench: $results stays as it was" >&2; exit 1; }
+mv "$out/results" "$results"
