@@ -133,7 +133,7 @@ static struct {
     bool done;     /* CORRECT_CLOCK: it was */
 } talk ALIGNED(CACHE_LINE);
 
-/* A CPU has not come or answered in time, and may still: no other one may get its stack. */
+/* A CPU did not answer in time and may still start: no other CPU may get its stack. */
 static bool lost;
 
 /* Of all that started. */
@@ -278,6 +278,6 @@ unsigned arch_cpus_start(struct cpu *cpus, unsigned n)
         run += smp_start_one(&cpus[run]) && agree(&cpus[run]);
     }
     if (i < n)
-        kprintf("cpus: it may still come: %u CPUs behind it are left alone\n", n - i);
+        kprintf("cpus: a CPU may still start late: the %u behind it are not started\n", n - i);
     return run;
 }

@@ -21,7 +21,7 @@ figure() { # NAME, N-th program
 use vigil-test
 boot machine=openpower720 timeout=300 -- -- priorities on=one gaps=4 ';' priorities gaps=3 ';' \
 	latency threads=4 busy=16 period=5000 ms=60 ';' latency what=signal busy=16 ms=40 ';' \
-	latency what=mutex busy=0 inside=200 outside=1000 ms=80
+	latency what=mutex busy=0 inside=200 outside=1000 ms=150
 status_is 0 "a thread of the lowest priority gets on beside loops of the highest, on one CPU and on all"
 within "$(longest_us 1)" 10000 65000 "... and waits no longer than said, microseconds of model time, on one CPU"
 within "$(longest_us 2)" 10000 65000 "... and on all"
