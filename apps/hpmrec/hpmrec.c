@@ -140,10 +140,11 @@ static void print_head(unsigned criterion)
     char period[RECORDING_TEXT_MAX], weight[FIGURE_MAX];
 
     recording_account(&recording, criterion, &a);
+    uint64_t taken = a.delivered + a.lost; /* without those since the last look */
     recording_period(&a, a.taken, a.stood_for, period);
     struct shares_form form = recording_form(&a, (size_t)rows, "\n");
-    printf("hpmrec: %s: %" PRIu64 " samples taken, %" PRIu64 " lost, %s; they stand for %s\n", a.name,
-           a.taken, a.lost, period, figure_grouped(a.estimate, weight));
+    printf("hpmrec: %s: %" PRIu64 " samples taken, %" PRIu64 " lost, %s; they stand for %s\n", a.name, taken,
+           a.lost, period, figure_grouped(a.estimate, weight));
     if (format == FORMAT_TEXT && shares[criterion].samples)
         shares_print(&shares[criterion], &form);
 }

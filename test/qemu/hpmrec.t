@@ -124,7 +124,7 @@ section_says "^ +[0-9.]+ % in [0-9]+ more$" "what is in rows that are not shown 
 section_says "^hpmrec: cycles: .* lengthened (to limit what it costs|after storms)" "a limit of five thousandths lengthens periods"
 within "$(sed -n 's/.*sampling took \([0-9.]*\) % .*/\1/p' "$work/section")" 0.01 2 "... and is kept but for what it took to find out"
 
-boot machine=openpower720 timeout=300 -- -- hpmtop plain=1 times=2 interval=20 rows=3 -- ratio 30000 2 ';' hpmtop interval=20 rate=5000 -- ratio 20000 ';' \
+boot machine=openpower720 timeout=300 -- -- hpmtop plain=1 times=2 interval=20 rows=3 -- ratio 30000 2 ';' hpmtop interval=20 rate=5000 -- ratio 40000 ';' \
 	hpmtop plain=1 times=1 interval=30 criteria=L1D_MISSES,time metrics=cpi,DCACHE:REMOTE_L2 -- scoreboard ms=1000
 status_is 0 "hpmtop"
 section 1
@@ -137,7 +137,7 @@ result $r "... which have a CPU each, and instructions"
 r=0; ! grep -q "$(printf '\033')" "$work/section" || r=1
 result $r "plain=1: no escape sequences"
 section 2
-within "$(grep -c "^$(printf '\033')\[[HJ].*hpmtop: " "$work/section")" 3 6 "until the program ends, each picture over the last"
+within "$(grep -c "^$(printf '\033')\[[HJ].*hpmtop: " "$work/section")" 4 8 "until the program ends, each picture over the last"
 section_says "one_part" "... the last one with what came last"
 section 3
 section_says "^L1D_MISSES: [0-9]+ samples, one in [0-9,]+, adapted" "by what is asked for"

@@ -48,7 +48,7 @@ result $r "... in less than a quarter of the time, by no more reading:$loop"
 
 # Two programs in one pool: what each waited for is its own, and both together are the pool's.
 look="memstat regions=0 format=series interval=20"
-boot smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram mem.user=2M mem.pool=global mem.prefetch=none -- $look -- sweep pages=500 order=random access=write & $look -- loop pages=300 rounds=4"
+boot machine=openpower720 smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram mem.user=2M mem.pool=global mem.prefetch=none -- $look -- sweep pages=500 order=random access=write & $look -- loop pages=300 rounds=4"
 says "^RESULT app=sweep order=random access=write pages=500 .* wrong=0 check=ok" "pages at random: each holds what was written"
 own=$(awk '/^MEMORY program=(sweep|loop) / {
 		for (i = 2; i <= NF; i++) { split($i, pair, "="); value[pair[1]] = pair[2] }
