@@ -4,7 +4,7 @@
 image=$work/image
 perl -e 'print pack("V*", $_ * 1024 .. $_ * 1024 + 1023) for 0 .. 1199' >"$image"
 
-boot smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram mem.process=1M mem.prefetch=spatial -- advice swap"
+boot machine=openpower720 smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram mem.process=1M mem.prefetch=spatial -- advice swap"
 status_is 0 "memory that is swapped: the program ends"
 guest_tap
 boot smp=2 mem=128M drive="$image,readonly=on" timeout=300 -- "-- advice disk"

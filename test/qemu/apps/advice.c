@@ -104,7 +104,7 @@ static void mapped(const char *name)
     memory_advise(at, bytes, SYS_ADVICE_NORMAL);
     uint64_t n = read_as(at, SYS_ADVICE_NORMAL, "normal");
     /* On a busy host the disk may answer so late that what is read ahead is waited for, too. */
-    for (unsigned again = 0; again < 3 && n >= LARGE / 16; again++) {
+    for (unsigned again = 0; again < 40 && n >= LARGE / 16; again++) {
         memory_unmap(at, bytes);
         at = (uint32_t *)memory_map_disk(name, &bytes);
         n = read_as(at, SYS_ADVICE_NORMAL, "normal");
