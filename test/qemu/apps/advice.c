@@ -94,6 +94,20 @@ static void swapped(void)
     tap_check(with < KEPT / 4, "... one that is said to be sequential does not: pages behind it leave first");
 }
 
+/* On a busy host the disk may answer so late that what is read ahead is waited for, too: then it is read anew. */
+static uint64_t read_in_a_row(const char *name, uint32_t **at, int advice, const char *what)
+{
+    uint64_t n = read_as(*at, advice, what);
+    size_t bytes;
+
+    for (unsigned again = 0; again < 40 && n >= LARGE / 16; again++) {
+        memory_unmap(*at, of(*at).bytes);
+        *at = (uint32_t *)memory_map_disk(name, &bytes);
+        n = read_as(*at, advice, what);
+    }
+    return n;
+}
+
 static void mapped(const char *name)
 {
     size_t bytes;
@@ -102,13 +116,7 @@ static void mapped(const char *name)
     if (!tap_check(at && bytes >= LARGE * PAGE, "a disk is mapped"))
         return;
     memory_advise(at, bytes, SYS_ADVICE_NORMAL);
-    uint64_t n = read_as(at, SYS_ADVICE_NORMAL, "normal");
-    /* On a busy host the disk may answer so late that what is read ahead is waited for, too. */
-    for (unsigned again = 0; again < 40 && n >= LARGE / 16; again++) {
-        memory_unmap(at, bytes);
-        at = (uint32_t *)memory_map_disk(name, &bytes);
-        n = read_as(at, SYS_ADVICE_NORMAL, "normal");
-    }
+    uint64_t n = read_in_a_row(name, &at, SYS_ADVICE_NORMAL, "normal");
     tap_check(n > 1 && n < LARGE / 16, "normal: what is read in a row is read ahead");
     memory_unmap(at, bytes);
     at = (uint32_t *)memory_map_disk(name, &bytes);
@@ -116,8 +124,8 @@ static void mapped(const char *name)
     tap_check(n == LARGE, "random: each page is waited for");
     memory_unmap(at, bytes);
     at = (uint32_t *)memory_map_disk(name, &bytes);
-    n = read_as(at, SYS_ADVICE_SEQUENTIAL, "sequential");
-    tap_check(n <= LARGE / 16, "sequential: many at once from the start");
+    n = read_in_a_row(name, &at, SYS_ADVICE_SEQUENTIAL, "sequential");
+    tap_check(n < LARGE / 16, "sequential: many at once from the start");
     memory_unmap(at, bytes);
     at = (uint32_t *)memory_map_disk(name, &bytes);
     tap_check(!pass(at, LARGE, 5) && waits(at) == (LARGE + 4) / 5,
