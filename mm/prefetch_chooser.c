@@ -239,7 +239,7 @@ static unsigned group_to_remember(const struct chooser *c, unsigned open)
     return c->now % 2 ? MIN(open, (unsigned)GROUPS - 1) : c->now / 2 % GROUPS;
 }
 
-/* How many ranks are in so many groups. */
+/* Returns the number of ranks in that number of groups. */
 static unsigned ranks_of(unsigned groups)
 {
     return groups ? 2 * first_rank(groups - 1) + (groups == 1) : 0;

@@ -74,7 +74,7 @@ enum {
     SYS_ADVICE_DONTNEED
 };
 enum { SYS_PROT_READ = 1, SYS_PROT_WRITE = 2, SYS_PROT_EXEC = 4 };
-/* Sessions that a process may have open at a time, and so many an application and all that it has started together, of those
+/* Sessions that a process may have open at a time, and that a family (an application and its descendants) may have, of those
  * all processes share: 16 and 4. */
 enum { SYS_COUNT_SESSIONS = 4, SYS_SAMPLE_SESSIONS = 2, SYS_COUNT_FAMILY = 8, SYS_SAMPLE_FAMILY = 3 };
 /* With proc.visible=own (docs/boot-args.md) other processes than the own one and those that it has started are as if they were not

@@ -69,7 +69,7 @@ static bool try_get(struct process *p)
     return refs;
 }
 
-/* Adds p, and puts what it has started, referenced, behind the others. */
+/* Adds p to the sum, and its children, referenced, to the end of the list. */
 static void sum_member(struct process *p, uint64_t counts, struct hpm_sums *sums, struct list *unsummed)
 {
     bool irq = spin_lock(&p->lock);
