@@ -178,9 +178,25 @@ static void follow(struct hpm_sums *sum, const struct mux_plan *plan)
     sum->generation = plan->generation;
 }
 
-void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts,
+static void add_part(struct hpm_sums *sum, unsigned i, const struct mux_sum *part,
+                     const struct mux_plan *plan, bool kept)
+{
+    if (!(sum->held >> i & 1))
+        sum->count[i] = *part;
+    else if (kept)
+        mux_sum_keep(&sum->count[i], part, plan, i);
+    else
+        mux_sum_add(&sum->count[i], part);
+    sum->held |= (uint64_t)1 << i;
+    if (kept && plan->events >> i & 1)
+        mux_sum_close(&sum->count[i], plan, i);
+}
+
+void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts, bool kept,
                  struct hpm_sums *sum, struct mux_sum part[GROUP_EVENTS_MAX])
 {
+    void (*const read)(const struct mux_counts *, const struct mux_plan *, unsigned, struct mux_sum *) =
+        kept ? mux_ended : mux_part;
     uint64_t cycles;
     uint32_t begin;
 
@@ -190,21 +206,17 @@ void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint6
         cycles = c->cycles;
         for (uint64_t left = counts; left; left &= left - 1) {
             unsigned i = (unsigned)__builtin_ctzll(left);
-            mux_part(&c->counts, plan, i, &part[i]);
+            read(&c->counts, plan, i, &part[i]);
         }
     } while (read_again(c, begin));
     sum->cycles += cycles;
     for (uint64_t left = counts; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
-        if (sum->held >> i & 1)
-            mux_sum_add(&sum->count[i], &part[i]);
-        else
-            sum->count[i] = part[i];
+        add_part(sum, i, &part[i], plan, kept);
     }
-    sum->held |= counts;
 }
 
-void sums_add_past(const struct hpm_sums *past, const struct mux_plan *plan, struct hpm_sums *sum)
+void sums_add_past(const struct hpm_sums *past, const struct mux_plan *plan, bool kept, struct hpm_sums *sum)
 {
     follow(sum, plan);
     sum->cycles += past->cycles;
@@ -215,19 +227,7 @@ void sums_add_past(const struct hpm_sums *past, const struct mux_plan *plan, str
             continue;
         if (past->generation != plan->generation)
             part.rated = 0;
-        if (sum->held >> i & 1)
-            mux_sum_add(&sum->count[i], &part);
-        else
-            sum->count[i] = part;
-        sum->held |= left & -left;
-    }
-}
-
-void sums_close(struct hpm_sums *sums, const struct mux_plan *plan)
-{
-    for (uint64_t left = sums->held & plan->events; left; left &= left - 1) {
-        unsigned i = (unsigned)__builtin_ctzll(left);
-        mux_sum_close(&sums->count[i], plan, i);
+        add_part(sum, i, &part, plan, kept);
     }
 }
 

@@ -36,13 +36,12 @@ void context_read_remote(const struct hpm_context *c, const struct mux_plan *pla
 /* All of them, the open unit estimated; any CPU. */
 void context_read(const struct hpm_context *c, const struct mux_plan *plan,
                   const struct context_figures *figures, struct hpm_breakdown *out);
-/* Adds the logical counts of the mask; any CPU.  part: memory to work in, the caller's alone. */
-void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts,
+/* Adds the logical counts of the mask; any CPU.  kept: as those of a thread that has ended (mux_sum_keep), and closes as units
+ * what the sums' pools can be closed of.  part: memory to work in, the caller's alone. */
+void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts, bool kept,
                  struct hpm_sums *sum, struct mux_sum part[GROUP_EVENTS_MAX]);
-/* Adds what was summed up earlier, perhaps under another plan, but for counts that were born again since. */
-void sums_add_past(const struct hpm_sums *past, const struct mux_plan *plan, struct hpm_sums *sum);
-/* Closes as units what the sums' pools can be closed of; the plan is that of the last adding. */
-void sums_close(struct hpm_sums *sums, const struct mux_plan *plan);
+/* Adds what was summed up earlier, perhaps under another plan, but for counts that were born again since; kept as above. */
+void sums_add_past(const struct hpm_sums *past, const struct mux_plan *plan, bool kept, struct hpm_sums *sum);
 /* One logical count; any CPU. */
 void context_count(const struct hpm_context *c, const struct mux_plan *plan, unsigned i, struct mux_sum *out);
 /* Makes parts fit their wholes, and says how much was seen. */

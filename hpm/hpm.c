@@ -372,9 +372,9 @@ static void sum_busy(const struct hpm_cpu *hpm, const struct mux_plan *plan, str
 {
     uint64_t counts = hpm_figures() & plan->events;
 
-    context_sum(&hpm->busy, plan, counts, sums, this_cpu()->hpm->part);
+    context_sum(&hpm->busy, plan, counts, false, sums, this_cpu()->hpm->part);
     for (unsigned i = 0; hpm_accounts && i < ARRAY_SIZE(hpm->apart); i++)
-        context_sum(&hpm->apart[i], plan, counts, sums, this_cpu()->hpm->part);
+        context_sum(&hpm->apart[i], plan, counts, false, sums, this_cpu()->hpm->part);
 }
 
 void hpm_read_cpu(const struct cpu *cpu, struct hpm_breakdown *out)
@@ -450,7 +450,7 @@ void hpm_read_remote(const struct hpm_thread *t, struct hpm_remote *out)
     arch_irq_restore(irq);
 }
 
-void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums)
+static void sum_thread(const struct hpm_thread *t, uint64_t counts, bool kept, struct hpm_sums *sums)
 {
     bool irq;
 
@@ -458,43 +458,39 @@ void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums
         return;
     account_if_running(t);
     const struct mux_plan *plan = plan_to_read(&irq);
-    context_sum(&t->counts, plan, plan->events & counts, sums, this_cpu()->hpm->part);
+    context_sum(&t->counts, plan, plan->events & counts, kept, sums, this_cpu()->hpm->part);
+    arch_irq_restore(irq);
+}
+
+void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums)
+{
+    sum_thread(t, counts, false, sums);
+}
+
+void hpm_sum_ended(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums)
+{
+    sum_thread(t, counts, true, sums);
+}
+
+static void sum_past(const struct hpm_sums *past, bool kept, struct hpm_sums *sums)
+{
+    bool irq;
+
+    if (!hpm_state.ops)
+        return;
+    const struct mux_plan *plan = plan_to_read(&irq);
+    sums_add_past(past, plan, kept, sums);
     arch_irq_restore(irq);
 }
 
 void hpm_sum_past(const struct hpm_sums *past, struct hpm_sums *sums)
 {
-    bool irq;
-
-    if (!hpm_state.ops)
-        return;
-    const struct mux_plan *plan = plan_to_read(&irq);
-    sums_add_past(past, plan, sums);
-    arch_irq_restore(irq);
+    sum_past(past, false, sums);
 }
 
 void hpm_sum_kept(const struct hpm_sums *past, struct hpm_sums *sums)
 {
-    bool irq;
-
-    if (!hpm_state.ops)
-        return;
-    const struct mux_plan *plan = plan_to_read(&irq);
-    sums_add_past(past, plan, sums);
-    sums_close(sums, plan);
-    arch_irq_restore(irq);
-}
-
-void hpm_sum_ended(const struct hpm_thread *t, struct hpm_sums *sums)
-{
-    bool irq;
-
-    if (!hpm_state.ops)
-        return;
-    const struct mux_plan *plan = plan_to_read(&irq);
-    context_sum(&t->counts, plan, plan->events, sums, this_cpu()->hpm->part);
-    sums_close(sums, plan);
-    arch_irq_restore(irq);
+    sum_past(past, true, sums);
 }
 
 /* Where account a is summed up: to[a], or all in one. */
@@ -506,7 +502,7 @@ static void sum_cpu(const struct hpm_cpu *hpm, uint64_t counts, struct hpm_sums 
     const struct mux_plan *plan = plan_to_read(&irq);
 
     for (unsigned a = 0; a < accounts; a++)
-        context_sum(of[a], plan, plan->events & counts, to[a], this_cpu()->hpm->part);
+        context_sum(of[a], plan, plan->events & counts, false, to[a], this_cpu()->hpm->part);
     arch_irq_restore(irq);
 }
 

@@ -212,12 +212,14 @@ void hpm_update(uint32_t pid);
 /* Adds logical counts (bit i of counts; those that there are not are left out) of the thread, as hpm_read_thread reads them, or of
  * the machine, what its CPUs did while they had no thread included.  Any context. */
 void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums);
-/* All logical counts of a thread that will never run again, for a sum that is kept: what threads that were too short to be scaled by
- * themselves have come to is closed as a unit whenever it is long enough.  Any context. */
-void hpm_sum_ended(const struct hpm_thread *t, struct hpm_sums *sums);
+/* The same of a thread that will never run again, for a sum that is kept; or of one that may, for a reading that no other
+ * one is subtracted from.  What threads that were too short to be scaled by themselves have come to is
+ * closed as a unit whenever it is long enough.  Any context. */
+void hpm_sum_ended(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums);
 /* Adds a sum that has been kept, but for logical counts that have another event by now. Any context. */
 void hpm_sum_past(const struct hpm_sums *past, struct hpm_sums *sums);
-/* The same for a sum that is kept: closes units as hpm_sum_ended does. Any context. */
+/* The same for a sum that is kept, or for such a reading: closes units as hpm_sum_ended does.
+ * Any context. */
 void hpm_sum_kept(const struct hpm_sums *past, struct hpm_sums *sums);
 void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums);
 /* The same by account, which all together are the machine. */

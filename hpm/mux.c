@@ -124,6 +124,12 @@ static uint64_t parts_of(uint64_t length, uint64_t pass)
     return MIN(fixed_muldiv(length, 1 << WEIGHT_BITS, pass), WEIGHT_MAX);
 }
 
+static struct closing unit_of(uint64_t length, const struct mux_plan *p)
+{
+    return (struct closing){
+        .length = length, .pass = p->rounds.pass, .all = parts_of(length, p->rounds.pass)};
+}
+
 static void set_seen(struct closing *unit, uint64_t seen)
 {
     unit->seen = seen;
@@ -213,8 +219,7 @@ bool mux_close(struct mux_counts *c, const struct mux_plan *p)
 {
     if (c->open_length < p->rounds.pass - p->rounds.pass / 16 || !all_seen(c, p))
         return false;
-    struct closing unit = {
-        .length = c->open_length, .pass = p->rounds.pass, .all = parts_of(c->open_length, p->rounds.pass)};
+    struct closing unit = unit_of(c->open_length, p);
     for (const uint8_t *at = p->order, *end = at + p->counted; at < end; at++)
         close_event(&c->event[*at], &unit, &c->open[*at], p->rough >> *at & 1);
     c->open_length = 0;
@@ -305,6 +310,20 @@ void mux_part(const struct mux_counts *c, const struct mux_plan *p, unsigned eve
     out->variance = e->variance;
 }
 
+void mux_ended(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out)
+{
+    const struct mux_count *e = &c->event[event];
+    const struct mux_open *open = &c->open[event];
+
+    mux_part(c, p, event, out);
+    if (!out->units)
+        return;
+    out->count = e->total;
+    out->pool = (struct mux_pool){c->open_length, open->seen, open->count};
+    out->rated = e->rate != RATE_NONE && c->generation == p->generation;
+    out->rate = out->rated ? e->rate : 0;
+}
+
 void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out)
 {
     mux_part(c, p, event, out);
@@ -328,12 +347,9 @@ void mux_sum_add(struct mux_sum *sum, const struct mux_sum *part)
     sum->variance = fixed_add_wide(sum->variance, part->variance);
 }
 
-static void scale_pool(struct mux_sum *s, struct closing *unit, bool rough)
+/* A unit of that rate follows the latest one. */
+static void follow_unit(struct mux_sum *s, const struct closing *unit, uint64_t rate, bool rough)
 {
-    set_seen(unit, s->pool.seen);
-    uint64_t rate = rate_of(unit, s->pool.counted);
-
-    add_scaled(&s->count, &s->fraction, s->pool.counted, unit->scale);
     if (!rough && beyond(unit, rate))
         s->variance = WIDE_MAX;
     else if (!rough && s->rated)
@@ -343,12 +359,32 @@ static void scale_pool(struct mux_sum *s, struct closing *unit, bool rough)
     s->rated = 1;
 }
 
+void mux_sum_keep(struct mux_sum *sum, const struct mux_sum *part, const struct mux_plan *p, unsigned event)
+{
+    mux_sum_add(sum, part);
+    if (!part->rated)
+        return;
+    if (part->units == 1) {
+        struct closing unit = unit_of(part->closed, p);
+        unit.seen = part->seen - part->pool.seen;
+        follow_unit(sum, &unit, part->rate, p->rough >> event & 1);
+    }
+    sum->rate = part->rate;
+    sum->rated = 1;
+}
+
+static void scale_pool(struct mux_sum *s, struct closing *unit, bool rough)
+{
+    set_seen(unit, s->pool.seen);
+    add_scaled(&s->count, &s->fraction, s->pool.counted, unit->scale);
+    follow_unit(s, unit, rate_of(unit, s->pool.counted), rough);
+}
+
 bool mux_sum_close(struct mux_sum *s, const struct mux_plan *p, unsigned event)
 {
     if (s->pool.length < p->pool || !fair(p, s->pool.seen, s->pool.length, p->slots_with[event]))
         return false;
-    struct closing unit = {
-        .length = s->pool.length, .pass = p->rounds.pass, .all = parts_of(s->pool.length, p->rounds.pass)};
+    struct closing unit = unit_of(s->pool.length, p);
     if (s->pool.seen < s->pool.length) {
         scale_pool(s, &unit, p->rough >> event & 1);
     } else {

@@ -164,7 +164,9 @@ const char *mux_check(const struct mux_counts *c, const struct mux_plan *p);
  * What a thread counted that has closed no unit says nothing by itself: most such threads never saw the event, for its turn did not
  * come while they ran, and the others saw it all the time.  So a sum keeps their parts together, its *pool*, which is scaled as a
  * whole: counted x length / seen, the ratio estimator (Cochran, Sampling Techniques, ch. 6).  Where threads end one after
- * the other the pool is closed as a unit whenever it is long enough, so that its variance is found as that of a thread is.
+ * the other the pool is closed as a unit whenever it is long enough, so that its variance is found as that of a thread is;
+ * what a thread leaves open when it ends joins the pool, and a unit that is a thread's only one
+ * makes a pair with the latest unit before it.
  */
 struct mux_sum {
     uint64_t length;  /* all that passed since it was born                                      */
@@ -174,7 +176,7 @@ struct mux_sum {
     uint64_t count;   /* in all of length but the pool, estimated                               */
     uint64_t units;   /* closed                                                                 */
     uint64_t pairs;   /* of successive units                                                    */
-    uint64_t rate;    /* of the latest unit of the pool, as in struct mux_count                 */
+    uint64_t rate;    /* of the latest unit, as in struct mux_count; 0 in what is not kept      */
     struct mux_pool {
         uint64_t length, seen, counted; /* of those three above                                 */
     } pool;
@@ -186,10 +188,14 @@ struct mux_sum {
 /* What one thread or CPU adds to a sum.  The open unit is scaled by itself where the event was seen for a quarter of its share, else it
  * goes by the rate of the unit before; a later reading may correct that downwards.  Before its first unit all is of the pool. */
 void mux_part(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out);
-/* The same by itself, settled.  All 0: nothing was counted since the event was born. */
+/* What a thread adds to a sum that is kept when it has ended: its open unit is of the pool. */
+void mux_ended(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out);
+/* What mux_part says, by itself and settled.  All 0: nothing was counted since the event was born. */
 void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out);
-/* Adds the part's figures; sum keeps the rate of its own pool. */
+/* Adds the part's figures; sum keeps its own rate. */
 void mux_sum_add(struct mux_sum *sum, const struct mux_sum *part);
+/* The same where sum is kept: the part, a thread or a sum, has ended after those before it, and its latest unit is sum's. */
+void mux_sum_keep(struct mux_sum *sum, const struct mux_sum *part, const struct mux_plan *p, unsigned event);
 /* Closes the pool as a unit and returns true if it is as long as the plan says and had a quarter of its share; else it stays open. */
 bool mux_sum_close(struct mux_sum *sum, const struct mux_plan *p, unsigned event);
 /* All parts are in: scales the pool by what was seen of it, or, where that is less than a quarter of the rest's share, by the rest's

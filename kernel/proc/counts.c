@@ -148,8 +148,9 @@ static struct work {
     struct hpm_sums part[HPM_ACCOUNTS]; /* of the machine's */
 } work;
 
-/* -ESRCH: it is no more.  Other CPUs' counts are as old as hpm_update has left them. */
-static int sum_up(struct process *owner, const struct thing *t, uint64_t counts, struct hpm_sums *sums)
+/* alone: no other reading is subtracted from this one.  -ESRCH: it is no more.  Other CPUs' counts are as old as hpm_update has left them. */
+static int sum_up(struct process *owner, const struct thing *t, uint64_t counts, bool alone,
+                  struct hpm_sums *sums)
 {
     if (t->scope == SYS_SCOPE_MACHINE || t->scope >= SYS_SCOPES)
         return 0; /* there is always one */
@@ -158,9 +159,9 @@ static int sum_up(struct process *owner, const struct thing *t, uint64_t counts,
         return -ESRCH;
     int err = 0;
     if (t->scope == SYS_SCOPE_PROCESS)
-        process_sum(p, counts, sums);
+        process_sum(p, counts, alone, sums);
     else if (t->scope == SYS_SCOPE_FAMILY)
-        process_sum_family(p, counts, sums);
+        process_sum_family(p, counts, alone, sums);
     else
         err = process_sum_thread(p, t->tid, counts, sums);
     process_put(p);
@@ -171,7 +172,7 @@ static int sum_up(struct process *owner, const struct thing *t, uint64_t counts,
 static void forget_ended(struct process *owner, struct session *s)
 {
     for (struct last **at = &s->last; *at;) {
-        if (sum_up(owner, &(*at)->thing, 0, &work.spare))
+        if (sum_up(owner, &(*at)->thing, 0, false, &work.spare))
             forget_last(s, at);
         else
             at = &(*at)->next;
@@ -270,7 +271,7 @@ static int read_held(struct process *owner, struct session *s, const struct sys_
         hpm_sums_clear(&work.part[a]);
     hpm_update(read->scope == SYS_SCOPE_FAMILY ? 0 : thing.pid);
     int err = machine ? sum_up_machine(owner, s, seen)
-                      : sum_up(owner, &thing, hpm_session_counts(s->hpm), &work.sums);
+                      : sum_up(owner, &thing, hpm_session_counts(s->hpm), !seen, &work.sums);
     if (!err && !machine && seen)
         err = subtract_last(owner, s, &thing, &work.sums, seen);
     if (!err)

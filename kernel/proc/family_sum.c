@@ -36,12 +36,14 @@ void family_sum_join(struct process *p)
     spin_unlock(&parent->lock, irq);
 }
 
-/* Nothing of p changes any more. */
-static void add_freed(const struct process *p, struct hpm_sums *sums)
+/* Of those that are no more, p's threads and the processes that p has started. */
+static void add_ended(const struct process *p, bool alone, struct hpm_sums *sums)
 {
-    hpm_sum_past(&p->past, sums);
+    void (*const add)(const struct hpm_sums *, struct hpm_sums *) = alone ? hpm_sum_kept : hpm_sum_past;
+
+    add(&p->past, sums);
     if (p->descendants)
-        hpm_sum_past(p->descendants, sums);
+        add(p->descendants, sums);
 }
 
 void family_sum_leave(struct process *p)
@@ -52,9 +54,7 @@ void family_sum_leave(struct process *p)
         return;
     bool irq = spin_lock(&parent->lock);
     list_remove(&p->in_started);
-    hpm_sum_kept(&p->past, parent->descendants);
-    if (p->descendants)
-        hpm_sum_kept(p->descendants, parent->descendants);
+    add_ended(p, true, parent->descendants);
     spin_unlock(&parent->lock, irq);
 }
 
@@ -70,26 +70,24 @@ static bool try_get(struct process *p)
 }
 
 /* Adds p to the sum, and its children, referenced, to the end of the list. */
-static void sum_member(struct process *p, uint64_t counts, struct hpm_sums *sums, struct list *unsummed)
+static void sum_member(struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums,
+                       struct list *unsummed)
 {
     bool irq = spin_lock(&p->lock);
 
-    add_freed(p, sums);
-    list_for_each (it, &p->threads)
-        hpm_sum_thread(&container_of(it, struct thread, siblings)->hpm, counts, sums);
-    list_for_each (it, &p->leaving)
-        hpm_sum_thread(&container_of(it, struct thread, siblings)->hpm, counts, sums);
+    add_ended(p, alone, sums);
+    process_sum_threads(p, counts, alone, sums);
     list_for_each (it, &p->started) {
         struct process *child = container_of(it, struct process, in_started);
         if (try_get(child))
             list_push_back(unsummed, &child->unsummed);
         else
-            add_freed(child, sums);
+            add_ended(child, alone, sums);
     }
     spin_unlock(&p->lock, irq);
 }
 
-void process_sum_family(struct process *p, uint64_t counts, struct hpm_sums *sums)
+void process_sum_family(struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums)
 {
     struct list unsummed;
 
@@ -99,7 +97,7 @@ void process_sum_family(struct process *p, uint64_t counts, struct hpm_sums *sum
     while (!list_empty(&unsummed)) {
         struct process *next = container_of(unsummed.next, struct process, unsummed);
         list_remove(&next->unsummed);
-        sum_member(next, counts, sums, &unsummed);
+        sum_member(next, counts, alone, sums, &unsummed);
         process_put(next);
     }
 }
@@ -111,7 +109,7 @@ int process_hpm_family(struct process *p, struct hpm_breakdown *out)
     if (!sums)
         return -ENOMEM;
     gate_enter(&sessions_gate);
-    process_sum_family(p, hpm_figures(), sums);
+    process_sum_family(p, hpm_figures(), false, sums);
     gate_leave(&sessions_gate);
     hpm_sums_breakdown(sums, out);
     kfree(sums);

@@ -90,12 +90,14 @@ void process_look_end(struct process *p);
 struct process *process_look_for(const struct process *reader, uint32_t pid);
 /* process.c: pid 0: reader itself; else one that runs or that reader has spawned, and may see.  Referenced, or NULL. */
 struct process *process_to_read(struct process *reader, uint32_t pid);
-/* process.c: logical counts of its threads, past (those with all counts) and present; of one of those present (-ESRCH). */
-void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums);
+/* process.c: logical counts of its threads, past (those with all counts) and present; of those present
+ * (its lock held); of one of them (-ESRCH).  alone: for a reading that no other one is subtracted from. */
+void process_sum(struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums);
+void process_sum_threads(const struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums);
 int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct hpm_sums *sums);
 /* family_sum.c: the same of p and all that it has started, and these, those that have ended included.
  * sessions_gate held. */
-void process_sum_family(struct process *p, uint64_t counts, struct hpm_sums *sums);
+void process_sum_family(struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums);
 /* family_sum.c: where their cycles went; -ENOMEM.  Thread context, no lock held. */
 int process_hpm_family(struct process *p, struct hpm_breakdown *out);
 /* family_sum.c: p has been started by its parent; nothing refers to it any more. */

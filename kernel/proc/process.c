@@ -490,21 +490,29 @@ struct process *process_to_read(struct process *reader, uint32_t pid)
     return NULL;
 }
 
-/* Lock held. */
-static void process_sum_locked(struct process *p, uint64_t counts, struct hpm_sums *sums)
+static void sum_threads(const struct list *threads, uint64_t counts, bool alone, struct hpm_sums *sums)
 {
-    hpm_sums_copy(sums, &p->past);
-    list_for_each (it, &p->threads)
-        hpm_sum_thread(&container_of(it, struct thread, siblings)->hpm, counts, sums);
-    list_for_each (it, &p->leaving)
-        hpm_sum_thread(&container_of(it, struct thread, siblings)->hpm, counts, sums);
+    list_for_each (it, threads) {
+        const struct hpm_thread *t = &container_of(it, struct thread, siblings)->hpm;
+        if (alone)
+            hpm_sum_ended(t, counts, sums);
+        else
+            hpm_sum_thread(t, counts, sums);
+    }
 }
 
-void process_sum(struct process *p, uint64_t counts, struct hpm_sums *sums)
+void process_sum_threads(const struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums)
+{
+    sum_threads(&p->threads, counts, alone, sums);
+    sum_threads(&p->leaving, counts, alone, sums);
+}
+
+void process_sum(struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums)
 {
     bool irq = spin_lock(&p->lock);
 
-    process_sum_locked(p, counts, sums);
+    hpm_sums_copy(sums, &p->past);
+    process_sum_threads(p, counts, alone, sums);
     spin_unlock(&p->lock, irq);
 }
 
@@ -542,7 +550,8 @@ void process_hpm(struct process *p, struct hpm_breakdown *out)
     bool irq = spin_lock(&p->lock);
     struct hpm_sums *sums = hpm_sums_here();
 
-    process_sum_locked(p, hpm_figures(), sums);
+    hpm_sums_copy(sums, &p->past);
+    process_sum_threads(p, hpm_figures(), false, sums);
     hpm_sums_breakdown(sums, out);
     spin_unlock(&p->lock, irq);
 }

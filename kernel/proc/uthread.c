@@ -62,7 +62,7 @@ static void gone(struct thread *t)
     bool irq = spin_lock(&p->lock);
 
     list_remove(&t->siblings);
-    hpm_sum_ended(&t->hpm, &p->past);
+    hpm_sum_ended(&t->hpm, UINT64_MAX, &p->past);
     p->past_run_ns += sched_run_ns(t);
     spin_unlock(&p->lock, irq);
     process_uncharge(p, THREAD_BYTES);

@@ -35,7 +35,10 @@ enum { KINDS = 3, RATE_CYCLES = 10000, RUN_OF_A_KIND = 40 };
 static uint32_t rate[KINDS][LIVES_EVENTS_MAX];
 
 static uint64_t seed;
-static struct hpm_sums past;
+static struct hpm_sums past; /* of the process; of a family, those that are forgotten */
+/* Processes of a family that are not forgotten: number i is in place i % MEMBERS. */
+enum { MEMBERS = 32 };
+static struct hpm_sums member[MEMBERS];
 static uint64_t truth[MACHINE_EVENTS], at_switch[DOUBLE_CPUS][MACHINE_EVENTS];
 
 const char *lives_event(unsigned i)
@@ -92,10 +95,11 @@ static void work(unsigned kind, uint64_t cycles)
     double_deliver();
 }
 
-/* Thread number i of the process, which is hpm's thread of the CPU. */
+/* Thread number i, which is hpm's thread of the CPU. */
 struct life {
     uint64_t left;
     unsigned kind;
+    struct hpm_sums *past; /* of its process */
 };
 
 static struct life new_life(const struct lives *l, unsigned i)
@@ -104,16 +108,39 @@ static struct life new_life(const struct lives *l, unsigned i)
     double cycles = (double)l->cycles;
 
     if (l->program == LIVES_ALIKE)
-        return (struct life){l->cycles, 0};
+        return (struct life){.left = l->cycles};
     if (l->program == LIVES_KINDS || i == 0 || test_random(&seed) % RUN_OF_A_KIND == 0)
         kind = (unsigned)(test_random(&seed) % KINDS);
-    return (struct life){2000 + (uint64_t)(-cycles * log(1 - uniform())), kind};
+    return (struct life){.left = 2000 + (uint64_t)(-cycles * log(1 - uniform())), .kind = kind};
+}
+
+/* Of thread number i's process; one that has ended long since gives its place to it. */
+static struct hpm_sums *past_of(const struct lives *l, unsigned i)
+{
+    unsigned each = l->threads / l->processes;
+    struct hpm_sums *of = &member[i / each % MEMBERS];
+
+    if (l->processes == 1)
+        return &past;
+    if (i % each == 0) {
+        if (i / each >= MEMBERS)
+            hpm_sum_kept(of, &past);
+        hpm_sums_clear(of);
+    }
+    return of;
+}
+
+/* As a reading of all that does not stand against another. */
+static void sum_family(unsigned processes)
+{
+    for (unsigned i = 0; processes > 1 && i < MIN(processes, (unsigned)MEMBERS); i++)
+        hpm_sum_kept(&member[(processes + i) % MIN(processes, (unsigned)MEMBERS)], &past);
 }
 
 /* The CPUs' threads run side by side, a piece of each at a time. */
 static void run(const struct lives *l)
 {
-    struct life life[DOUBLE_CPUS] = {{0, 0}};
+    struct life life[DOUBLE_CPUS] = {{.left = 0}};
     unsigned begun = 0, alive = 0;
     uint64_t piece = MIN(l->cycles / 8 + 500, l->slice / 10);
 
@@ -122,7 +149,8 @@ static void run(const struct lives *l)
             double_run_on(c);
             if (!life[c].left && begun < l->threads) {
                 hpm_thread_init(&threads[c], 100 + begun, 10);
-                life[c] = new_life(l, begun++);
+                life[c] = new_life(l, begun);
+                life[c].past = past_of(l, begun++);
                 move_to(c, (int)c);
                 alive++;
             }
@@ -134,7 +162,7 @@ static void run(const struct lives *l)
             if (life[c].left)
                 continue;
             move_to(c, -1);
-            hpm_sum_ended(&threads[c], &past);
+            hpm_sum_ended(&threads[c], UINT64_MAX, life[c].past);
             alive--;
         }
     } while (alive || begun < l->threads);
@@ -165,6 +193,7 @@ void lives_run(const struct lives *l, struct lives_count *out)
     for (unsigned c = 0; c < DOUBLE_CPUS; c++)
         end_stretch(c, false);
     run(l);
+    sum_family(l->processes);
     for (unsigned e = 0; e < l->events; e++) {
         struct hpm_value v;
         hpm_session_value(s, e, &past, &v);

@@ -1,6 +1,7 @@
 /*
- * A process whose threads live for a short while, one after the other on each CPU, counted by a
- * session of hpm on the simulated machine's double, beside the truth.
+ * A process whose threads live for a short while, one after the other on each CPU, or a family of
+ * processes with such threads, counted by a session of hpm on the simulated machine's double, beside
+ * the truth.
  */
 #pragma once
 #include "test/host/hpm_threads.h"
@@ -14,11 +15,12 @@ enum lives_program {
 enum { LIVES_EVENTS_MAX = 17 };
 
 struct lives {
-    unsigned threads; /* in all                                                  */
-    uint64_t cycles;  /* that each lives on average; of all but ALIKE exponential */
-    unsigned cpus;    /* 1..DOUBLE_CPUS                                          */
-    unsigned events;  /* that the session counts, 2..LIVES_EVENTS_MAX            */
-    uint64_t slice;   /* hpm.slice_cycles                                        */
+    unsigned threads;   /* in all                                                  */
+    uint64_t cycles;    /* that each lives on average; of all but ALIKE exponential */
+    unsigned cpus;      /* 1..DOUBLE_CPUS                                          */
+    unsigned processes; /* 1, or a family of so many, one after the other, as many threads in each */
+    unsigned events;    /* that the session counts, 2..LIVES_EVENTS_MAX            */
+    uint64_t slice;     /* hpm.slice_cycles                                        */
     enum lives_program program;
     uint64_t seed;
 };
@@ -30,7 +32,7 @@ struct lives_count {
     uint64_t truth;
 };
 
-/* Boots the double without the breakdown, runs the process to its end and reads it. out: l->events
+/* Boots the double without the breakdown, runs the process or the family to its end and reads it. out: l->events
  * of them. */
 void lives_run(const struct lives *l, struct lives_count *out);
 /* The name of event i of a session. */

@@ -1,17 +1,18 @@
 /*
- * How right a process's counts are whose threads live for a short while: a grid of threads x life,
- * of 2 to 17 events that take turns, against the truth.
+ * How right a process's counts are whose threads live for a short while, and those of a family of
+ * such processes: a grid of threads x life, of 2 to 17 events that take turns, against the truth.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include "test/host/hpm_lives.h"
 
 static const struct {
-    unsigned threads;
+    unsigned processes, threads;
     uint64_t cycles;
 } grid[] = {
-    {400, 7500},  {4000, 7500},  {1000, 27000}, {4000, 27000},
-    {400, 70000}, {2000, 50000}, {400, 200000}, {200, 1000000},
+    {1, 400, 7500},     {1, 4000, 7500},     {1, 1000, 27000},    {1, 4000, 27000},
+    {1, 400, 70000},    {1, 2000, 50000},    {1, 400, 200000},    {1, 200, 1000000},
+    {500, 4000, 27000}, {200, 1000, 200000}, {200, 200, 1000000}, {100, 100, 3000000},
 };
 static const unsigned numbers_of_events[] = {2, 5, 9, 13, 17};
 static const uint64_t slices[] = {1000000, 50000};
@@ -88,17 +89,16 @@ static struct tally new_tally(size_t runs)
     return (struct tally){.width = calloc(runs * LIVES_EVENTS_MAX, sizeof(double))};
 }
 
-static const char explanation[] = "# Counts of a process whose threads are short, on the simulated machine's "
-                                  "double: N threads that live so many cycles on average,\n"
-                                  "# one after the other on each of 1 or 4 CPUs, and so many events that "
-                                  "take turns in slices of so many cycles.  A third of the runs\n"
-                                  "# has threads that are all alike, a third threads of three kinds, a third "
-                                  "runs of some forty threads of one kind.\n"
-                                  "# cases: counts that are estimates; unseen: those of events whose turn "
-                                  "did not come in all that time, which are said to be that.\n"
-                                  "# bias: the mean of (estimate - truth) / truth, in percent.  intervals: "
-                                  "how many have one; held: with the truth in it, in percent;\n"
-                                  "# width: half of it, in percent of the count, the median.\n";
+static const char explanation[] =
+    "# Counts of a process whose threads are short, or of a family of P such processes, on the simulated\n"
+    "# machine's double: N threads that live so many cycles on average, one after the other on each of\n"
+    "# 1 or 4 CPUs, and so many events that take turns in slices of so many cycles.  A third of the runs\n"
+    "# has threads that are all alike, a third threads of three kinds, a third runs of some forty\n"
+    "# threads of one kind.\n"
+    "# cases: counts that are estimates; unseen: those of events whose turn did not come in all that\n"
+    "# time, which are said to be that.  bias: the mean of (estimate - truth) / truth, in percent.\n"
+    "# intervals: how many have one; held: with the truth in it, in percent; width: half of it, in\n"
+    "# percent of the count, the median.\n";
 
 /* All runs of one cell of the grid; those of a third are of each program, those of a half on one
  * CPU. */
@@ -109,6 +109,7 @@ static void run_cell(unsigned cell, unsigned events, uint64_t slice, unsigned ru
 
     for (unsigned i = 0; i < runs; i++) {
         const struct lives l = {.threads = grid[cell].threads,
+                                .processes = grid[cell].processes,
                                 .cycles = grid[cell].cycles,
                                 .cpus = i / LIVES_PROGRAMS % 2 ? 1 : DOUBLE_CPUS,
                                 .events = events,
@@ -119,8 +120,8 @@ static void run_cell(unsigned cell, unsigned events, uint64_t slice, unsigned ru
         for (unsigned e = 0; e < events; e++)
             judge(&count[e], t);
     }
-    snprintf(what, sizeof what, "%-8llu %-6u %-8llu %-6u", (unsigned long long)slice, grid[cell].threads,
-             (unsigned long long)grid[cell].cycles, events);
+    snprintf(what, sizeof what, "%-8llu %-6u %-6u %-8llu %-6u", (unsigned long long)slice,
+             grid[cell].processes, grid[cell].threads, (unsigned long long)grid[cell].cycles, events);
     print(what, t);
     fflush(stdout);
 }
@@ -136,8 +137,8 @@ int main(void)
         return 2;
     }
     printf("# make bench-lives TRIALS=%u SEED=%lu\n%s", runs, number("SEED", 1), explanation);
-    printf("%-8s %-6s %-8s %-6s %6s %6s %7s %9s %6s %7s\n", "#slice", "N", "life", "events", "cases",
-           "unseen", "bias", "intervals", "held", "width");
+    printf("%-8s %-6s %-6s %-8s %-6s %6s %6s %7s %9s %6s %7s\n", "#slice", "P", "N", "life", "events",
+           "cases", "unseen", "bias", "intervals", "held", "width");
     for (unsigned s = 0; s < ARRAY_SIZE(slices); s++)
         for (unsigned g = 0; g < ARRAY_SIZE(grid); g++)
             for (unsigned n = 0; n < ARRAY_SIZE(numbers_of_events); n++) {
@@ -146,6 +147,6 @@ int main(void)
                 add(&all, &t);
                 free(t.width);
             }
-    print("all                            ", &all);
+    print("all                                   ", &all);
     return 0;
 }

@@ -181,7 +181,7 @@ static void sums_of_threads_have_the_figures_of_their_breakdowns_added(void **st
     for (int i = 0; i < 3; i++) {
         context_read(&c[i], &plan->mux, &figures, &each);
         hpm_breakdown_add(&all, &each);
-        context_sum(&c[i], &plan->mux, plan->mux.events, &sums, part);
+        context_sum(&c[i], &plan->mux, plan->mux.events, false, &sums, part);
     }
     sums_read(&sums, &plan->mux, &figures, &summed);
     assert_int_equal(summed.cycles, all.cycles);
@@ -203,12 +203,12 @@ static void sums_forget_what_a_number_meant_before(void **state)
     memset(&sums, 0, sizeof sums);
     for (int i = 0; i < 100; i++)
         add(&ended, plan, (unsigned)i % plan->mux.rounds.groups, SLICE, rate);
-    context_sum(&ended, &plan->mux, plan->mux.events, &sums, part);
+    context_sum(&ended, &plan->mux, plan->mux.events, false, &sums, part);
     assert_true(sums.count[ASKED].count > 100 * SLICE / 3);
     plan = make_plan(2, 1 << ASKED);
     for (unsigned g = 0; g < plan->mux.rounds.groups; g++)
         add(&c, plan, g, SLICE, rate);
-    context_sum(&c, &plan->mux, plan->mux.events, &sums, part);
+    context_sum(&c, &plan->mux, plan->mux.events, false, &sums, part);
     assert_int_equal(sums.count[ASKED].count, plan->mux.rounds.groups * SLICE / 2);
     assert_int_equal(sums.count[INSTRUCTIONS].count, (100 + plan->mux.rounds.groups) * SLICE * 9 / 10);
 }
@@ -227,10 +227,10 @@ static void sums_are_added_to_sums_of_later_plans(void **state)
     for (unsigned i = 0; i < 60; i++)
         add(&c[i & 1], plan, i / 2 % plan->mux.rounds.groups, SLICE, rate);
     for (unsigned i = 0; i < 2; i++) {
-        context_sum(&c[i], &plan->mux, plan->mux.events & all, &threads, part);
-        context_sum(&c[i], &plan->mux, plan->mux.events & all, i ? &sum : &past, part);
+        context_sum(&c[i], &plan->mux, plan->mux.events & all, false, &threads, part);
+        context_sum(&c[i], &plan->mux, plan->mux.events & all, false, i ? &sum : &past, part);
     }
-    sums_add_past(&past, &plan->mux, &sum);
+    sums_add_past(&past, &plan->mux, false, &sum);
     assert_int_equal(sum.held, threads.held);
     assert_int_equal(sum.cycles, threads.cycles);
     for (uint64_t left = sum.held; left; left &= left - 1) {
@@ -239,7 +239,7 @@ static void sums_are_added_to_sums_of_later_plans(void **state)
         assert_int_equal(hpm_sums_count(&sum, k).seen, hpm_sums_count(&threads, k).seen);
     }
     plan = make_plan(2, 1 << 9); /* where 9 has been born again */
-    sums_add_past(&past, &plan->mux, &later);
+    sums_add_past(&past, &plan->mux, false, &later);
     assert_int_equal(later.generation, 2);
     assert_int_equal(later.held, past.held & ~(1ull << 9));
     assert_int_equal(hpm_sums_count(&later, PINNED).count, hpm_sums_count(&past, PINNED).count);

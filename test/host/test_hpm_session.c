@@ -156,11 +156,11 @@ static void check_parts(const struct opened *o)
     struct hpm_sums parts = past, machine = {0};
 
     for (int t = 0; t < THREADS; t++)
-        context_sum(&threads[t].counts, plan, counts, &parts, part);
+        context_sum(&threads[t].counts, plan, counts, false, &parts, part);
     for (unsigned c = 0; c < DOUBLE_CPUS; c++) {
-        context_sum(&cpus[c].hpm->idle, plan, counts, &parts, part);
-        context_sum(&cpus[c].hpm->idle, plan, counts, &machine, part);
-        context_sum(&cpus[c].hpm->busy, plan, counts, &machine, part);
+        context_sum(&cpus[c].hpm->idle, plan, counts, false, &parts, part);
+        context_sum(&cpus[c].hpm->idle, plan, counts, false, &machine, part);
+        context_sum(&cpus[c].hpm->busy, plan, counts, false, &machine, part);
     }
     for (unsigned i = 0; i < ALWAYS; i++) {
         struct hpm_value v = value(o->s, i, &parts);

@@ -444,7 +444,8 @@ static void read_accounts(struct accounts *a, uint64_t counts, const char *mark)
     bool irq = arch_irq_save();
     hpm_mark(mark);
     hpm_sum_accounts(counts, a->sum);
-    context_sum(&thread_current()->hpm.counts, &hpm_state.plan->mux, counts, &a->own, this_cpu()->hpm->part);
+    context_sum(&thread_current()->hpm.counts, &hpm_state.plan->mux, counts, false, &a->own,
+                this_cpu()->hpm->part);
     read_counters(&a->cycles, &a->instructions);
     arch_irq_restore(irq);
 }
