@@ -39,7 +39,15 @@ case $pin in '' | good | bad) ;; *) die "pin=$pin: accepted are good, bad" ;; es
 case $mutex in '' | default | adaptive) ;; *) die "mutex=$mutex: accepted are default, adaptive" ;; esac
 case $free in *[!0-9]*) die "free=$free: expected a number of KB" ;; esac
 [ -z "$swap" ] || [ "$machine" != qemu ] || die "swap=$swap: plain QEMU has no disk in model time"
+case ${swap%%,*} in '') ;; [1-9]*[kKmMgG]) ;; *) die "swap=$swap: expected a size, such as 64M" ;; esac
+for setting in $(printf '%s' "$write" | tr ' ,' '_ '); do
+	case $setting in /*:?*) ;; *) die "write=$write: expected FILE:TEXT,FILE:TEXT, each FILE from / on" ;; esac
+done
 programs=$*
+names="hello scoreboard warehouse private latency sweep" # and strings, of the tests'
+for name in $(printf '%s\n' "$programs" | tr ';' '\n' | sed 's/^ *//; s/ .*//'); do
+	case " $names strings " in *" $name "*) ;; *) die "no program is called '$name'; there are: $names strings" ;; esac
+done
 
 # The ELF file inside a kernel image (Linux, Documentation/arch/x86/boot.rst: setup_sects, payload_offset, payload_length).
 # QEMU starts it directly, and nothing has to be decompressed under simulation.
@@ -112,7 +120,7 @@ build_programs() {
 		-newer "$dir/initrd" -print -quit)" ] && return
 	mkdir -p "$dir/root/bin" "$dir/root/dev" "$dir/root/proc" "$dir/root/sys"
 	flags="-std=gnu11 -O2 -g -static -pthread -I. -Wall -Wextra -Werror -Wl,--wrap=pthread_mutex_init"
-	for name in hello scoreboard warehouse private latency sweep; do
+	for name in $names; do
 		gcc $flags -s -o "$dir/root/bin/$name" apps/$name/*.c apps/common/*.c apps/linux/*.c -lm
 	done
 	gcc $flags -D_GNU_SOURCE -s -o "$dir/root/bin/strings" test/qemu/apps/strings.c
@@ -120,6 +128,12 @@ build_programs() {
 	[ -z "$swap" ] || build_driver
 	(cd "$dir/root" && find . | cpio --quiet -o -H newc) >"$dir/initrd"
 }
+
+# Before anything is fetched: what QEMU is started with, and whether there are such programs.
+[ "$machine" = qemu ] || make -s build/machine/topologies
+# QEMU's device edu lends the disk an interrupt.
+[ -z "$swap" ] || plugin="${plugin:+$plugin,}disk=$swap" pass="$pass devices=edu"
+tools/qemu.sh check=only machine="$machine" linux=/dev/null $pass plugin="$plugin" append="$programs" || exit
 
 tools/deps.sh gcc libc6-dev cpio 'qemu-system-x86>=1:10'
 have=$(cat "$dir/package" 2>/dev/null) || have=
@@ -136,7 +150,5 @@ if [ "$machine" != qemu ]; then
 	make -s machine
 	quick="$quick lpj=4000000"
 fi
-# QEMU's device edu lends the disk an interrupt.
-[ -z "$swap" ] || plugin="${plugin:+$plugin,}disk=$swap" pass="$pass devices=edu"
 exec tools/qemu.sh machine="$machine" linux="$dir/vmlinux" initrd="$dir/initrd" $pass plugin="$plugin" \
 	append="console=ttyS0 $quick $options${pin:+ HPM_PIN=$pin}${mutex:+ HPM_MUTEX=$mutex}${swap:+ HPM_SWAP=1}${free:+ HPM_FREE=$free}${write:+ HPM_WRITE=$write} -- $programs"

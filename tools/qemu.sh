@@ -38,6 +38,7 @@
 #                   accesses (mem.record=on)  (build/out)
 #   plugin=OPTIONS  more options of the simulated machine: q=2000,seed=1; a disk in model time: disk=64M (or a file),
 #                   disk_latency=1000000,disk_page=4096 in cycles
+#   check=only      nothing is started: what is wrong with the other arguments is said, and there need not be anything to start
 #
 # The guest's console is on standard output and input.
 set -eu
@@ -45,15 +46,15 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
 commas() { printf '%s' "$1" | sed 's/,/,,/g'; } # within one of QEMU's options
 
-kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= drive= telemetry= board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio dtb= timeout=600 out=$top/build/out plugin= shape= thread= icount= ending=status
+kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= drive= telemetry= board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio dtb= timeout=600 out=$top/build/out plugin= shape= thread= icount= ending=status check=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
 	help | --help) sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
-	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | devices=* | drive=* | telemetry=* | board=* | thread=* | ending=* | icount=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
+	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | devices=* | drive=* | telemetry=* | board=* | thread=* | check=* | ending=* | icount=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
-	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= devices= drive= telemetry= board= thread= ending= icount= machine= smp= mem= nodes= cpu= serial= dtb= timeout= out= plugin=)" ;;
+	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= devices= drive= telemetry= board= thread= check= ending= icount= machine= smp= mem= nodes= cpu= serial= dtb= timeout= out= plugin=)" ;;
 	esac
 	shift
 done
@@ -133,6 +134,7 @@ off) with_status= ;;
 *) die "ending=$ending: expected status or off" ;;
 esac
 
+case $check in '' | only) ;; *) die "check=$check: expected only" ;; esac
 case $smp in *,*) shape=,${smp#*,} smp=${smp%%,*} ;; esac
 case $smp in *[!0-9]* | 0*) die "smp=$smp: expected a number of CPUs, at least 1" ;; esac
 if [ "$machine" = qemu ]; then
@@ -187,6 +189,7 @@ case $icount in
 	set -- -icount "shift=$icount,sleep=off" "$@" ;;
 *) die "icount=$icount: expected 0 to 10" ;;
 esac
+[ -z "$check" ] || exit 0
 [ -n "$thread" ] || if [ "$smp" -gt "$(nproc)" ]; then thread=single; else thread=multi; fi
 
 if [ -n "$disk$efi" ]; then

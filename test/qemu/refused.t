@@ -51,5 +51,27 @@ refused '^run.sh: unknown argument .kernal=. \(kernel=' "a word that make run do
 refused '^run.sh: swap=many: expected a size' "a swap disk whose size is none" tools/run.sh kernel="$kernel" out="$work" swap=many
 touch "$work/file"
 refused '^qemu.sh: out=.*/file: cannot be made a folder$' "a file for a folder" tools/qemu.sh kernel="$kernel" out="$work/file"
+
+# Before it fetches a kernel: build/linux, where it keeps that, is not made.
+guest() { # REGEX WHAT tools/linux-guest.sh arguments
+	regex=$1 what=$2
+	shift 2
+	mkdir -p "$work/tree/build"
+	cp -r tools "$work/tree"
+	ln -sfn "$PWD/build/machine" "$work/tree/build/machine"
+	printf 'build/machine/topologies: ;\n' >"$work/tree/Makefile"
+	refused "^$regex" "$what" "$work/tree/tools/linux-guest.sh" "$@"
+	r=0
+	[ ! -e "$work/tree/build/linux" ] || r=1
+	result $r "... and nothing is fetched"
+}
+guest "qemu.sh: no machine is called 'pdp11'; there are: " "a Linux guest on no machine" machine=pdp11 -- hello
+guest 'qemu.sh: smp=two: expected a number of CPUs' "... with a number of CPUs that is none" smp=two -- hello
+guest "qemu.sh: smp=99: 'openpower720' has 8 CPUs" "... with more than there are" smp=99 -- hello
+guest 'qemu.sh: mem=lots: expected a size' "... with a size that is none" mem=lots -- hello
+guest "linux-guest: error: swap=64: expected a size, such as 64M" "... to swap to no size" swap=64 -- hello
+guest "linux-guest: error: write=page-cluster: expected FILE:TEXT" "... to write to no file" write=page-cluster -- hello
+guest "linux-guest: error: no program is called 'word'; there are: hello" "... with a program that there is not" -- hello status=5 ';' word
+
 refused 'ARCH=arm64: expected x86_64 or aarch64' "make for another machine" env -u MAKEFLAGS make --no-print-directory ARCH=arm64 help
 done_testing
