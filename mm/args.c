@@ -49,8 +49,9 @@ const struct arg mm_args[] = {
     {"mem.pool", ARG_CHOICE, &memory_pool_global, 0, 0, pool_names, ARG_PROCESS,
      "each process has a pool of frames of its own, or all have one"},
     {"mem.goal", ARG_CHOICE, &memory_goal, 0, 0, goal_names, ARG_BOOT,
-     "how memory is divided among pools: evenly; by their curves so that the least is lost to misses, or all "
-     "miss at the same rate, or the highest rate is as low as can be, or rates asked for are kept"},
+     "how memory is divided among pools: evenly; by their curves so that the harmonic mean of speedups is "
+     "highest, or all miss at the same rate, or the highest rate is as low as can be, or rates asked for are "
+     "kept"},
     {"mem.weight", ARG_U64, &memory_weight, 1, SHARE_WEIGHT_MAX, NULL, ARG_PROCESS,
      "how much a process counts where memory is divided"},
     {"mem.rate", ARG_U64, &memory_rate, 0, 1000000, NULL, ARG_PROCESS,

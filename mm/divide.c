@@ -163,17 +163,16 @@ static void add(struct space *s, UNUSED void *arg)
 }
 
 /* What its plan is worth to the pool, for people to read. */
-static struct pool_division worth_of(struct share_pool *s)
+static struct pool_division worth_of(const struct share_pool *s)
 {
     uint32_t step = MAX(s->planned / WORTH_PART, 1u);
 
-    s->weight = 1;
     return (struct pool_division){
         .goal = share_goal_names[memory_goal - 1],
         .step = step,
-        .lost = share_cost(s, s->planned),
-        .lost_more = share_cost(s, s->planned + step),
-        .lost_less = share_cost(s, s->planned - MIN(step, s->planned)),
+        .lost = share_lost(s, s->planned, division->memory),
+        .lost_more = share_lost(s, s->planned + step, division->memory),
+        .lost_less = share_lost(s, s->planned - MIN(step, s->planned), division->memory),
     };
 }
 

@@ -4,7 +4,10 @@
 #include "mm/share.h"
 #include "kernel/fixed.h"
 
-enum { WORTH_EPOCHS = 8 }; /* misses saved in so many epochs must outweigh the pages that are read again */
+enum {
+    MILLION = 1000000,
+    WORTH_EPOCHS = 8 /* misses saved in so many epochs must outweigh the pages that are read again */
+};
 
 /* The first counts for more than all of the second. */
 static uint64_t before(uint64_t first, uint64_t second)
@@ -30,17 +33,24 @@ static uint64_t apart(const struct share_pool *pool, unsigned pools, const uint3
     return most;
 }
 
-/* What a division, NULL for the plan, costs by the goal: lost speed or misses, or the highest rate.  Rates that differ, or are above what was
- * asked for, weigh more than all that. */
+/* Slowdowns in thousandths where rates come before them: in the 32 bits that before() has for them, those
+ * of starved programs fit that way. */
+static uint64_t behind_rates(const struct share_pool *pool, uint64_t cost)
+{
+    return pool[0].fault_time ? cost / 1000 : cost;
+}
+
+/* What a division, NULL for the plan, costs by the goal: slowdowns or misses, or the highest rate.
+ * Rates that differ, or are above what was asked for, weigh more than all that. */
 static uint64_t cost_of(const struct share_config *c, const struct share_pool *pool, unsigned pools,
-                        const uint32_t *pages)
+                        uint32_t memory, const uint32_t *pages)
 {
     uint64_t cost = 0, highest = 0, above = 0;
 
     for (unsigned i = 0; i < pools; i++) {
         uint32_t has = pages_of(pool, i, pages);
         uint64_t rate = share_rate(&pool[i], has), asked = pool[i].high * pool[i].weight;
-        cost += share_cost(&pool[i], has);
+        cost += share_cost(&pool[i], has, memory);
         highest = MAX(highest, rate);
         if (pool[i].high && rate > asked)
             above += rate - asked;
@@ -51,7 +61,7 @@ static uint64_t cost_of(const struct share_config *c, const struct share_pool *p
     case SHARE_MAXMIN:
         return highest;
     case SHARE_SERVICE:
-        return before(above, cost);
+        return before(above, behind_rates(pool, cost));
     default:
         return cost;
     }
@@ -70,14 +80,6 @@ static bool holds(const struct share *s, const struct share_pool *pool, unsigned
     return planned == memory;
 }
 
-/* What must be saved where so many pages will be read again: misses in an epoch, or the speed that is lost while they are read again. */
-static uint64_t price(const struct share_config *c, const struct share_pool *pool, uint64_t again)
-{
-    if (!pool[0].fault_time)
-        return again / WORTH_EPOCHS;
-    return c->lasts ? fixed_muldiv(again * 1000000, pool[0].fault_time, c->lasts) : 0;
-}
-
 /* Of the pages that a pool is to give, those that it will want back: no more than it will miss. */
 static uint64_t wanted_back(const struct share_pool *p, uint32_t best)
 {
@@ -87,22 +89,49 @@ static uint64_t wanted_back(const struct share_pool *p, uint32_t best)
                      : p->planned - best;
 }
 
+/* Slowdown, weighted, of a pool that reads so many pages again while the plan lasts: its time, as slow as
+ * it is then, is longer by that part. */
+static uint64_t delayed(const struct share_config *c, const struct share_pool *p, uint64_t pages,
+                        uint32_t best, uint32_t memory)
+{
+    uint64_t slowed = share_cost(p, best, memory) + (uint64_t)MILLION * p->weight;
+    uint64_t part = fixed_muldiv(pages * MILLION, p->fault_time, c->lasts);
+
+    return fixed_muldiv(slowed, part, MILLION);
+}
+
+/* What must be saved because pages will be read again: misses in an epoch, or how much longer pools take
+ * that read them. */
+static uint64_t price(const struct share *s, const struct share_config *c, const struct share_pool *pool,
+                      unsigned pools, uint32_t memory)
+{
+    uint64_t again = 0, longer = 0;
+
+    for (unsigned i = 0; i < pools; i++) {
+        uint64_t pages = wanted_back(&pool[i], s->best[i]);
+        again += pages;
+        if (c->lasts)
+            longer = fixed_add(longer, delayed(c, &pool[i], pages, s->best[i], memory));
+    }
+    if (!pool[0].fault_time)
+        return again / WORTH_EPOCHS;
+    return c->goal == SHARE_SERVICE ? behind_rates(pool, longer) : longer;
+}
+
 /* Whether the best division is worth a new plan; sets the report's costs. */
 static bool worth_it(const struct share *s, const struct share_config *c, const struct share_pool *pool,
-                     unsigned pools, struct share_report *report)
+                     unsigned pools, uint32_t memory, struct share_report *report)
 {
-    uint64_t again = 0, h = c->hysteresis_permil;
+    uint64_t h = c->hysteresis_permil;
 
-    for (unsigned i = 0; i < pools; i++)
-        again += wanted_back(&pool[i], s->best[i]);
-    report->cost = cost_of(c, pool, pools, NULL);
-    report->cost_best = cost_of(c, pool, pools, s->best);
+    report->cost = cost_of(c, pool, pools, memory, NULL);
+    report->cost_best = cost_of(c, pool, pools, memory, s->best);
     if (report->cost_best >= report->cost)
         return false;
     uint64_t saved = report->cost - report->cost_best;
     if (saved <= report->cost / 1000 * h + report->cost % 1000 * h / 1000)
         return false;
-    return c->goal == SHARE_FAIRNESS || c->goal == SHARE_MAXMIN || saved >= price(c, pool, again);
+    return c->goal == SHARE_FAIRNESS || c->goal == SHARE_MAXMIN || saved >= price(s, c, pool, pools, memory);
 }
 
 /* Part of amount for a pool that is `own` of `all`, `before` of which were before it: parts add up to amount. */
@@ -159,7 +188,7 @@ int share_epoch(struct share *s, const struct share_config *config, struct share
     if (error)
         return error;
     *report = (struct share_report){0};
-    bool worth = worth_it(s, config, pool, pools, report);
+    bool worth = worth_it(s, config, pool, pools, memory, report);
     report->replanned = worth || !holds(s, pool, pools, memory);
     for (unsigned i = 0; report->replanned && i < pools; i++) {
         pool[i].planned = s->best[i];

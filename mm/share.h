@@ -2,9 +2,9 @@
  * Memory for pools: how many pages each is to have, from their miss-rate curves ([Azimi 2007, 4.4]).
  *
  * Goals, by name:
- *   throughput  the highest weighted speedup (Snavely and Tullsen, Symbiotic Jobscheduling, 2000): the sum of how fast each is, against
- *               itself alone with all the memory that its curve knows, each by its pool's weight; where it is not known what a miss costs,
- *               the fewest misses ([A])
+ *   throughput  the highest harmonic mean of speedups ([Luo 2001]), of each against itself
+ *               alone with all the memory, by weight: the least sum of slowdowns.  One that is starved makes it bad,
+ *               which the sum of speedups does not.  Where it is not known what a miss costs, the fewest misses ([A])
  *   fairness    pools of one weight miss at the same rate ([A], Fig. 4.6), those of twice the weight at half of it: the lowest such rate, within
  *               two percent.  Where a curve has a cliff, as a loop's, and another pool misses on its way down, the first stays on top of it, and memory
  *               is spare; pools that could not miss as often with the fewest pages have what they want
@@ -36,6 +36,8 @@ enum {
 #define SHARE_WORK_MAX   ((uint64_t)1 << 40)
 #define SHARE_MEMORY_MAX ((uint32_t)1 << 31) /* pages */
 #define SHARE_MISSES_MAX ((uint64_t)1 << 40) /* of a curve; of rates asked for, too */
+/* A thousand million times as long as alone; of all pools, weighted, the sum fits 64 bits. */
+#define SHARE_SLOWED_MAX ((uint64_t)1 << 50)
 
 enum share_goal { SHARE_THROUGHPUT, SHARE_FAIRNESS, SHARE_MAXMIN, SHARE_SERVICE, SHARE_GOALS };
 extern const char *const share_goal_names[]; /* by enum share_goal, NULL-terminated */
@@ -45,8 +47,8 @@ struct share_config {
     uint32_t step;     /* pages, at least 1; larger where memory is more than SHARE_STEPS_MAX of them */
     uint32_t move_max; /* pages that change their pool in an epoch, at least 1 */
     uint32_t hysteresis_permil; /* 0..1000: gain needed to change, of the old plan's cost */
-    uint64_t
-        lasts; /* where fault_time is known: the pages that whoever gives them misses must have paid in so much time; 0: they cost nothing */
+    uint64_t lasts; /* where fault_time is known: in so much time what a pool takes longer to read pages
+                     * again that it gave must have paid; 0: that costs nothing */
 };
 
 struct share_pool {
@@ -102,9 +104,11 @@ int share_epoch(struct share *s, const struct share_config *config, struct share
 
 /* Misses foretold with so many pages. */
 uint64_t share_misses(const struct share_pool *pool, uint32_t pages);
-/* What throughput makes least: millionths of its speed alone that the pool loses, weighted; or
- * misses. */
-uint64_t share_cost(const struct share_pool *pool, uint32_t pages);
+/* What throughput makes least: how much longer the pool takes than alone with all the memory, in millionths of the
+ * time alone, up to SHARE_SLOWED_MAX of them, weighted; or misses. */
+uint64_t share_cost(const struct share_pool *pool, uint32_t pages, uint32_t memory);
+/* Of its speed alone the part that it loses, in millionths; 0 where it is not known what a miss costs. */
+uint64_t share_lost(const struct share_pool *pool, uint32_t pages, uint32_t memory);
 /* A weighted rate, which fairness makes equal. */
 uint64_t share_rate(const struct share_pool *pool, uint32_t pages);
 /* The least rate that counts as equal to this one. */

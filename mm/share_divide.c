@@ -63,14 +63,28 @@ uint64_t share_rate(const struct share_pool *p, uint32_t pages)
     return misses * p->weight * MILLION / time_of(p, misses);
 }
 
-uint64_t share_cost(const struct share_pool *p, uint32_t pages)
+/* So much longer the epoch's work takes than alone, with all the memory; sets the time alone. */
+static uint64_t longer(const struct share_pool *p, uint32_t pages, uint32_t memory, uint64_t *alone)
 {
-    uint64_t misses = share_misses(p, pages);
+    *alone = time_of(p, share_misses(p, memory));
+    return time_of(p, share_misses(p, MIN(pages, memory))) - *alone;
+}
+
+uint64_t share_cost(const struct share_pool *p, uint32_t pages, uint32_t memory)
+{
+    uint64_t alone, more = longer(p, pages, memory, &alone);
 
     if (!p->fault_time)
-        return misses * p->weight;
-    uint64_t time = time_of(p, misses), alone = time_of(p, share_misses(p, UINT32_MAX));
-    return (time - alone) * MILLION / time * p->weight;
+        return share_misses(p, pages) * p->weight;
+    /* Below 2^60: misses cost no more than SHARE_WORK_MAX. */
+    return MIN(more * MILLION / alone, SHARE_SLOWED_MAX) * p->weight;
+}
+
+uint64_t share_lost(const struct share_pool *p, uint32_t pages, uint32_t memory)
+{
+    uint64_t alone, more = longer(p, pages, memory, &alone);
+
+    return more * MILLION / (alone + more);
 }
 
 /* The fewest pages, from..to, with which one of share.h's measures of the pool is not above the level; to + 1 where there are none. */
@@ -287,15 +301,15 @@ static void narrow(struct share *s, enum share_goal goal, const struct share_poo
 }
 
 /* One pool more: into[k] is the least cost of it and those before with up to k steps. */
-static void add_pool(struct share *s, const struct share_pool *pool, unsigned i, uint32_t step,
-                     uint32_t steps, const uint64_t *before, uint64_t *into)
+static void add_pool(struct share *s, const struct share_pool *pool, unsigned i, uint32_t memory,
+                     uint32_t step, uint32_t steps, const uint64_t *before, uint64_t *into)
 {
     uint32_t most = MIN((s->high[i] - s->low[i]) / step, steps);
 
     for (uint32_t k = 0; k <= steps; k++)
         into[k] = UINT64_MAX;
     for (uint32_t taken = 0; taken <= most; taken++) {
-        uint64_t own = share_cost(&pool[i], s->low[i] + taken * step);
+        uint64_t own = share_cost(&pool[i], s->low[i] + taken * step, memory);
         for (uint32_t k = taken; k <= steps; k++) {
             if (before[k - taken] + own < into[k]) {
                 into[k] = before[k - taken] + own;
@@ -314,7 +328,7 @@ static void divide_steps(struct share *s, const struct share_config *c, const st
 
     memset(s->least[0], 0, sizeof s->least[0]);
     for (unsigned i = 0; i < pools; i++)
-        add_pool(s, pool, i, step, steps, s->least[i % 2], s->least[(i + 1) % 2]);
+        add_pool(s, pool, i, memory, step, steps, s->least[i % 2], s->least[(i + 1) % 2]);
     for (unsigned i = pools, k = steps; i-- > 0;) {
         s->best[i] = s->low[i] + s->taken[i][k] * step;
         k -= s->taken[i][k];

@@ -26,8 +26,10 @@ policy     time by replacement policy and memory, of most programs in half of it
 replay     misses by replacement policy and memory, first uses among them: accesses recorded with ample memory, in so many rounds that there are
            60 a page or more, are replayed on the host; the chooser as it is when the least lucky of its experts starts
 pools      two programs, all memory in one pool or divided by a goal, from when both have filled their arrays until one of them ends.
-           speedup: of each, single-threaded, the part of that time in which it does not wait for pages, which alone with all memory is
-           all of it; weighted: their sum, the weighted speedup; harmonic: their harmonic mean; ipc: user instructions per cycle of both
+           speedup: of each, single-threaded, the part of that time in which it does not wait for pages,
+           by what that is alone with all of that memory (all of the time, where it takes no more than
+           nine tenths of the memory); weighted: their sum, the weighted speedup; harmonic: their
+           harmonic mean, which goal=throughput makes highest; ipc: user instructions per cycle of both
            together; faults a second of each in the second half of that time.
            major is of a pool, with goal=global of both programs together; with goal=service the first program asks for RATE faults a second at most, the other
            for nothing
@@ -176,8 +178,8 @@ def part_replay(bench):
     return {}
 
 
-def window(path):
-    """User instructions per cycle of all CPUs together from the last mark start to the next mark end, and when these were, in ms."""
+def window(path, programs):
+    """User instructions per cycle of all CPUs together from the last of the programs' marks start to the next mark end, and when these were, in ms."""
     marks = []
     with open(path, encoding="ascii") as f:
         for line in f:
@@ -188,10 +190,10 @@ def window(path):
                 marks[-1][2] += int(pairs(line)["instructions"])
     starts = [m for m in marks if m[0] == "start"]
     ends = [m for m in marks if m[0] == "end" and starts and m[1] > starts[-1][1]]
-    if len(starts) != 2 or not ends:
+    if len(starts) != programs or not ends:
         return None
-    time = ends[0][1] - starts[1][1]
-    return (ends[0][2] - starts[1][2]) / time, starts[1][1] * CYCLES_NS / 1e6, ends[0][1] * CYCLES_NS / 1e6
+    time = ends[0][1] - starts[-1][1]
+    return (ends[0][2] - starts[-1][2]) / time, starts[-1][1] * CYCLES_NS / 1e6, ends[0][1] * CYCLES_NS / 1e6
 
 
 def fault_rate(figures, start, end):
@@ -202,7 +204,7 @@ def fault_rate(figures, start, end):
     return f"{1000 * (later[-1][1] - later[0][1]) / (later[-1][0] - later[0][0]):.0f}"
 
 
-def speedup(figures, start, end):
+def speed(figures, start, end):
     """The part of this time in which it did not wait for pages; None: fewer than two looks are of it."""
     looks = [look for look in figures["looks"] if start <= look[0] <= end]
     if len(looks) < 2:
@@ -220,6 +222,23 @@ def seeds_of(bench, percent, goal):
     return bench.o.seeds if several or not bench.o.small else 1
 
 
+def pools_run(bench, name, programs, pages, how, seed=1, own=""):
+    """Programs in so many pages of memory: what they printed, and window()'s tuple; None: it failed."""
+    o = bench.o
+    found = bench.run(name, f"mem.user={pages * 4}K mem.track=always mem.epoch_ms={o.set['epoch_ms']} {how}", programs, None, 4, 7200, None, seed, False,
+                      o.set["epoch_ms"], own)
+    seen = window(os.path.join(o.out, name, "truth.txt"), len(programs)) if found else None
+    return (seen, found) if seen else None
+
+
+def pools_alone(bench, program, takes, percent, pages):
+    """A program's speed with so many pages for itself; None: it failed."""
+    if takes * 10 <= pages * 9:
+        return 1.0
+    run = pools_run(bench, f"pools-{percent}-{program.split()[0]}", [program], pages, "mem.pool=global")
+    return speed(run[1][0], *run[0][1:]) if run else None
+
+
 def part_pools(bench):
     o, programs = bench.o, list(bench.o.set["pools"])
     names = [p.split()[0] for p in programs]
@@ -227,20 +246,20 @@ def part_pools(bench):
     if not alone:
         return {"pools_gain": None}
     pages = sum(a["first"] for a in alone)
-    jobs = []
+    jobs, by_itself = [], {}
     for percent in (o.given_percents or o.set["pools_percents"]).split():
+        memory = pages * int(percent) // 100
+        for program, ample in zip(programs, alone):
+            by_itself[int(percent), program] = bench.pool.submit(pools_alone, bench, program, ample["first"], percent, memory)
         for goal in o.set["goals"].get(percent, o.set["goals"][""]).split():
             how = "mem.pool=global" if goal == "global" else f"mem.goal={goal}"
             own = f"mem.rate={RATE}" if goal == "service" else ""
             for seed in range(1, seeds_of(bench, percent, goal) + 1):
-                jobs.append(((int(percent), goal, seed), bench.run, (
-                    f"pools-{percent}-{goal}-{seed}", f"mem.user={pages * int(percent) // 100 * 4}K mem.track=always mem.epoch_ms={o.set['epoch_ms']} {how}",
-                    programs, None, 4, 3000, None, seed, False, o.set["epoch_ms"], own)))
+                jobs.append(((int(percent), goal, seed), pools_run, (bench, f"pools-{percent}-{goal}-{seed}", programs, memory, how, seed, own)))
     speeds, weights, gains, seen = {}, {}, [], {}
-    for (percent, goal, seed), found in bench.each(jobs):
-        ipc = window(os.path.join(o.out, f"pools-{percent}-{goal}-{seed}", "truth.txt")) if found else None
-        if ipc:
-            seen.setdefault((percent, goal), []).append((ipc[0], found, ipc[1:]))
+    for (percent, goal, seed), run in bench.each(jobs):
+        if run:
+            seen.setdefault((percent, goal), []).append((run[0][0], run[1], run[0][1:]))
         if seed < seeds_of(bench, str(percent), goal):
             continue
         head = f"RESULT mm.pools arch={o.arch} programs={'+'.join(names)} memory_pct={percent} goal={goal}"
@@ -249,24 +268,27 @@ def part_pools(bench):
             bench.say(head + " check=failed")
             bench.failed = True
             continue
-        speed, figures, when = runs[len(runs) // 2]
-        speeds[percent, goal] = speed
+        ipc, figures, when = runs[len(runs) // 2]
+        speeds[percent, goal] = ipc
         base = speeds.get((percent, "global"))
-        fewer = 100 * (1 - base / speed) if base else 0.0
-        speedups = [speedup(f, *when) for f in figures]
+        fewer = 100 * (1 - base / ipc) if base else 0.0
+        of_itself = [by_itself[percent, p].result() for p in programs]
+        speedups = [s / a if s and a else None for s, a in zip((speed(f, *when) for f in figures), of_itself)]
         weighted = sum(speedups) if None not in speedups else None
         harmonic = len(speedups) / sum(1 / s for s in speedups) if weighted else None
-        weights[percent, goal] = weighted
+        weights[percent, goal] = (weighted, harmonic) if weighted else None
         if weighted and weights.get((percent, "global")) and goal == "throughput":
-            gains.append(weighted - weights[percent, "global"])
+            gains.append((weighted - weights[percent, "global"][0], harmonic - weights[percent, "global"][1]))
         rates = [fault_rate(f, *when) for f in figures]
-        bench.say(f"{head} ipc={speed:.4f} ipc_min={runs[0][0]:.4f} ipc_max={runs[-1][0]:.4f} seeds={len(runs)} fewer_cycles_pct={fewer:.1f} "
+        bench.say(f"{head} ipc={ipc:.4f} ipc_min={runs[0][0]:.4f} ipc_max={runs[-1][0]:.4f} seeds={len(runs)} fewer_cycles_pct={fewer:.1f} "
                   f"speedup={','.join(said(s) for s in speedups)} weighted={said(weighted)} harmonic={said(harmonic)} "
                   f"faults_per_s={','.join(rates)} major={','.join(str(f['major']) for f in figures)} "
                   f"ops_per_s={figures[0].get('ops_per_s', '-')} check={','.join(f['check'] for f in figures)}")
     if gains:
-        bench.say(f"RESULT mm.pools.summary arch={o.arch} sizes={len(gains)} weighted_gain_best={max(gains):.3f} weighted_gain_worst={min(gains):.3f}")
-    return {"pools_gain": max(gains) if gains else None}
+        by_mean = [g[1] for g in gains]
+        bench.say(f"RESULT mm.pools.summary arch={o.arch} sizes={len(gains)} weighted_gain_best={max(gains)[0]:.3f} weighted_gain_worst={min(gains)[0]:.3f} "
+                  f"harmonic_gain_best={max(by_mean):.3f} harmonic_gain_worst={min(by_mean):.3f}")
+    return {"pools_gain": max(by_mean) if gains else None}
 
 
 def part_prefetch(bench):
@@ -441,7 +463,7 @@ def main():
             bench.say("# ppg of the summary: of bench-prefetch's blocked LU, on the host")
 
         bench.say(f"RESULT mm.summary arch={options.arch} path_overhead_pct={figure('path_overhead')} mrc_err_pct={figure('mrc_err')} "
-                  f"lu_speedup={figure('lu_speedup')} regret_pts_max={figure('regret')} pools_weighted_gain={figure('pools_gain')} "
+                  f"lu_speedup={figure('lu_speedup')} regret_pts_max={figure('regret')} pools_harmonic_gain={figure('pools_gain')} "
                   f"ppg_recall_pct={figure('ppg_recall')} ppg_precision_pct={figure('ppg_precision')}")
     return 1 if bench.failed else 0
 

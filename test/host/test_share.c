@@ -1,7 +1,7 @@
 /* Memory for pools against every division there is. */
 #include "test/host/dividing.h"
 
-enum { POOLS = 4 };
+enum { POOLS = 4, ALL = SPACING * (POINTS - 1) }; /* pages of the curves */
 
 static void divide(struct fixture *f, uint32_t memory)
 {
@@ -65,9 +65,9 @@ static void a_weight_counts_as_so_many_misses(void **state)
     assert_int_equal(f->share.best[0], 96);
 }
 
-/* Against itself alone: one that misses at every size loses by a part of the memory only what that
- * part would have saved. */
-static void speed_is_by_that_alone(void **state)
+/* Against itself alone: one that misses at every size is slowed by a part of the memory only as far as all
+ * of it would make it faster. */
+static void slowdown_is_by_that_alone(void **state)
 {
     struct fixture *f = *state;
 
@@ -77,10 +77,15 @@ static void speed_is_by_that_alone(void **state)
     }
     for (unsigned k = 0; k < POINTS; k++) /* with much that no memory avoids */
         f->misses[1][k] += 1000;
-    assert_int_equal(share_cost(&f->pool[0], SPACING * (POINTS - 1)), 0);
-    assert_int_equal(share_cost(&f->pool[1], SPACING * (POINTS - 1)), 0);
-    assert_int_equal(share_cost(&f->pool[0], 0), 1000000ull * 1000 / 1001);
-    assert_int_equal(share_cost(&f->pool[1], 0), 1000000ull * 1000 / 2001);
+    assert_int_equal(share_cost(&f->pool[0], ALL, ALL), 0);
+    assert_int_equal(share_cost(&f->pool[1], ALL, ALL), 0);
+    assert_int_equal(share_cost(&f->pool[0], 0, ALL), 1000000ull * 1000);
+    assert_int_equal(share_cost(&f->pool[1], 0, ALL), 1000000ull * 1000 / 1001);
+    assert_int_equal(share_lost(&f->pool[0], 0, ALL), 1000000ull * 1000 / 1001);
+    assert_int_equal(share_lost(&f->pool[1], 0, ALL), 1000000ull * 1000 / 2001);
+    f->pool[0].weight = 3;
+    assert_int_equal(share_cost(&f->pool[0], 0, ALL), 3000000ull * 1000);
+    assert_int_equal(share_lost(&f->pool[0], 0, ALL), 1000000ull * 1000 / 1001);
 }
 
 static void what_a_miss_costs_counts_by_how_much_a_program_is_slowed(void **state)
@@ -94,54 +99,115 @@ static void what_a_miss_costs_counts_by_how_much_a_program_is_slowed(void **stat
         f->pool[i].fault_time = 1000;
         f->pool[i].work = i ? 10000 : 1000000;
     }
-    assert_int_equal(share_cost(&f->pool[0], 0), 500000);
-    assert_int_equal(share_cost(&f->pool[1], 0), 1000000 * 100 / 101);
+    assert_int_equal(share_cost(&f->pool[0], 0, ALL), 1000000);
+    assert_int_equal(share_cost(&f->pool[1], 0, ALL), 100000000);
+    assert_int_equal(share_lost(&f->pool[0], 0, ALL), 500000);
     assert_int_equal(share_rate(&f->pool[0], 0), 500);
     assert_int_equal(share_rate(&f->pool[0], 48), 500ull * 1000000 / 1500000);
     divide(f, 96);
     assert_int_equal(f->share.best[0], 0);
     divide(f, 80);
-    assert_int_equal(f->share.best[0], 80);
+    assert_int_equal(f->share.best[1], 80);
 }
 
-static uint64_t cost_of(const struct fixture *f, const uint32_t *pages)
+/* Pool i is so many times slower than alone with less than `below` pages, and another number of times up to
+ * all of its curve. */
+static void make_slowed(struct fixture *f, unsigned i, uint32_t below, uint64_t times, uint64_t then)
 {
-    uint64_t cost = 0;
+    make_slope(f, i, 0);
+    for (uint32_t k = 0; k + 1 < POINTS; k++)
+        f->misses[i][k] = k * SPACING < below ? times - 1 : then - 1;
+    f->pool[i].fault_time = f->pool[i].work;
+}
+
+static double speedup(const struct fixture *f, unsigned i, uint32_t pages, uint32_t memory)
+{
+    const struct share_pool *p = &f->pool[i];
+    double work = (double)p->work, fault = (double)p->fault_time;
+
+    return (work + fault * (double)share_misses(p, memory)) / (work + fault * (double)share_misses(p, pages));
+}
+
+/* Both at a third of their speeds, and not one at all of it and the other at a hundredth, though the sum of
+ * that is larger. */
+static void throughput_starves_none_for_a_larger_sum_of_speedups(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned i = 0; i < 2; i++) {
+        make_slowed(f, i, 64, 100, 3);
+        make_slowed(f, 1 - i, 32, 100, 3);
+        assert_true(speedup(f, i, 96, 96) + speedup(f, 1 - i, 0, 96) >
+                    speedup(f, i, 64, 96) + speedup(f, 1 - i, 32, 96) + 0.3);
+        divide(f, 96);
+        assert_int_equal(f->share.best[1 - i], 32);
+    }
+    /* By weights alone, if they are large enough. */
+    f->pool[1].weight = 60;
+    divide(f, 96);
+    assert_int_equal(f->share.best[1], 96);
+}
+
+static double weighted_misses(const struct fixture *f, const uint32_t *pages, UNUSED uint32_t memory)
+{
+    double misses = 0;
 
     for (unsigned i = 0; i < f->pools; i++)
-        cost += share_cost(&f->pool[i], pages[i]);
-    return cost;
+        misses += (double)share_misses(&f->pool[i], pages[i]) * f->pool[i].weight;
+    return misses;
 }
 
-/* Pool i and those after it have so many steps: the least cost of all divisions. */
-static uint64_t least(const struct fixture *f, uint32_t *pages, unsigned i, uint32_t steps)
+/* One by the weighted harmonic mean of speedups. */
+static double slowed(const struct fixture *f, const uint32_t *pages, uint32_t memory)
 {
-    uint64_t best = UINT64_MAX;
+    double weights = 0, sum = 0;
+
+    for (unsigned i = 0; i < f->pools; i++) {
+        weights += f->pool[i].weight;
+        sum += f->pool[i].weight / speedup(f, i, pages[i], memory);
+    }
+    return sum / weights;
+}
+
+typedef double measure_t(const struct fixture *f, const uint32_t *pages, uint32_t memory);
+
+/* Pool i and those after it have so many steps: the least of all divisions. */
+static double least(const struct fixture *f, measure_t *measure, uint32_t *pages, unsigned i, uint32_t steps,
+                    uint32_t memory)
+{
+    double best = 1e30;
 
     if (i == f->pools)
-        return cost_of(f, pages);
+        return measure(f, pages, memory);
     for (uint32_t k = 0; k <= steps; k++) {
         pages[i] = f->pool[i].minimum + k * STEP;
-        best = MIN(best, least(f, pages, i + 1, steps - k));
+        best = MIN(best, least(f, measure, pages, i + 1, steps - k, memory));
     }
     return best;
 }
 
-static void no_division_in_steps_costs_less(void **state)
+/* Any curves, cliffs included, and any weights: the fewest misses where a miss's cost is not known, else the
+ * highest harmonic mean. */
+static void throughput_is_the_best_of_all_divisions_in_steps(void **state)
 {
     struct fixture *f = *state;
     uint64_t seed = 17;
 
-    for (unsigned round = 0; round < 300; round++) {
+    for (unsigned round = 0; round < 600; round++) {
+        measure_t *measure = round % 2 ? slowed : weighted_misses;
         uint32_t pages[POOLS], steps = (uint32_t)(test_random(&seed) % 13), memory = steps * STEP;
         f->pools = 0;
-        for (unsigned i = 0; i < 1 + round % POOLS; i++) {
+        for (unsigned i = 0; i < 1 + round / 2 % POOLS; i++) {
             make_any(f, i, &seed);
-            f->pool[i].fault_time = round % 2 * (50 + i);
+            if (test_random(&seed) % 3 == 0)
+                make_loop(f, i, 16 + (uint32_t)(test_random(&seed) % 64), test_random(&seed) % 5000);
+            f->pool[i].fault_time = round % 2 * (1 + test_random(&seed) % 2000);
             memory += f->pool[i].minimum;
         }
         divide(f, memory);
-        assert_true(cost_of(f, f->share.best) <= least(f, pages, 0, steps));
+        double best = least(f, measure, pages, 0, steps, memory);
+        /* Costs are in whole millionths. */
+        assert_true(measure(f, f->share.best, memory) <= best + 1e-6);
     }
 }
 
@@ -390,9 +456,10 @@ int main(void)
         TEST(a_loop_gets_all_its_pages_or_none),
         TEST(a_step_that_ends_behind_the_cliff_leaves_pages_to_others),
         TEST(a_weight_counts_as_so_many_misses),
-        TEST(speed_is_by_that_alone),
+        TEST(slowdown_is_by_that_alone),
         TEST(what_a_miss_costs_counts_by_how_much_a_program_is_slowed),
-        TEST(no_division_in_steps_costs_less),
+        TEST(throughput_starves_none_for_a_larger_sum_of_speedups),
+        TEST(throughput_is_the_best_of_all_divisions_in_steps),
         TEST(maxmin_finds_the_lowest_rate_all_can_have),
         TEST(fairness_finds_the_lowest_equal_rates),
         TEST(fairness_keeps_a_loop_from_what_it_needs_while_another_misses),

@@ -94,13 +94,14 @@ static void a_loop_that_does_not_fit_gives_its_pages_for_nothing(void **state)
     assert_int_equal(f->pool[1].planned, 96);
 }
 
-/* 96 pages that miss once each go where they regain half of the speed; a page takes as long to read as a miss. */
+/* 96 pages that miss once each go to a pool that is half as fast without; a page takes as long to read as a
+ * miss, and a pool that is slower by that takes longer by as much more. */
 static void moves_must_pay_while_the_plan_lasts(void **state)
 {
     struct fixture *f = *state;
     struct share_report report;
 
-    const uint64_t saved = 500000 - 96000ull * 1000000 / (1000000 + 96000);
+    const uint64_t slowed = 96000, saved = 1000000 - slowed;
 
     for (unsigned pays = 0; pays < 2; pays++) {
         make_slope(f, 0, 96);
@@ -108,13 +109,14 @@ static void moves_must_pay_while_the_plan_lasts(void **state)
         f->pool[0].fault_time = f->pool[1].fault_time = 1000;
         f->pool[0].pages = f->pool[0].planned = 96;
         f->pool[1].pages = f->pool[1].planned = 0;
-        f->config.lasts = 96000ull * 1000000 / saved + (pays ? 2000 : -2000);
+        f->config.lasts = 96000 * (1000000 + slowed) / saved + (pays ? 200 : -200);
         epoch(f, 96, &report);
         assert_int_equal(report.replanned, pays);
     }
 }
 
-/* Ranges' ends: 2^18 pages at 2^40 a page cost 2^58, which are 2^58 million of what is lost in 1: no number of 64 bits. */
+/* Ranges' ends: 2^18 pages at 2^40 a page cost 2^58, which are 2^58 million of what is lost in 1: no number of
+ * 64 bits.  A pool that takes twice as long as alone meanwhile is delayed by twice that. */
 static void the_dearest_moves_are_not_free(void **state)
 {
     struct fixture *f = *state;
@@ -138,7 +140,7 @@ static void the_dearest_moves_are_not_free(void **state)
         f->pool[0].pages = f->pool[0].planned = all;
         f->config.lasts = cases[i].lasts;
         epoch(f, all, &report);
-        assert_int_equal(report.cost, 1000000);
+        assert_int_equal(report.cost, 2000000);
         assert_int_equal(report.replanned, cases[i].pays);
     }
 }
@@ -167,7 +169,7 @@ static void ends_of_ranges_do_not_wrap(void **state)
     f->config.step = 1;
     f->config.move_max = UINT32_MAX;
     for (unsigned bits = 0; bits < 1u << 12; bits++) {
-        f->config.goal = bits % 3;
+        f->config.goal = bits % SHARE_GOALS;
         f->config.hysteresis_permil = bits & 1 ? 1000 : 0;
         f->config.lasts = bits & 2 ? UINT64_MAX : 1;
         for (unsigned i = 0; i < 2; i++) {
@@ -189,14 +191,43 @@ static void ends_of_ranges_do_not_wrap(void **state)
                 p->misses[0] >
                     1) /* straight between the last point that misses and the first that does not */
                 assert_in_range(share_misses(p, p->spacing * 8 - 1), 0, share_misses(p, 0) / 1000);
-            assert_true(share_cost(p, 0) >= share_cost(p, SHARE_MEMORY_MAX));
+            assert_true(share_cost(p, 0, SHARE_MEMORY_MAX) >=
+                        share_cost(p, SHARE_MEMORY_MAX, SHARE_MEMORY_MAX));
             assert_true(share_rate(p, 0) >= share_rate(p, SHARE_MEMORY_MAX));
             if (p->fault_time)
-                assert_in_range(share_cost(p, 0), 0, 1000000 * p->weight);
+                assert_in_range(share_cost(p, 0, SHARE_MEMORY_MAX), 0, SHARE_SLOWED_MAX * p->weight);
+            assert_in_range(share_lost(p, 0, SHARE_MEMORY_MAX), 0, 1000000);
         }
         epoch(f, SHARE_MEMORY_MAX, &report);
         assert_true(report.cost_best <= report.cost || !report.replanned ||
                     f->config.goal != SHARE_THROUGHPUT);
+    }
+}
+
+/* As many pools as there can be, all as slow as can be: what is saved by one of them is still seen, but where
+ * rates come first. */
+static void sums_of_the_slowest_do_not_wrap(void **state)
+{
+    struct fixture *f = *state;
+    struct share_report report;
+
+    for (unsigned goal = 0; goal < 2; goal++) {
+        f->config.goal = goal ? SHARE_SERVICE : SHARE_THROUGHPUT;
+        for (unsigned i = 0; i < SHARE_POOLS_MAX; i++) {
+            make_loop(f, i, i ? SPACING * (POINTS - 1) : STEP, SHARE_MISSES_MAX);
+            f->pool[i].work = 1;
+            f->pool[i].fault_time = SHARE_WORK_MAX;
+            f->pool[i].weight = SHARE_WEIGHT_MAX;
+            f->pool[i].planned = 0;
+        }
+        f->share.planned_spare = SPACING * (POINTS - 1) - 1;
+        f->pool[1].planned = 1;
+        epoch(f, SPACING * (POINTS - 1), &report);
+        assert_int_equal(report.replanned, !goal);
+        if (!goal) {
+            assert_int_equal(report.cost, SHARE_SLOWED_MAX * SHARE_WEIGHT_MAX * SHARE_POOLS_MAX);
+            assert_int_equal(report.cost_best, report.cost / SHARE_POOLS_MAX * (SHARE_POOLS_MAX - 1));
+        }
     }
 }
 
@@ -336,6 +367,7 @@ int main(void)
         TEST(the_dearest_moves_are_not_free),
         TEST(any_pages_that_pools_have_are_given_back),
         TEST(ends_of_ranges_do_not_wrap),
+        TEST(sums_of_the_slowest_do_not_wrap),
         TEST(new_pools_and_other_memory_are_planned_for_at_once),
         TEST(a_new_pool_has_its_equal_part_planned_before_it_has_a_curve),
         TEST(any_epochs_keep_the_sum_and_the_bound),
