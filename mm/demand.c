@@ -1,5 +1,10 @@
 /* See demand.h. */
 #include "mm/demand.h"
+#include "kernel/fixed.h"
+
+/* An epoch contradicts what is remembered when it misses so many times as often as that foretells, and by
+ * so many more that this is no chance; then so many times its accesses are kept. */
+enum { CONTRADICTS_TIMES = 4, CONTRADICTS_MORE = 8, KEPT_TIMES = 4 };
 
 void demand_passed(struct demand *d, uint64_t us, uint64_t waited_us)
 {
@@ -37,6 +42,22 @@ static void begin_more(struct demand *d, const struct demand_epoch *e)
     d->pages = MAX(d->pages, e->pages);
 }
 
+/* How often to halve what is remembered, because of how often the epoch's accesses, those to hot pages
+ * included, miss with the pages there were. */
+static unsigned contradicted(const struct demand *d, const struct demand_epoch *e, uint64_t hot_uses)
+{
+    uint64_t uses = misses_with(d, e, hot_uses, 0), missed = misses_with(d, e, hot_uses, e->has);
+    uint64_t before = d->misses[MIN(e->has / e->spacing, (uint32_t)SHARE_POINTS - 1)];
+    unsigned shift = 0;
+
+    if (!d->misses[0] ||
+        missed <= CONTRADICTS_TIMES * fixed_muldiv(before, uses, d->misses[0]) + CONTRADICTS_MORE)
+        return 0;
+    while (d->misses[0] >> shift > KEPT_TIMES * uses)
+        shift++;
+    return shift;
+}
+
 /* Halves are rounded. */
 static void make_fall(struct demand *d)
 {
@@ -46,11 +67,12 @@ static void make_fall(struct demand *d)
 
 void demand_add(struct demand *d, const struct demand_epoch *e)
 {
-    unsigned shift = d->misses[0] > e->accesses || d->work > e->work;
     uint64_t done = d->since > 0 ? (uint64_t)d->since : 0;
 
     d->hot = MAX(d->hot_before, e->hot);
     uint64_t uses = uses_of_hot(d, e);
+    unsigned shift =
+        MAX(contradicted(d, e, uses), (unsigned)(d->misses[0] > e->accesses || d->work > e->work));
     d->since -= (int64_t)done;
     d->work = (d->work >> shift) + done;
     d->begun >>= shift;

@@ -4,7 +4,9 @@
  *
  * A program that waits for most of its accesses makes few: an epoch of them says next to nothing of
  * what it would do with more memory. So a number of accesses is remembered, or an amount of work,
- * and not a number of epochs.
+ * and not a number of epochs. But where a program has come to do something else, and is starved
+ * because of that, it would take long to forget what it did before: what an epoch contradicts is
+ * forgotten at once, but for a few times as many accesses as that had.
  * Pages that are used all the time, `hot` ones, are in no curve, nor is a page's first use. Hot
  * pages stay in memory, and the others have the rest; how often they are used is known from how
  * many are used in a short time. What a program begins with, in one epoch or several, it is taken
@@ -34,6 +36,7 @@ struct demand_epoch {
     uint64_t soon_us;
     uint64_t begins; /* pages used for the first time, where that is most of what the program does; else 0 */
     uint64_t pages;  /* that it has used */
+    uint32_t has;    /* pages it has had, or fewer */
     uint64_t accesses, work; /* more than these are half forgotten */
 };
 

@@ -28,7 +28,7 @@
 /* What is remembered of a pool. */
 struct past {
     struct pool *of; /* as of the last look; NULL: nobody's */
-    uint32_t pid, epochs, spacing;
+    uint32_t pid, epochs, spacing, held;
     uint64_t waited_us; /* between the last two looks */
     bool seen;          /* in this look               */
     struct demand demand;
@@ -97,7 +97,7 @@ static void look_back_locked(struct pool *p, struct past *past)
 }
 
 /* The curve of an epoch that has ended since the last look is remembered. */
-static void remember(struct space *s, struct past *past)
+static void remember(struct space *s, struct past *past, uint32_t held)
 {
     const struct division *d = division;
     const uint64_t epoch_us = track_epoch_ms * 1000;
@@ -113,6 +113,7 @@ static void remember(struct space *s, struct past *past)
                                                      .soon_us = epoch_us / SOON_PART,
                                                      .begins = track_curve_first_uses(s),
                                                      .pages = track_curve_pages(s),
+                                                     .has = MIN(held, past->held),
                                                      .accesses = ENOUGH * (uint64_t)d->memory,
                                                      .work = LASTS * epoch_us});
 }
@@ -144,7 +145,8 @@ static void add(struct space *s, UNUSED void *arg)
     bool bound = p->bound;
     look_back_locked(p, past);
     spin_unlock(&p->lock, irq);
-    remember(s, past);
+    remember(s, past, held);
+    past->held = held;
     d->of[d->pools] = past;
     d->pool[d->pools++] = (struct share_pool){
         .misses = past->demand.misses,

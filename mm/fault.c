@@ -29,7 +29,8 @@ struct bring {
     bool zeroed;                 /* the frame: filled with what the page is before anybody writes to it: */
     struct block_device *source; /* ... this disk's page, or NULL: zeros */
     uint64_t source_page;
-    uint64_t slow_ns;           /* since when it has been waiting for a reading; 0: it has not */
+    uint64_t since_ns;          /* the fault's time */
+    uint64_t slow_ns;           /* the same if it has to wait for a reading, else 0 */
     bool trim;                  /* the active set has become too large */
     uint32_t node;              /* that is out, or NODE_NONE */
     uint32_t slot;              /* to be read from */
@@ -46,10 +47,10 @@ static bool allowed(const struct region *r, const struct bring *b)
     return r && !r->dying && (b->any || (r->prot & need[b->access]));
 }
 
+/* From the fault on: getting a frame to read into is part of what the program waits for. */
 static void begin_waiting(struct bring *b)
 {
-    if (!b->slow_ns)
-        b->slow_ns = arch_clock_ns();
+    b->slow_ns = b->since_ns;
 }
 
 static unsigned marks_of(const struct bring *b)
@@ -393,6 +394,7 @@ static int bring(struct bring *b)
     int err;
 
     may_wait("page fault");
+    b->since_ns = arch_clock_ns();
     do {
         b->node = NODE_NONE;
         err = try(b);

@@ -108,7 +108,7 @@ struct pool_stats {
     uint64_t first_faults; /* pages that came into being                                    */
     uint64_t minor_faults; /* others that needed no reading                                  */
     uint64_t major_faults; /* waited for a page to be read                                   */
-    uint64_t waited_ns;    /* so long, all of them together                                  */
+    uint64_t waited_ns;    /* so long, from the fault on, all of them together                 */
     uint64_t page_ins, page_outs, clean_outs;     /* read; written; left without being written  */
     uint64_t prefetched, prefetched_used, wasted; /* read before anybody asked; used; left unused */
     uint64_t rescued;                             /* used while they were being written */

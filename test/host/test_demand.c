@@ -78,6 +78,49 @@ static void the_past_is_of_accesses_and_not_of_epochs(void **state)
     assert_in_range(d.work, 500000, 1500000);
 }
 
+/* Ten million accesses to 100 pages, then to ten times as many by a program that waits for nearly all of them. */
+static void what_an_epoch_contradicts_is_soon_forgotten(void **state)
+{
+    struct demand d = {0};
+    const struct loop small = {.pages = 100, .uses = 100000}, large = {.pages = 1000, .uses = 1};
+    struct demand_epoch e = epoch_of(&small);
+
+    (void)state;
+    demand_passed(&d, 100000, 0);
+    demand_add(&d, &e);
+    e.curve = &large;
+    e.has = 100;
+    demand_passed(&d, 100000, 99900);
+    demand_add(&d, &e);
+    /* Of the others at most four times as many are left, with as much of the work. */
+    assert_in_range(d.misses[0], 1000 + 2000, 1000 + 4000);
+    assert_int_equal(d.misses[100 / SPACING], 1000);
+    assert_in_range(d.work, 100 + 20, 100 + 40);
+}
+
+/* The same with all the pages it needs: it does not miss what it was foretold to hit. */
+static void what_is_as_foretold_with_the_pages_there_are_is_remembered(void **state)
+{
+    const struct loop small = {.pages = 100, .uses = 100000}, large = {.pages = 1000, .uses = 1},
+                      few = {.pages = 8, .uses = 1};
+    const struct {
+        const struct loop *then;
+        uint32_t has;
+    } cases[] = {{&large, 1000}, {&small, 0}, {&small, 90}, {&few, 0}};
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct demand d = {0};
+        struct demand_epoch e = epoch_of(&small);
+        e.accesses = 1ull << 40;
+        demand_add(&d, &e);
+        e.curve = cases[i].then;
+        e.has = cases[i].has;
+        demand_add(&d, &e);
+        assert_true(d.misses[0] > 10000000);
+    }
+}
+
 /* A wait that began in the epoch before is counted in this one. */
 static void work_less_than_none_is_made_up_for(void **state)
 {
@@ -239,6 +282,7 @@ static void any_epochs_leave_a_curve_that_does_not_rise(void **state)
         e.hot = any[3] % 3 ? 0 : any[3] % 3000;
         e.soon_us = 1 + any[4] % 1000;
         e.begins = any[0] % 4 ? 0 : any[1] % 2000;
+        e.has = any[2] % 3000;
         demand_hot(&d, any[5] % 3000);
         demand_passed(&d, any[6] % 100000, any[7] % 100000);
         demand_add(&d, &e);
@@ -252,6 +296,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_past_is_of_accesses_and_not_of_epochs),
+        cmocka_unit_test(what_an_epoch_contradicts_is_soon_forgotten),
+        cmocka_unit_test(what_is_as_foretold_with_the_pages_there_are_is_remembered),
         cmocka_unit_test(work_less_than_none_is_made_up_for),
         cmocka_unit_test(a_long_wait_is_soon_made_up_for),
         cmocka_unit_test(hot_pages_stay_and_the_others_have_the_rest),

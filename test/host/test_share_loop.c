@@ -21,6 +21,7 @@ struct program {
     uint32_t pages, accesses_per_ms; /* while it does not wait */
     uint32_t shape[SHAPE];
     uint32_t weight, rate, since; /* asked for; the epoch it begins in */
+    uint32_t fills; /* epochs that it begins with, in which a 64th of its pages serve it, uses being many */
     uint32_t held;
     uint64_t worked_us, misses; /* in the last epoch */
 };
@@ -69,7 +70,7 @@ static uint64_t misses_in(const struct program *p, uint64_t work_us, uint32_t pa
 {
     uint64_t at = (uint64_t)pages * (SHAPE - 1), i = at / p->pages, rest = at % p->pages;
 
-    if (i >= SHAPE - 1)
+    if (i >= SHAPE - 1 || (p->fills && pages >= p->pages / 64))
         return 0;
     uint64_t per_million =
         1000ull * p->shape[i] - 1000ull * (p->shape[i] - p->shape[i + 1]) * rest / p->pages;
@@ -105,7 +106,7 @@ static uint64_t misses_with(const void *program, uint32_t pages)
 static void run(struct world *w, unsigned i)
 {
     struct program *p = &w->program[i];
-    uint32_t target = w->pool[i].pages;
+    uint32_t target = w->pool[i].pages, had = p->held;
 
     p->held = MIN(p->held, target);
     p->worked_us = work_with(p, p->held);
@@ -115,9 +116,11 @@ static void run(struct world *w, unsigned i)
                                                      .curve = p,
                                                      .spacing = w->config.step,
                                                      .soon_us = 1,
+                                                     .has = MIN(had, p->held),
                                                      .accesses = ENOUGH * w->memory,
                                                      .work = LASTS * EPOCH_US});
     p->held += (uint32_t)MIN(MIN(target - p->held, p->pages - MIN(p->pages, p->held)), p->misses);
+    p->fills -= p->fills > 0;
 }
 
 /* As mm/divide.c: of one that begins nothing is known in its first epoch. */
@@ -216,6 +219,19 @@ static void throughput_settles_near_the_best_division_there_is(void **state)
             assert_true(mean >= 0.98 * best_speedup(w, w->memory - 2 * w->config.step));
         }
     }
+}
+
+/* What was learnt from many accesses at its beginning is of no use then, and a starved program makes few:
+ * it takes as long to read what it is to have. */
+static void one_that_needs_more_than_at_first_has_it_soon(void **state)
+{
+    struct world *w = *state;
+
+    begin(w, SHARE_THROUGHPUT, 900, 2, &warehouse, &sweeps);
+    w->program[0].fills = 4;
+    epochs(w, 0, 20);
+    double mean = mean_speedup(w, w->program[0].held, w->program[1].held);
+    assert_true(mean >= 0.9 * best_speedup(w, w->memory));
 }
 
 /* Whoever else there is, and whatever its weight does not outweigh; the asker may be the last to come. */
@@ -322,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(throughput_settles_near_the_best_division_there_is),
+        TEST(one_that_needs_more_than_at_first_has_it_soon),
         TEST(a_service_asked_for_is_kept),
         TEST(a_service_is_kept_because_it_was_asked_for),
         TEST(fairness_has_programs_miss_alike),
