@@ -87,7 +87,7 @@ static void look_back_locked(struct pool *p, struct past *past)
 {
     struct division *d = division;
 
-    past->waited_us = (p->held_up_ns - p->judged_ns) / 1000;
+    past->waited_us = (pool_held_up_locked(p, d->now_ns) - p->judged_ns) / 1000;
     demand_passed(&past->demand, (d->now_ns - MIN(p->judged_at_ns, d->now_ns)) / 1000, past->waited_us);
     d->faults += p->stats.major_faults - p->judged_faults;
     d->waited_us += past->waited_us;

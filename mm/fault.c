@@ -31,6 +31,7 @@ struct bring {
     uint64_t source_page;
     uint64_t since_ns;          /* the fault's time */
     uint64_t slow_ns;           /* the same if it has to wait for a reading, else 0 */
+    bool waits;                 /* ... and the pool knows that                      */
     bool trim;                  /* the active set has become too large */
     uint32_t node;              /* that is out, or NODE_NONE */
     uint32_t slot;              /* to be read from */
@@ -51,6 +52,21 @@ static bool allowed(const struct region *r, const struct bring *b)
 static void begin_waiting(struct bring *b)
 {
     b->slow_ns = b->since_ns;
+}
+
+/* [P] held. */
+static void begin_waiting_locked(struct bring *b)
+{
+    begin_waiting(b);
+    if (!b->waits)
+        pool_wait_begins_locked(b->pool, b->slow_ns);
+    b->waits = true;
+}
+
+static void end_waiting_locked(struct bring *b, uint64_t now_ns, bool came)
+{
+    pool_wait_ends_locked(b->pool, b->slow_ns, now_ns, came);
+    b->waits = false;
 }
 
 static unsigned marks_of(const struct bring *b)
@@ -142,7 +158,8 @@ static void waited_locked(struct bring *b)
 {
     uint64_t now = arch_clock_ns();
 
-    pool_waited_locked(b->pool, b->slow_ns, now);
+    begin_waiting_locked(b); /* it may have waited for something else */
+    end_waiting_locked(b, now, true);
     b->space->waits++;
     b->space->waited_ns += now - b->slow_ns;
 }
@@ -221,7 +238,7 @@ static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
         read_on_locked(b, r);
     pool_set_state(p, n, NODE_COMING);
     b->slot = node->slot;
-    begin_waiting(b);
+    begin_waiting_locked(b);
     return NEEDS_READING;
 }
 
@@ -258,7 +275,7 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
         err = take_frame_locked(b, r, n);
         break;
     case NODE_COMING:
-        begin_waiting(b);
+        begin_waiting_locked(b);
         foresee_wanted(p, n, true, b->list);
         if (!b->list->length)
             return wait_for_node(b, n, irq);
@@ -403,6 +420,11 @@ static int bring(struct bring *b)
         fetch_list(b);
         b->advised = false;
     } while (err == AGAIN);
+    if (b->waits) {
+        bool irq = spin_lock(&b->pool->lock);
+        end_waiting_locked(b, arch_clock_ns(), false);
+        spin_unlock(&b->pool->lock, irq);
+    }
     if (b->list && b->list != &b->pool->unheard)
         kfree(b->list);
     if (b->frame) {

@@ -305,12 +305,29 @@ void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame)
     pool_set_state(p, n, NODE_READY);
 }
 
-void pool_waited_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns)
+uint64_t pool_held_up_locked(struct pool *p, uint64_t now_ns)
 {
-    p->stats.major_faults++;
-    p->stats.waited_ns += now_ns - since_ns;
-    p->held_up_ns += now_ns - MIN(MAX(since_ns, p->held_up_until_ns), now_ns);
-    p->held_up_until_ns = MAX(p->held_up_until_ns, now_ns);
+    if (p->held_up_threads && now_ns > p->held_up_to_ns) {
+        p->held_up_ns += now_ns - p->held_up_to_ns;
+        p->held_up_to_ns = now_ns;
+    }
+    return p->held_up_ns;
+}
+
+void pool_wait_begins_locked(struct pool *p, uint64_t since_ns)
+{
+    if (!p->held_up_threads++)
+        p->held_up_to_ns = MAX(p->held_up_to_ns, since_ns);
+}
+
+void pool_wait_ends_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns, bool came)
+{
+    pool_held_up_locked(p, now_ns);
+    p->held_up_threads--;
+    if (came) {
+        p->stats.major_faults++;
+        p->stats.waited_ns += now_ns - since_ns;
+    }
 }
 
 /* ---- What a sequential reading has passed ---- */

@@ -87,16 +87,16 @@ struct pool {
     uint32_t kept;    /* [P] frames it had when memory became short; 0: it has not, or there is no goal  */
     uint32_t planned; /* [P] frames that its target goes towards (mm/share.h)          */
     bool bound;       /* [P] it may never have more than its target                    */
-    uint64_t held_up_ns,
-        held_up_until_ns; /* [P] so long has any of its threads waited for a page; the latest end of that */
-    uint64_t judged_faults, judged_ns; /* mm/divide.c: major faults, and held_up_ns, at its last look */
-    uint64_t judged_at_ns;             /* mm/divide.c: when that was, or when the pool began          */
-    uint32_t weight, rate_max;         /* [-] what it is to get: mem.weight, mem.rate                   */
-    uint64_t seed;                     /* [-] of its policy: mem.seed                           */
-    bool accessed;                     /* [-] pages are asked whether they were used: mem.accessed */
-    struct pool_division division;     /* [P] mm/divide.c: what came of that, but for target and planned */
-    uint32_t reserve;                  /* [P] so many are kept free           */
-    uint32_t frames;                   /* [P] it has, those on their way in or out included */
+    uint64_t held_up_ns, held_up_to_ns; /* [P] so long has any of its threads waited for a page, up to then */
+    uint32_t held_up_threads;           /* [P] so many wait for one                                         */
+    uint64_t judged_faults, judged_ns;  /* mm/divide.c: major faults, and held_up_ns, at its last look */
+    uint64_t judged_at_ns;              /* mm/divide.c: when that was, or when the pool began          */
+    uint32_t weight, rate_max;          /* [-] what it is to get: mem.weight, mem.rate                   */
+    uint64_t seed;                      /* [-] of its policy: mem.seed                           */
+    bool accessed;                      /* [-] pages are asked whether they were used: mem.accessed */
+    struct pool_division division;      /* [P] mm/divide.c: what came of that, but for target and planned */
+    uint32_t reserve;                   /* [P] so many are kept free           */
+    uint32_t frames;                    /* [P] it has, those on their way in or out included */
     uint32_t held;     /* [P] of those, nodes' (others are in hand: on their way to a node, or back) */
     uint32_t leaving;  /* [P] of those, GOING and WRITING     */
     uint32_t coming;   /* [P] of those, COMING                */
@@ -129,9 +129,12 @@ int pool_join(const struct pool *like, struct pool **out);
 /* The space, which has no page in it any more, leaves; the last one ends the pool, after waiting, whatever becomes of the process, for all that
  * is still being read or written and for who works on it (pools_each).  No lock held. */
 void pool_leave(struct pool *p);
-/* [P] held: a thread has waited for a page, a major fault, from then until now, by arch_clock_ns().  Threads' waits may be at the same
- * time, and are told of in the order of their ends. */
-void pool_waited_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns);
+/* [P] held: a thread waits for a page from then on, by arch_clock_ns(); until now, and the page came, which is a major
+ * fault.  Threads' waits may be at the same time. */
+void pool_wait_begins_locked(struct pool *p, uint64_t since_ns);
+void pool_wait_ends_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns, bool came);
+/* [P] held: p->held_up_ns up to now. */
+uint64_t pool_held_up_locked(struct pool *p, uint64_t now_ns);
 /* Room for further nodes, pages leaving for it (pool_grow.c).  -ENOMEM: none can, or there are as many nodes as can be; -EINTR.  No lock held. */
 int pool_grow(struct pool *p);
 /* Nodes from..to - 1 are free, in this order and before *head. */

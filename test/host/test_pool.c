@@ -337,13 +337,33 @@ static void waits_at_the_same_time_hold_up_once(void **state)
 {
     (void)state;
     make();
-    pool_waited_locked(pool, 100, 200);
-    pool_waited_locked(pool, 150, 250);
-    pool_waited_locked(pool, 160, 250);
-    pool_waited_locked(pool, 300, 310);
-    assert_int_equal(pool->held_up_ns, 160);
-    assert_int_equal(pool->stats.waited_ns, 300);
-    assert_int_equal(pool->stats.major_faults, 4);
+    pool_wait_begins_locked(pool, 100);
+    pool_wait_begins_locked(pool, 150);
+    pool_wait_ends_locked(pool, 100, 200, true);
+    pool_wait_begins_locked(pool, 160); /* of a fault that is older than it was known to be one */
+    pool_wait_ends_locked(pool, 150, 250, true);
+    pool_wait_ends_locked(pool, 160, 250, true);
+    assert_int_equal(pool_held_up_locked(pool, 290), 150);
+    pool_wait_begins_locked(pool, 240);
+    pool_wait_ends_locked(pool, 300, 310, false);
+    assert_int_equal(pool->held_up_ns, 210);
+    assert_int_equal(pool->stats.waited_ns, 290);
+    assert_int_equal(pool->stats.major_faults, 3);
+    end();
+}
+
+/* A wait that goes on is known as far as it has come: a program that waits for one page after another does not work. */
+static void a_wait_holds_up_before_it_ends(void **state)
+{
+    (void)state;
+    make();
+    pool_wait_begins_locked(pool, 100);
+    assert_int_equal(pool_held_up_locked(pool, 170), 70);
+    assert_int_equal(pool_held_up_locked(pool, 160), 70); /* another CPU's clock */
+    assert_int_equal(pool->stats.major_faults, 0);
+    pool_wait_ends_locked(pool, 100, 300, true);
+    assert_int_equal(pool_held_up_locked(pool, 400), 200);
+    assert_int_equal(pool->stats.waited_ns, 200);
     end();
 }
 
@@ -381,6 +401,7 @@ int main(void)
         TEST(a_page_is_fresh_only_where_a_tracker_watches),
         TEST(a_policy_may_ask_what_the_buffer_has_of_a_page),
         TEST(waits_at_the_same_time_hold_up_once),
+        TEST(a_wait_holds_up_before_it_ends),
         TEST(pages_are_in_the_orders_that_the_prefetch_policy_needs),
     };
 
