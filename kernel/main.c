@@ -42,6 +42,8 @@ static uint64_t cpus_limit = CPU_MAX, mem_limit = MEM_UNLIMITED, console_wanted 
 
 static const struct arg kernel_args[] = {
     {"cpus", ARG_U64, &cpus_limit, 1, CPU_MAX, NULL, ARG_BOOT, "use at most this many CPUs"},
+    {"cpus.late", ARG_U64, &arch_cpu_late, 0, CPU_MAX - 1, NULL, ARG_BOOT,
+     "for tests: the CPU of this number comes when another one is started in its place; 0: none does"},
     {"mem.limit", ARG_BYTES, &mem_limit, MEM_LIMIT_MIN, MEM_UNLIMITED, NULL, ARG_BOOT,
      "use no memory above this address; the largest value: no limit"},
     {"mem.space_ids", ARG_U64, &arch_space_ids_max, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL, ARG_BOOT,

@@ -152,6 +152,7 @@ const struct numa *arch_numa(void);
 /* Once, in the first thread, on the boot CPU.  Starts cpus[1..n-1]; each gets the kernel stack in cpu->boot_stack_top.
  * Returns how many run, this one included; says which did not. */
 unsigned arch_cpus_start(struct cpu *cpus, unsigned n);
+extern uint64_t arch_cpu_late; /* boot argument cpus.late */
 
 /* ---- Console, end of the run ---- */
 /* At boot, before everything else, interrupts off: what serial port there is.  Firmware names one as its console, or one was

@@ -238,8 +238,25 @@ bool cpus_clocks_quirk(char *text, size_t size)
     return clocks.corrected + clocks.refused;
 }
 
+uint64_t arch_cpu_late;
+static uint32_t begun; /* number of the CPU that was told last to start */
+
+/* What x86-64's INIT and cpus_lost are to prevent. */
+static void be_late(const struct cpu *cpu)
+{
+    static bool was;
+    uint32_t before = __atomic_load_n(&begun, __ATOMIC_RELAXED);
+
+    if (cpu->index != arch_cpu_late || __atomic_exchange_n(&was, true, __ATOMIC_RELAXED))
+        return;
+    while (__atomic_load_n(&begun, __ATOMIC_RELAXED) == before)
+        arch_cpu_relax();
+    panic("cpus: CPU %u has come late, to the stack of the one that was started in its place", cpu->index);
+}
+
 void cpus_arrive(struct cpu *cpu)
 {
+    be_late(cpu);
     __atomic_store_n(&arrived, cpu->index, __ATOMIC_RELEASE);
     if (answer() == STOP)
         arch_stop();
@@ -275,6 +292,7 @@ unsigned arch_cpus_start(struct cpu *cpus, unsigned n)
         cpus[run].place = cpus[i].place;
         talk.first = talk.asked + 1;
         __atomic_store_n(&arrived, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&begun, i, __ATOMIC_RELEASE);
         run += smp_start_one(&cpus[run]) && agree(&cpus[run]);
     }
     if (i < n)

@@ -57,6 +57,19 @@ least=$(sed -nE 's/^memory: too little.*; ([0-9]+) MB in all.*/\1M/p' "$console"
 boot smp=64 mem="${least:-64M}" timeout=120 -- -- hello
 status_is 0 "$least are enough"
 
+# A CPU that does not answer in time: x86-64 resets it and starts the next on its stack; AArch64, where nothing keeps it from
+# coming, starts no more.
+boot smp=4 timeout=120 -- cpus.late=2 -- hello ';' hello
+status_is 0 "a CPU that comes late: the others run"
+if [ "$arch" = x86_64 ]; then
+	says '^cpus: APIC id 2 does not answer$' "... it is named"
+	says '^Hello from process [0-9]+, on 3 CPUs' "... and the others are used"
+else
+	says '^cpus: MPIDR 0x2 does not answer$' "... it is named"
+	says '^cpus: a CPU may still start late: the 1 behind it are not started$' "... those behind it are not started"
+	says '^Hello from process [0-9]+, on 2 CPUs' "... and those before it are used"
+fi
+
 # With icount every instruction is counted, and nothing that a device does may upset that.
 boot smp=2 icount=1 timeout=60 -- -- hello
 status_is 0 "icount"
