@@ -558,6 +558,54 @@ static void slices_go_round_among_equals(void)
     CHECK(went_round);
 }
 
+static void compute_and_doze(UNUSED void *arg)
+{
+    struct thread *self = thread_current();
+
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        uint64_t until_ns = sched_run_ns(self) + self->slice_ns / 5;
+        while (sched_run_ns(self) < until_ns)
+            sched_point();
+        nap(20 * NS_PER_US);
+    }
+    note_end();
+}
+
+/* In permille: what one that now and then sleeps for a moment gets of the CPU that it shares with one that does not. */
+static uint64_t share_of_one_that_dozes(void)
+{
+    struct cpuset last = cpuset_one(cpu_count() - 1);
+    struct thread *t[2];
+    uint64_t run_ns[2];
+
+    reset();
+    t[0] = create(spin, NULL, &last, PRIO_NORMAL);
+    t[1] = create(compute_and_doze, NULL, &last, PRIO_NORMAL);
+    for (unsigned i = 0; i < 2; i++)
+        thread_start(t[i]);
+    do {
+        nap(10 * NS_PER_MS);
+        for (unsigned i = 0; i < 2; i++)
+            run_ns[i] = sched_run_ns(t[i]);
+    } while (run_ns[0] + run_ns[1] < 25 * sched_slice_us * NS_PER_US);
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    wait_for_ends(2);
+    for (unsigned i = 0; i < 2; i++)
+        thread_put(t[i]);
+    return run_ns[1] * 1000 / (run_ns[0] + run_ns[1]);
+}
+
+/* Were turns counted, not the time, it would be a sixth.  A host that stalls may cost it some of its time. */
+static void what_a_thread_has_run_is_charged_to_it(void)
+{
+    uint64_t permille = 0;
+
+    for (unsigned i = 0; i < 5 && permille < 350; i++)
+        permille = share_of_one_that_dozes();
+    kprintf("# %llu permille\n", (unsigned long long)permille);
+    CHECK(permille >= 350 && permille < 650);
+}
+
 /* Three on one CPU, looked at in the middle of their slices; their priority changes meanwhile. */
 static void a_thread_wants_a_cpu_all_the_time_that_it_runs_or_waits_for_one(void)
 {
@@ -669,6 +717,7 @@ static const struct suite_test tests[] = {
     {"a lower priority is not kept waiting for ever", a_lower_priority_is_not_kept_waiting_for_ever},
     {"the owner of a gate runs while others wait", the_owner_of_a_gate_runs_while_others_wait},
     {"slices go round among equals", slices_go_round_among_equals},
+    {"what a thread has run is charged to it", what_a_thread_has_run_is_charged_to_it},
     {"a thread wants a CPU all the time that it runs or waits for one",
      a_thread_wants_a_cpu_all_the_time_that_it_runs_or_waits_for_one},
     {"balancing levels a heap of threads", balancing_levels_a_heap_of_threads},
