@@ -315,7 +315,48 @@ POSIX size_t malloc_usable_size(void *p)
     return p ? span_of(p)->usable : 0;
 }
 
-/* What newlib calls inside. */
+/* ---- Numbers when there is no memory ---- */
+
+/*
+ * newlib makes decimals of numbers, and numbers of decimals, with integers of any size from
+ * _calloc_r, and ends the program when it gets none.  So that printf works where malloc is refused
+ * there are some bytes for them: enough for a long double, or some threads' doubles.  All are there
+ * again when all have been given back; newlib keeps them for its thread's next numbers.
+ */
+enum { RESERVE_BYTES = 49152 };
+static char reserve[RESERVE_BYTES] __attribute__((aligned(ALIGN_MIN)));
+static uint32_t reserve_lock;
+static size_t reserve_used, reserve_pieces; /* reserve_lock */
+
+static void *reserve_take(size_t n)
+{
+    void *p = NULL;
+
+    n = (n + ALIGN_MIN - 1) / ALIGN_MIN * ALIGN_MIN;
+    lock_take(&reserve_lock);
+    if (n && n <= RESERVE_BYTES - reserve_used) {
+        p = reserve + reserve_used;
+        reserve_used += n;
+        reserve_pieces++;
+    }
+    lock_give(&reserve_lock);
+    return p ? memset(p, 0, n) : NULL;
+}
+
+/* False: p is not of the reserve. */
+static bool reserve_give(const void *p)
+{
+    if ((const char *)p < reserve || (const char *)p >= reserve + RESERVE_BYTES)
+        return false;
+    lock_take(&reserve_lock);
+    if (--reserve_pieces == 0)
+        reserve_used = 0;
+    lock_give(&reserve_lock);
+    return true;
+}
+
+/* ---- What newlib calls inside ---- */
+
 void *_malloc_r(struct _reent *r, size_t n)
 {
     (void)r;
@@ -325,13 +366,17 @@ void *_malloc_r(struct _reent *r, size_t n)
 void _free_r(struct _reent *r, void *p)
 {
     (void)r;
-    free(p);
+    if (!reserve_give(p))
+        free(p);
 }
 
 void *_calloc_r(struct _reent *r, size_t count, size_t size)
 {
+    void *p = calloc(count, size);
+    size_t n;
+
     (void)r;
-    return calloc(count, size);
+    return p || __builtin_mul_overflow(count, size, &n) || n > RESERVE_BYTES ? p : reserve_take(n);
 }
 
 void *_realloc_r(struct _reent *r, void *p, size_t n)

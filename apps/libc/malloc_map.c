@@ -16,7 +16,7 @@
 #define KEPT_BYTES   ((size_t)32 << 20) /* a larger one is never kept  */
 #define THREAD_BYTES ((size_t)5 << 18)  /* nor one by a thread: 1 MB and what goes with it */
 #define KEPT_PART    8                  /* of what there was room for: all that is kept */
-#define SLACK        ((size_t)131072)   /* left for the stack; and for page tables, this part: */
+#define SLACK        ((size_t)196608) /* left for the stack and malloc's reserve; and for page tables, this part: */
 #define TABLE_PART   256
 
 static size_t held;         /* atomic: bytes that are mapped, kept ones included            */

@@ -275,6 +275,12 @@ struct piece {
     struct piece *next;
 };
 
+static void give_all(struct piece *first)
+{
+    for (struct piece *piece; (piece = first); free(piece))
+        first = piece->next;
+}
+
 /* Pieces of bytes each, written to, until there is none; and gives them back. How much it was, in
  * KB. */
 static unsigned long take_all(size_t bytes)
@@ -287,17 +293,37 @@ static unsigned long take_all(size_t bytes)
         piece->next = first;
         first = piece;
     }
-    while ((piece = first)) {
-        first = piece->next;
-        free(piece);
-    }
+    give_all(first);
     return n * (bytes / 16) / 64;
+}
+
+/* Numbers are made text, and text numbers, for the first time when not a byte can be had. */
+static void numbers_without_memory(void)
+{
+    static const size_t sizes[] = {100000, 2000, 16};
+    struct piece *first = NULL, *piece;
+    char text[5000] = "", *end = text;
+
+    for (unsigned i = 0; i < 3; i++)
+        for (; (piece = malloc(sizes[i])); first = piece) {
+            memset(piece, 1, sizes[i]);
+            piece->next = first;
+        }
+    bool none = !malloc(1);
+    int length = snprintf(text, sizeof text, "%.3f %g", 1e300, 0.1);
+    bool right = length == 309 && strcmp(text + 301, ".000 0.1") == 0 && strtod(text, &end) == 1e300;
+    int longer = snprintf(text, sizeof text, "%.2Lf", 0x1p16000L);
+    give_all(first);
+    tap_check(none && right && end == text + 305, "doubles are printed and read without memory (%d)", length);
+    tap_check(longer == 4820 && strcmp(text + 4817, ".00") == 0, "... and a long double (%d)", longer);
+    tap_check(printf("# %.1f\n", 2.5) == 6, "... and doubles behind them");
 }
 
 static void to_the_limit(void)
 {
     struct timespec moment = {0};
 
+    numbers_without_memory();
     errno = 0;
     unsigned long large = take_all(100000);
     tap_check(large > 500 && errno == ENOMEM, "malloc of 100 KB is refused when there is no memory: %lu KB",
