@@ -233,11 +233,30 @@ $(O)/bin/$(1): $$($(1)_OBJ) $$(libc_objects) $(O)/apps/common.a $(NEWLIB)/lib/li
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$(LD) -nostdlib -static --gc-sections --build-id=none -z max-page-size=4096 -z separate-code -z noexecstack -o $$@ \
-		$$(filter %.o,$$^) \
+		$$($(1)_FIRST) $$(filter %.o,$$^) \
 		$(O)/apps/common.a --start-group $(NEWLIB)/lib/libc.a $(NEWLIB)/lib/libm.a $$$$($(CC) -print-libgcc-file-name) --end-group
 endef
 $(foreach a,$(ALL_APPS) $(TEST_APPS),$(eval $(call app_rule,$(a))))
 $(app_objects): | $(NEWLIB)/lib/libc.a
+
+# The program strings with glibc's string functions for AArch64 in place of ours, to compare with (test/bench/strings.sh): of those
+# that glibc chooses from (its multiarch/*.c), what it takes on the simulated machine's Neoverse N1.
+GLIBC := $(B)/glibc-aarch64
+GLIBC_LIB := $(GLIBC)/usr/aarch64-linux-gnu/lib/libc.a
+GLIBC_PARTS := memcpy_advsimd memset_generic memcmp memchr_generic strlen_asimd strnlen strchr strrchr strcpy strncpy strcat strcmp strncmp
+GLIBC_NAMES := __memcpy_simd=memcpy __memmove_simd=memmove __memset_generic=memset __strlen_asimd=strlen
+$(GLIBC_LIB): tools/foreign.sh | deps-build
+	@tools/foreign.sh libc6-dev-arm64-cross all $(GLIBC)
+	@touch $@
+$(GLIBC)/strings.o: $(GLIBC_LIB) Makefile
+	$(Q)rm -rf $(GLIBC)/parts && mkdir $(GLIBC)/parts && cd $(GLIBC)/parts && $(AR) x ../$(GLIBC_LIB:$(GLIBC)/%=%) $(GLIBC_PARTS:%=%.o)
+	$(Q)$(LD) -r -o $@.all $(GLIBC_PARTS:%=$(GLIBC)/parts/%.o) && $(OBJCOPY) $(GLIBC_NAMES:%=--redefine-sym %) $@.all $@
+ifeq ($(ARCH),aarch64)
+strings-glibc_SRC := $(strings_SRC)
+strings-glibc_FIRST := $(GLIBC)/strings.o -z muldefs
+$(eval $(call app_rule,strings-glibc))
+$(O)/bin/strings-glibc: $(GLIBC)/strings.o
+endif
 
 # ---- Replaying page traces on the host -------------------------------------------------------------------------------
 REPLAY_SRC := $(addprefix tools/replay/,belady.c main.c replay.c) $(SIMULATE_SRC) $(TRACE_READING) $(REPLACE_SRC)
@@ -305,6 +324,9 @@ $(O)/bundled/no-program: README.md
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 $(eval $(call image_rule,vigil-test,debug,$(ALL_APPS) $(TEST_APPS) $(BROKEN_APPS),$(call kernel_objects,debug)))
+ifeq ($(ARCH),aarch64)
+$(eval $(call image_rule,vigil-glibc,debug,strings-glibc,$(call kernel_objects,debug)))
+endif
 suite_objects = $(addprefix $(O)/debug/,$(addsuffix .o,$(basename $(SUITE_SRC))))
 $(eval $(call image_rule,vigil-suites,debug,hello,$(filter-out %/kernel/run.o,$(call kernel_objects,debug)) $(suite_objects)))
 $(O)/symbols0.o: Makefile | deps-build

@@ -26,7 +26,7 @@ parts() {
 		sharing-aarch64 | make bench-sharing ARCH=aarch64 SEEDS=3
 		sharing-8chip | make bench-sharing ARCH=x86_64 MACHINE=openpower-8chip SEEDS=3
 		architectures | test/bench/compare.sh >build/results/architectures.txt && mv build/results/architectures.txt docs/results
-		strings       | make machine && make ARCH=x86_64 build/x86_64/vigil-test.elf && make ARCH=aarch64 build/aarch64/vigil-test.img && test/bench/keep.sh docs/results/strings.txt test/bench/strings.sh
+		strings       | make machine && make ARCH=x86_64 build/x86_64/vigil-test.elf && make ARCH=aarch64 build/aarch64/vigil-test.img build/aarch64/vigil-glibc.img && test/bench/keep.sh docs/results/strings.txt test/bench/strings.sh
 		quantum       | make kernel machine && test/bench/keep.sh docs/results/quantum.txt test/bench/quantum.sh policies='roundrobin hand' quanta='500 1000 2000 4000 8000' program='scoreboard groups=4 threads=4 ms=40'
 		cachegrind    | make machine && test/bench/keep.sh docs/results/cachegrind.txt test/machine/compare_cachegrind.sh
 		breakdown     | make run BOOTARGS='hpm.slice_cycles=50000 -- hpmstat breakdown=1 format=series interval=4 -- phases kind=sort rounds=2' && make plot-breakdown && cp build/out/breakdown.svg docs/results/breakdown-sort.svg
