@@ -69,7 +69,7 @@ KERNEL_SRC := \
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC := \
 	$(addprefix test/qemu/kernel/, \
-		arch.c block.c console.c futex.c heap.c hpm.c mm.c msi.c panics.c pmu.c sched.c spaces.c string.c suite.c swap.c telemetry.c threads.c \
+		arch.c block.c console.c futex.c heap.c hpm.c mm.c msi.c panics.c pmu.c sched.c spaces.c string.c suite.c swap.c telemetry.c threads.c turns.c \
 		virtio.c) \
 	test/qemu/apps/$(ARCH)/known_loop.S
 # The UEFI loader, and what it includes.
@@ -118,6 +118,7 @@ TEST_APPS += names standard strings
 TEST_APPS += brief typed
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := test/qemu/apps/$(t).c))
 faults_SRC += test/qemu/apps/$(ARCH)/misdeeds.c
+libctest_SRC += test/qemu/apps/libctest_sync.c
 counts_SRC += test/qemu/apps/$(ARCH)/known_loop.S
 known_SRC += test/qemu/apps/$(ARCH)/known_loop.S
 reads_SRC += test/qemu/apps/$(ARCH)/known_loop.S
@@ -237,6 +238,7 @@ test_hpm_group_cause_SRC := hpm/group.c
 test_hpm_plan_SRC := $(PLAN)
 test_mux_SRC := $(MUX) test/host/mux_config.c test/host/mux_work.c
 test_mux_plans_SRC := $(test_mux_SRC)
+test_mux_sums_SRC := $(test_mux_SRC)
 test_mux_turns_SRC := hpm/mux_turns.c test/host/mux_config.c
 test_page_index_SRC := mm/page_index.c
 test_track_govern_SRC := mm/track_govern.c
@@ -251,7 +253,7 @@ test_period_SRC := hpm/period.c hpm/period_draw.c
 MM_TESTED := \
 	$(filter-out $(addprefix mm/,area.c bootmem.c buddy.c frame.c heap.c kstack.c tlb.c),$(filter mm/%,$(KERNEL_SRC))) \
 	$(addprefix kernel/dev/,block.c block_faults.c block_wait.c block_watch.c) $(LOCK_SRC) sched/gate.c hpm/path/backends.c $(PATH_TESTED) \
-	$(addprefix test/host/,mm_double.c fibers.c said.c)
+	$(addprefix test/host/,mm_double.c mm_double_kernel.c fibers.c said.c)
 test_paging_SRC := $(MM_TESTED)
 test_lock_SRC := kernel/lock.c
 test_number_SRC := kernel/number.c $(LOCK_SRC)

@@ -4,11 +4,11 @@
 use vigil-suites
 
 for smp in 1 4 16; do # sched.long.t has more
-	boot smp=$smp timeout=300 -- -- sched
+	boot smp=$smp timeout=300 -- -- sched ';' turns
 	status_is 0 "$smp CPUs: the suite ends"
 	guest_tap
 done
-boot machine=openpower720 timeout=300 -- -- sched
+boot machine=openpower720 timeout=300 -- -- sched ';' turns
 status_is 0 "simulated machine: the suite ends"
 guest_tap
 

@@ -15,9 +15,9 @@ struct suite {
     const struct suite_test *tests; /* ended by name NULL */
 };
 
-extern const struct suite sched_suite, hpm_suite, mm_suite, spaces_suite, arch_suite, msi_suite, panics_suite,
-    pmu_suite, console_suite, futex_suite, virtio_suite, telemetry_suite, block_suite, block_failing_suite,
-    swap_suite, heap_suite, string_suite;
+extern const struct suite turns_suite, sched_suite, hpm_suite, mm_suite, spaces_suite, arch_suite, msi_suite,
+    panics_suite, pmu_suite, console_suite, futex_suite, virtio_suite, telemetry_suite, block_suite,
+    block_failing_suite, swap_suite, heap_suite, string_suite;
 
 /* The running test fails; it goes on. */
 void suite_fail(const char *file, int line, const char *what);

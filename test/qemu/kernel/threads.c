@@ -1,6 +1,7 @@
 /* See threads.h. */
 #include "test/qemu/kernel/threads.h"
 #include "kernel/cpu.h"
+#include "sched/runqueue.h"
 
 static unsigned ended; /* atomic */
 
@@ -64,6 +65,12 @@ void wait_until_dead(const struct thread *t)
     while (!is_dead(t))
         nap(NS_PER_MS);
     nap(NS_PER_MS); /* for the switch from it */
+}
+
+void check_queues(void)
+{
+    cpu_for_each (cpu)
+        rq_check(cpu->rq);
 }
 
 void nap(uint64_t ns)

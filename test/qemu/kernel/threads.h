@@ -20,4 +20,7 @@ void wait_for_ends(unsigned n);
 bool is_dead(const struct thread *t);
 void wait_until_dead(const struct thread *t);
 
+/* Panics if a CPU's queue is not as it should be. */
+void check_queues(void);
+
 void nap(uint64_t ns);
