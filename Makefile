@@ -492,8 +492,8 @@ bench-prefetch: $(H)/sim_prefetch
 	@QUICK=$(QUICK) $(call keep,prefetch) $(H)/sim_prefetch
 
 # How far the chooser of replacement policies is below the best of its experts (TRACE=name,... for some, size by size).
-$(H)/sim_regret: test/host/sim_regret.c $(REPLACE_SRC) $(SIMULATE_SRC) test/host/traces.c \
-		$(wildcard mm/replace*.h tools/replay/*.h test/host/traces.h)
+$(H)/sim_regret: test/host/sim_regret.c $(REPLACE_SRC) $(SIMULATE_SRC) $(addprefix test/host/,traces.c unseen.c) \
+		$(wildcard mm/replace*.h tools/replay/*.h test/host/traces.h test/host/unseen.h)
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@

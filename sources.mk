@@ -206,7 +206,8 @@ REPLACING := \
 	$(addprefix test/host/,replace_random.c traces.c)
 test_replace_SRC := $(REPLACING)
 test_replace_adaptive_SRC := $(REPLACING)
-test_replace_chooser_SRC := $(REPLACING)
+test_replace_chooser_SRC := $(REPLACING) test/host/unseen.c
+test_replace_bound_SRC := $(filter-out mm/replace_chooser.c,$(REPLACING))
 test_replace_gap_SRC := $(REPLACING)
 test_replace_gap_time_SRC := $(filter-out mm/replace_gap.c,$(REPLACING))
 test_replace_queues_SRC := $(REPLACING)

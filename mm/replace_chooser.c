@@ -18,25 +18,43 @@
  * miss it: lost pages that the buffer keeps are looked at now and then.  And a page that memory has lost comes back with a use that no record
  * would tell of while the buffer keeps it: those who have the page are not told.
  *
- * Cost: for each access what every expert does with it.
+ * What a change costs is reckoned by what became of pages of the set that were not resident: used,
+ * they would have had to be fetched; if they left the set first, they would not. Pages used only
+ * once yet do not tell: nothing comes back on the first pass of anything.
+ *
+ * Cost: for each access what every expert does with it. No call looks at all pages: when another
+ * takes over, pages of memory are looked through a few at a time, whether its set has them, and
+ * where memory was taken away sets shrink by a few pages at a time.
  */
 #include "mm/replace_list.h"
 #include "mm/replace_weigh.h"
 
-static const struct replace_ops *const expert[] = {&replace_lru, &replace_clock, &replace_lirs_recent,
-                                                   &replace_gap, &replace_arc,   &replace_mru};
+static const struct replace_ops *const expert[] = {
+    &replace_lru, &replace_wtinylfu_margin, &replace_lirs_recent, &replace_gap, &replace_arc, &replace_mru};
 enum {
     EXPERTS = ARRAY_SIZE(expert),
     ALL = (1 << EXPERTS) - 1,
-    MEMBER = 1,
-    STRAY,
-    UNUSED_LIST,
-    ASKED_MAX = 16,     /* so many pages of a set the buffer is asked, for one that goes */
-    LOST_MAX = 1024,    /* pages that are looked at ...                                        */
-    LOST_FOR = 16,      /* ... after so many accesses at least, and ...                        */
-    LOST_STILL = 32,    /* ... after so many when nobody had used it                           */
+    UNUSED_LIST = 1,
+    MEMBER, /* of either turn, MEMBER and MEMBER + 2: a page of the set in force ... */
+    STRAY,  /* ... and STRAY and STRAY + 2: one that is not                          */
+    LISTS = STRAY + 3,
+    SORTED = 32,        /* pages that are looked through at an access ...                      */
+    SHRINK_MAX = 32,    /* pages that leave a set in one call, where it is too large           */
+    ASKED_MAX = 16,     /* so many pages of a set the buffer is asked, for one that goes       */
+    LOST_MAX = 1024,    /* pages that are looked at, ...                                       */
+    LOST_FOR = 4,       /* ... after so many accesses at first, ...                            */
+    LOST_TURNS = 4,     /* ... and after twice as many each time that it was not used,         */
     LOOKS = 8,          /* ... at most so many at an access                                    */
     LOOKED_AT = 1 << 7, /* beside what is owed: it is one of these                             */
+    FATES = 4,          /* N pages whose fate is known: then they are halved                   */
+    FATES_FIRST = 16,   /* N / 16 are taken for used at first                                  */
+};
+
+/* What the chooser has of a page besides its link. */
+struct page_state {
+    uint8_t owed; /* a bit for each expert that is to hear of its latest use, and LOOKED_AT */
+    uint8_t uses; /* up to 2 */
+    uint8_t spare[6];
 };
 
 struct chooser {
@@ -47,28 +65,36 @@ struct chooser {
     uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
     bool newest;      /* of strays the latest used goes next, and then the one used longest ago */
     uint32_t size[EXPERTS]; /* of its set ...            */
-    uint32_t far[EXPERTS];  /* ... pages that are not resident */
-    uint64_t at[EXPERTS];   /* its state, in bytes from this one's start */
-    uint32_t now;           /* accesses */
-    uint32_t lost_first, lost_size;
-    /* A ring.  By the number of accesses: lost or looked at last, in its place, and so many to the next look. */
+    uint32_t far[EXPERTS];  /* ... pages that are not resident; what became of such: */
+    uint32_t used[EXPERTS], unused_left[EXPERTS];
+    uint32_t largest;     /* no set but that in force has more pages */
+    uint64_t at[EXPERTS]; /* its state, in bytes from this one's start */
+    uint32_t now;         /* accesses */
+    uint32_t lost_free;   /* of lost[]: the first that is none; LOST_MAX: all are */
+    struct lost_queue {
+        uint32_t first, last;
+    } waiting[LOST_TURNS]; /* by how long they wait, each in the order in which they were put */
     struct lost {
-        uint32_t node, since, put, wait;
+        uint32_t node, put, next; /* put: by the number of accesses; next: LOST_MAX: none */
     } lost[LOST_MAX];
     enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
     const void *whose;
     struct weigh weigh;
-    struct replace_list members; /* of the set in force, latest use first */
-    struct replace_list strays;  /* likewise when it took over; what left the set since is first */
+    /*
+     * Resident pages, latest use first: members of the set in force and strays. When another takes
+     * over both are of the turn before, and are looked through, members first.
+     */
+    uint32_t turn; /* 0 or 2: lists MEMBER + turn and STRAY + turn are of the one in force */
+    struct replace_list list[LISTS]; /* by number, but UNUSED_LIST */
     struct replace_unused unused;
     struct replace_links link; /* of resident pages */
 };
 
 /* ---- Memory: a state for each expert behind this one's; of a node the link, what each expert has of it, and what they are owed ---- */
 
-/* Of the experts: a link, and what LIRS and `gap` have besides. */
-#define OWED_AT  (8 * sizeof(struct replace_link) + 16)
-#define PER_NODE (OWED_AT + sizeof(uint64_t))
+/* Of the experts: a link, and what W-TinyLFU, LIRS and `gap` have besides. */
+#define OWED_AT  (9 * sizeof(struct replace_link) + 16)
+#define PER_NODE (OWED_AT + sizeof(struct page_state))
 
 static size_t expert_bytes(uint32_t i)
 {
@@ -89,9 +115,14 @@ static size_t chooser_bytes(uint32_t nodes)
     return replace_bytes(nodes, states_bytes(), PER_NODE);
 }
 
+static struct page_state *page_of(const struct chooser *s, uint32_t node)
+{
+    return (struct page_state *)((char *)link_of(&s->link, node) + OWED_AT);
+}
+
 static uint8_t *owed(const struct chooser *s, uint32_t node)
 {
-    return (uint8_t *)link_of(&s->link, node) + OWED_AT;
+    return &page_of(s, node)->owed;
 }
 
 static void *state_of(const struct chooser *s, uint32_t i)
@@ -120,7 +151,7 @@ static int init_experts(struct chooser *s, const struct replace_config *config,
 static int chooser_init(void *state, const struct replace_config *config)
 {
     struct chooser *s = state;
-    const struct replace_ops *first = config->first ? replace_find(config->first) : &replace_lirs_recent;
+    const struct replace_ops *first = config->first ? replace_find(config->first) : &replace_wtinylfu_margin;
     struct replace_place place = replace_place(config, states_bytes(), PER_NODE);
     int rc = replace_config_check(config);
 
@@ -131,14 +162,19 @@ static int chooser_init(void *state, const struct replace_config *config)
                           .until = weigh_interval(config->frames),
                           .in_buffer = config->in_buffer,
                           .whose = config->whose,
+                          .largest = config->frames,
                           .offered = LINK_END};
     while (s->current < EXPERTS && expert[s->current] != first)
         s->current++;
     if (s->current == EXPERTS)
         return -EINVAL;
     weigh_init(&s->weigh, EXPERTS);
-    list_init(&s->members, MEMBER);
-    list_init(&s->strays, STRAY);
+    for (uint32_t i = MEMBER; i < LISTS; i++)
+        list_init(&s->list[i], i);
+    for (uint32_t i = 0; i < LOST_MAX; i++)
+        s->lost[i].next = i + 1;
+    for (uint32_t i = 0; i < LOST_TURNS; i++)
+        s->waiting[i].first = LOST_MAX;
     unused_init(&s->unused, UNUSED_LIST);
     links_init(&s->link, s, &place, 0);
     return init_experts(s, config, &place);
@@ -172,53 +208,115 @@ static bool in_set(const struct chooser *s, uint32_t i, uint32_t node)
     return expert[i]->resident(state_of(s, i), node);
 }
 
+static struct replace_list *members(struct chooser *s)
+{
+    return &s->list[MEMBER + s->turn];
+}
+
+static struct replace_list *strays(struct chooser *s)
+{
+    return &s->list[STRAY + s->turn];
+}
+
 static void take_out(struct chooser *s, uint32_t node)
 {
-    if (link_of(&s->link, node)->list == UNUSED_LIST)
+    uint32_t list = link_of(&s->link, node)->list;
+
+    if (list == UNUSED_LIST)
         unused_remove(&s->link, &s->unused, node);
     else
-        list_remove(&s->link, link_of(&s->link, node)->list == MEMBER ? &s->members : &s->strays, node);
+        list_remove(&s->link, &s->list[list], node);
 }
 
 static void member(struct chooser *s, uint32_t node)
 {
     take_out(s, node);
-    list_push_head(&s->link, &s->members, node);
+    list_push_head(&s->link, members(s), node);
 }
 
-/* A prefetched page waits for its use whatever is thought of it. */
+/* A prefetched page waits for its use whatever is thought of it; one of the turn before is looked
+ * at yet. */
 static void stray(struct chooser *s, uint32_t node)
 {
-    if (link_of(&s->link, node)->list != MEMBER)
+    if (link_of(&s->link, node)->list != members(s)->id)
         return;
-    list_remove(&s->link, &s->members, node);
-    list_push_head(&s->link, &s->strays, node);
+    list_remove(&s->link, members(s), node);
+    list_push_head(&s->link, strays(s), node);
+}
+
+/* Pages of the turn before: the list that has the latest used of them, or the one that has those
+ * used longest ago. */
+static struct replace_list *unsorted(struct chooser *s, bool latest)
+{
+    struct replace_list *first = &s->list[(latest ? MEMBER : STRAY) + 2 - s->turn],
+                        *second = &s->list[(latest ? STRAY : MEMBER) + 2 - s->turn];
+
+    return first->size ? first : second;
+}
+
+static void sort_one(struct chooser *s, bool latest)
+{
+    struct replace_list *before = unsorted(s, latest);
+    uint32_t node = latest ? before->head : before->tail;
+
+    list_remove(&s->link, before, node);
+    list_push_tail(&s->link, in_set(s, s->current, node) ? members(s) : strays(s), node);
+}
+
+/* Looks through so many of them.  Whether that is all. */
+static bool sort(struct chooser *s, uint32_t pages)
+{
+    while (pages-- && unsorted(s, true)->size)
+        sort_one(s, true);
+    return unsorted(s, true)->size == 0;
+}
+
+/* There is a stray to go, if one is among the latest used or among those used longest ago. */
+static void sort_for_a_stray(struct chooser *s)
+{
+    sort(s, LOOKS_MAX);
+    for (uint32_t looks = 0; looks < LOOKS_MAX && !strays(s)->size && unsorted(s, false)->size; looks++)
+        sort_one(s, false);
 }
 
 /* It waits for a look behind the others. */
-static void push_lost(struct chooser *s, struct lost lost)
+static void push_lost(struct chooser *s, uint32_t at, uint32_t turn)
 {
-    lost.put = s->now;
-    s->lost[(s->lost_first + s->lost_size++) % LOST_MAX] = lost;
+    struct lost_queue *q = &s->waiting[turn];
+
+    s->lost[at].put = s->now;
+    s->lost[at].next = LOST_MAX;
+    if (q->first == LOST_MAX)
+        q->first = at;
+    else
+        s->lost[q->last].next = at;
+    q->last = at;
 }
 
 /* A set has lost the page. */
 static void note_lost(struct chooser *s, uint32_t node)
 {
-    if (s->lost_size == LOST_MAX || (*owed(s, node) & LOOKED_AT))
+    uint32_t at = s->lost_free;
+
+    if (at == LOST_MAX || (*owed(s, node) & LOOKED_AT))
         return;
     *owed(s, node) |= LOOKED_AT;
-    push_lost(s, (struct lost){.node = node, .wait = LOST_FOR, .since = s->now});
+    s->lost_free = s->lost[at].next;
+    s->lost[at].node = node;
+    push_lost(s, at, 0);
 }
 
 static void set_leave(struct chooser *s, uint32_t i, uint32_t node)
 {
     expert[i]->leave(state_of(s, i), node);
     s->size[i]--;
-    if (!resident(s, node))
+    *owed(s, node) &= ~(1u << i);
+    if (!resident(s, node)) {
         s->far[i]--;
-    else if (i == s->current)
+        s->unused_left[i] += page_of(s, node)->uses > 1;
+    } else if (i == s->current) {
         stray(s, node);
+    }
 }
 
 /* These are to hear of its latest use, and no others. */
@@ -246,9 +344,10 @@ static bool hears_of_use(struct chooser *s, uint32_t i, uint32_t node)
     return heard;
 }
 
+/* As far as one call goes. */
 static void set_make_room(struct chooser *s, uint32_t i, uint32_t incoming, uint32_t left)
 {
-    for (uint32_t asked = 0; s->size[i] > left;) {
+    for (uint32_t asked = 0, gone = 0; s->size[i] > left && gone < SHRINK_MAX;) {
         uint32_t node = expert[i]->victim(state_of(s, i), incoming);
         bool asks = asked++ < ASKED_MAX;
         enum page_buffered is = asks ? in_buffer(s, node) : BUFFER_KEPT;
@@ -260,6 +359,7 @@ static void set_make_room(struct chooser *s, uint32_t i, uint32_t incoming, uint
         if (is == BUFFER_KEPT && resident(s, node))
             note_lost(s, node);
         asked = 0;
+        gone++;
     }
 }
 
@@ -287,10 +387,11 @@ static uint32_t lacking(const struct chooser *s, uint32_t node)
     return lack;
 }
 
-/* The page has been used in the buffer since it was looked at last: who lacks it would have missed. */
+/* The page has been used in the buffer; of those that are to hear of it, those that lack it would
+ * have missed. */
 static void miss_late(struct chooser *s, uint32_t node)
 {
-    uint32_t lack = lacking(s, node);
+    uint32_t lack = lacking(s, node) & *owed(s, node);
 
     if (lack >> s->current & 1)
         member(s, node);
@@ -302,60 +403,93 @@ static void miss_late(struct chooser *s, uint32_t node)
 }
 
 /* Whether the page is to be looked at again. */
-static bool look_at(struct chooser *s, struct lost *lost)
+static bool look_at(struct chooser *s, uint32_t node)
 {
-    enum page_buffered is = resident(s, lost->node) ? in_buffer(s, lost->node) : BUFFER_NOT_KEPT;
+    bool kept = resident(s, node) && in_buffer(s, node) >= BUFFER_KEPT;
 
-    *owed(s, lost->node) &= ~LOOKED_AT;
-    if (is == BUFFER_USED)
-        miss_late(s, lost->node);
-    if (is != BUFFER_KEPT)
+    *owed(s, node) &= ~LOOKED_AT;
+    if (!kept)
         return false;
-    *owed(s, lost->node) |= LOOKED_AT;
-    lost->since = s->now;
-    lost->wait = LOST_STILL;
+    miss_late(s, node);
+    if (!lacking(s, node))
+        return false;
+    *owed(s, node) |= LOOKED_AT;
     return true;
+}
+
+static void look_at_first(struct chooser *s, uint32_t turn)
+{
+    uint32_t at = s->waiting[turn].first;
+
+    s->waiting[turn].first = s->lost[at].next;
+    if (look_at(s, s->lost[at].node)) {
+        push_lost(s, at, MIN(turn + 1, LOST_TURNS - 1u));
+        return;
+    }
+    s->lost[at].next = s->lost_free;
+    s->lost_free = at;
 }
 
 /* Of the pages that sets have lost those whose turn it is. */
 static void look_at_lost(struct chooser *s)
 {
-    for (uint32_t looks = 0; looks < LOOKS && s->lost_size; looks++) {
-        struct lost lost = s->lost[s->lost_first % LOST_MAX];
-        if (s->now - lost.put < LOST_FOR)
-            break;
-        s->lost_first++;
-        s->lost_size--;
-        if (s->now - lost.since < lost.wait || look_at(s, &lost))
-            push_lost(s, lost);
+    uint32_t looks = 0;
+
+    for (uint32_t turn = 0; turn < LOST_TURNS; turn++) {
+        uint32_t *first = &s->waiting[turn].first;
+        for (; *first != LOST_MAX && looks < LOOKS &&
+               s->now - s->lost[*first].put >= (uint32_t)LOST_FOR << turn;
+             looks++)
+            look_at_first(s, turn);
     }
 }
 
 /* ---- Decisions ---- */
 
+/* All pages of the turn before have been looked through. */
 static void take_over(struct chooser *s, uint32_t next)
 {
-    uint32_t before;
-
     set_make_room(s, s->current, REPLACE_NONE, s->frames);
     s->current = next;
     s->switches++;
-    for (uint32_t n; (n = s->strays.head) != LINK_END;) {
-        list_remove(&s->link, &s->strays, n);
-        list_push_tail(&s->link, &s->members, n);
+    s->turn = 2 - s->turn;
+}
+
+/* Of the pages of its set that are not resident, those to be fetched, by what became of others. */
+static uint32_t to_fetch(struct chooser *s, uint32_t i)
+{
+    uint64_t used = s->used[i] + s->frames / FATES_FIRST + 1, all = used + s->unused_left[i];
+
+    if (all > (uint64_t)FATES * s->frames) {
+        s->used[i] /= 2;
+        s->unused_left[i] /= 2;
     }
-    for (uint32_t n = s->members.tail; n != LINK_END; n = before) {
-        before = link_of(&s->link, n)->prev;
-        if (!in_set(s, next, n))
-            stray(s, n);
-    }
+    return (uint32_t)(s->far[i] * used / all);
+}
+
+static void decide(struct chooser *s)
+{
+    uint32_t fetches[EXPERTS];
+
+    s->until = weigh_interval(s->frames);
+    for (uint32_t i = 0; i < EXPERTS; i++)
+        fetches[i] = to_fetch(s, i);
+    uint32_t next = weigh_decide(&s->weigh, s->current, fetches, s->frames);
+    if (next != s->current)
+        take_over(s, next);
+    s->largest = s->frames;
+    for (uint32_t i = 0; i < EXPERTS; i++)
+        if (i != s->current)
+            s->largest = MAX(s->largest, s->size[i]);
 }
 
 /* The lists have it as used.  kept: by the buffer, so that who has it would not be told. */
 static void used(struct chooser *s, uint32_t node, bool kept)
 {
     uint32_t told = kept ? lacking(s, node) : ALL, missed = 0;
+    struct page_state *page = page_of(s, node);
 
+    page->uses = (uint8_t)MIN(page->uses + 1, 2);
     owe(s, node, ALL & ~told);
     for (uint32_t i = 0; i < EXPERTS; i++)
         if (told >> i & 1)
@@ -363,12 +497,10 @@ static void used(struct chooser *s, uint32_t node, bool kept)
     weigh_count(&s->weigh, missed);
     s->now++;
     look_at_lost(s);
-    if (--s->until)
-        return;
-    s->until = weigh_interval(s->frames);
-    uint32_t next = weigh_decide(&s->weigh, s->current, s->far, s->frames);
-    if (next != s->current)
-        take_over(s, next);
+    bool sorted = sort(s, SORTED);
+    s->until -= s->until > 0;
+    if (s->until == 0 && sorted)
+        decide(s);
 }
 
 /* ---- What it is told ---- */
@@ -391,11 +523,14 @@ static void chooser_touch(void *state, uint32_t node)
 }
 
 /* It is resident now. */
-static void came(struct chooser *s, uint32_t node)
+static void came(struct chooser *s, uint32_t node, bool used)
 {
     s->offered = LINK_END;
     for (uint32_t i = 0; i < EXPERTS; i++)
-        s->far[i] -= in_set(s, i, node);
+        if (in_set(s, i, node)) {
+            s->far[i]--;
+            s->used[i] += used;
+        }
 }
 
 static void chooser_enter(void *state, uint32_t node, uint32_t region)
@@ -403,8 +538,8 @@ static void chooser_enter(void *state, uint32_t node, uint32_t region)
     struct chooser *s = state;
 
     ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX);
-    list_push_head(&s->link, &s->members, node);
-    came(s, node);
+    list_push_head(&s->link, members(s), node);
+    came(s, node, true);
     used(s, node, in_buffer(s, node) >= BUFFER_KEPT);
 }
 
@@ -414,7 +549,7 @@ static void chooser_enter_unused(void *state, uint32_t node, uint32_t region)
 
     ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX);
     list_push_head(&s->link, &s->unused.list, node);
-    came(s, node);
+    came(s, node, false);
 }
 
 /* The one in force hears of a use in the buffer that another has asked about. */
@@ -434,27 +569,32 @@ static uint32_t next_stray(struct chooser *s, uint32_t incoming)
 
     set_make_room(s, s->current, incoming, s->frames - comes);
     s->newest = !s->newest;
-    return s->newest ? s->strays.tail : s->strays.head;
+    return s->newest ? strays(s)->tail : strays(s)->head;
 }
 
-/* What the one in force would have go. */
+/* What the one in force would have go; after some that are not resident any. */
 static uint32_t next_member(struct chooser *s, uint32_t incoming)
 {
     uint32_t i = s->current, node;
 
-    while ((node = expert[i]->victim(state_of(s, i), incoming)) != REPLACE_NONE &&
-           link_of(&s->link, node)->list != MEMBER)
+    for (uint32_t looks = 0; looks < LOOKS_MAX; looks++) {
+        node = expert[i]->victim(state_of(s, i), incoming);
+        if (node == REPLACE_NONE || link_of(&s->link, node)->list >= MEMBER)
+            return node;
         set_leave(s, i, node);
-    return node;
+    }
+    node = members(s)->size ? members(s)->tail : strays(s)->tail;
+    return list_named(node);
 }
 
 static uint32_t choose(struct chooser *s, uint32_t incoming)
 {
-    for (;;) {
-        uint32_t node = s->strays.size ? next_stray(s, incoming) : next_member(s, incoming);
+    sort_for_a_stray(s);
+    for (uint32_t looks = 0;; looks++) {
+        uint32_t node = strays(s)->size ? next_stray(s, incoming) : next_member(s, incoming);
         if (node == REPLACE_NONE)
             return s->unused.list.tail;
-        if (!(*owed(s, node) >> s->current & 1))
+        if (looks == LOOKS_MAX || !(*owed(s, node) >> s->current & 1))
             return node;
         in_buffer(s, node);
         if (!hears_of_use(s, s->current, node))
@@ -500,6 +640,7 @@ static void chooser_forget(void *state, uint32_t node)
         expert[i]->forget(state_of(s, i), node);
     }
     owe(s, node, 0);
+    page_of(s, node)->uses = 0;
     if (was)
         take_out(s, node);
     if (s->offered == node)
@@ -511,6 +652,7 @@ static void chooser_resize(void *state, uint32_t frames)
     struct chooser *s = state;
 
     ASSERT(frames > 0);
+    s->largest = MAX(s->largest, frames);
     s->frames = frames;
     for (uint32_t i = 0; i < EXPERTS; i++) {
         expert[i]->resize(state_of(s, i), frames);
@@ -525,7 +667,9 @@ static void chooser_report(const void *state, struct replace_report *out)
     const struct chooser *s = state;
 
     expert[s->current]->report(state_of(s, s->current), out);
-    out->resident = s->members.size + s->strays.size + s->unused.list.size;
+    out->resident = s->unused.list.size;
+    for (uint32_t i = MEMBER; i < LISTS; i++)
+        out->resident += s->list[i].size;
     out->switches = s->switches;
     out->experts = EXPERTS;
     for (uint32_t i = 0; i < EXPERTS; i++) {
@@ -545,7 +689,7 @@ static const char *set_check(const struct chooser *s, uint32_t i)
     for (uint32_t n = 0; n < s->nodes; n++)
         far += in_set(s, i, n) && !resident(s, n);
     expert[i]->report(state_of(s, i), &report);
-    if (report.resident != s->size[i] || (i != s->current && s->size[i] > s->frames))
+    if (report.resident != s->size[i] || (i != s->current && s->size[i] > s->largest))
         return "chooser: a set is miscounted";
     return far == s->far[i] ? NULL : "chooser: pages of a set that are not resident are miscounted";
 }
@@ -553,16 +697,14 @@ static const char *set_check(const struct chooser *s, uint32_t i)
 static const char *chooser_check(const void *state)
 {
     const struct chooser *s = state;
-    const char *broken = list_check(&s->link, s->nodes, &s->members);
+    const char *broken = list_check(&s->link, s->nodes, &s->unused.list);
 
-    if (!broken)
-        broken = list_check(&s->link, s->nodes, &s->strays);
-    if (!broken)
-        broken = list_check(&s->link, s->nodes, &s->unused.list);
+    for (uint32_t i = MEMBER; i < LISTS && !broken; i++)
+        broken = list_check(&s->link, s->nodes, &s->list[i]);
     for (uint32_t i = 0; i < EXPERTS && !broken; i++)
         broken = set_check(s, i);
     for (uint32_t n = 0; n < s->nodes && !broken; n++)
-        if (link_of(&s->link, n)->list == MEMBER && !in_set(s, s->current, n))
+        if (link_of(&s->link, n)->list == MEMBER + s->turn && !in_set(s, s->current, n))
             broken = "chooser: a page outside the set in force is no stray";
     return broken;
 }

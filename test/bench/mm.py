@@ -50,7 +50,7 @@ from mm_runs import POLICIES, TOP, Bench, Options, pairs
 CYCLES_NS = 1.0  # the simulated machine's clock: a cycle is a nanosecond
 RATE = 400  # faults a second that goal=service asks for
 PREFETCH = "none spatial streams ppg ppg-published chooser".split()
-EXPERTS = "lru clock mru lirs-recent arc gap".split()  # the chooser's
+EXPERTS = "lru wtinylfu-margin mru lirs-recent arc gap".split()  # the chooser's
 REPLAY_PERCENTS = "5 10 20 30 40 50 60 70 80 90"
 ACCESSES = 60  # of each page, on average, that part replay wants
 

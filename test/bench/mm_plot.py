@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 COLOURS = {
-    "opt": "#000000", "lru": "#1f77b4", "clock": "#17becf", "mru": "#9467bd", "lirs": "#2ca02c", "lirs-recent": "#bcbd22", "arc": "#ff7f0e", "gap": "#e377c2", "region": "#8c564b", "chooser": "#d62728",
+    "opt": "#000000", "lru": "#1f77b4", "clock": "#17becf", "mru": "#9467bd", "lirs": "#2ca02c", "lirs-recent": "#bcbd22", "wtinylfu-margin": "#393b79", "arc": "#ff7f0e", "gap": "#e377c2", "region": "#8c564b", "chooser": "#d62728",
     "global": "#000000", "even": "#7f7f7f", "throughput": "#d62728", "fairness": "#2ca02c", "maxmin": "#9467bd", "service": "#1f77b4",
     "none": "#7f7f7f", "spatial": "#1f77b4", "ppg": "#d62728", "ppg-published": "#ff7f0e",
     "path": "#d62728", "whole": "#ff7f0e", "log": "#9467bd", "soft": "#1f77b4", "scan": "#7f7f7f",

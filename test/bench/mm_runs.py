@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-POLICIES = "lru clock mru lirs lirs-recent arc gap region chooser".split()
+POLICIES = "lru clock mru lirs lirs-recent arc wtinylfu-margin gap region chooser".split()
 DRAWS = ("chooser",)  # policies that draw, from more than 1,024 pages on
 RECORDED = "mem.track=always mem.track_permille=1000 mem.record=on"  # every access that is logged
 COUNTS = ("major", "in", "out", "prefetched", "used", "ms")

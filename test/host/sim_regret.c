@@ -3,18 +3,27 @@
  * made for, on others made against it (two shapes in turns of various lengths, or mixed), and
  * behind a page access buffer, where pages are used again soon after (`~N`: after N others at
  * most), from every expert it can start with, for memory from 5 to 90 % of the pages; and on short
- * runs (`*N`: N accesses a page) from the default start. First uses and the time it takes to learn
- * are included; behind the buffer hits are of those accesses that it logs.
+ * runs (`*N`: N accesses a page) from the default start, of the traces it was made for and of
+ * others that it was not (groups unseen-N). First uses and the time it takes to learn are included;
+ * behind the buffer hits are of those accesses that it logs.
  * QUICK=1: fewer of each, as long as the others, from the default start and from LRU.
  * TRACE=name,...: these alone, every size on a line.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "test/host/traces.h"
+#include "test/host/unseen.h"
 #include "tools/replay/simulate.h"
 
-enum { EXPERTS_MAX = 8, PER_PAGE = 60, PAGES = 8192, PAGES_LARGE = 32768, PAGES_SMALL = 1024, BUFFER = 512 };
+enum {
+    EXPERTS_MAX = 8,
+    PER_PAGE = 60,
+    PAGES = 8192,
+    PAGES_LARGE = 32768,
+    PAGES_SMALL = 1024,
+    PAGES_UNSEEN = 1500,
+    BUFFER = 512
+};
 
 static const unsigned percents[] = {5,  8,  10, 12, 13, 16, 20, 25, 30, 33, 34,
                                     40, 50, 60, 66, 67, 70, 75, 80, 85, 90};
@@ -29,12 +38,28 @@ static const unsigned windows[] = {BUFFER / 8, BUFFER / 2, 2 * BUFFER};
 static const unsigned percents_behind[] = {5, 20, 50, 60, 70, 90}, percents_behind_quick[] = {20, 50, 70};
 
 /* Short runs: accesses a page. */
-static const unsigned passes[] = {5, 12, 24};
-static const unsigned percents_short[] = {30, 50, 75, 90};
+static const unsigned passes[] = {5, 12, 24}, passes_unseen[] = {5, 8, 12, 24, PER_PAGE};
+static const unsigned percents_short[] = {30, 50, 75, 90}, percents_unseen[] = {20, 35, 50, 70, 90};
 
-enum group { NAMED, LARGE, SMALL, MADE, BUFFERED, SHORT_5, SHORT_12, SHORT_24, GROUPS };
-static const char *const group_names[] = {"named",    "large",   "small",    "made",
-                                          "buffered", "short-5", "short-12", "short-24"};
+enum group {
+    NAMED,
+    LARGE,
+    SMALL,
+    MADE,
+    BUFFERED,
+    SHORT_5,
+    SHORT_12,
+    SHORT_24,
+    UNSEEN_5,
+    UNSEEN_8,
+    UNSEEN_12,
+    UNSEEN_24,
+    UNSEEN_60,
+    GROUPS
+};
+static const char *const group_names[] = {"named",     "large",     "small",    "made",     "buffered",
+                                          "short-5",   "short-12",  "short-24", "unseen-5", "unseen-8",
+                                          "unseen-12", "unseen-24", "unseen-60"};
 
 struct job {
     char name[64];
@@ -42,12 +67,13 @@ struct job {
     uint32_t pages;
     struct trace_part part[2];
     unsigned parts, turn, window, passes; /* passes: of a short run, else 0 */
+    int unseen;                           /* enum unseen_kind, where the group is UNSEEN_... */
 };
 
-/* Of a group: traces, those more than two points below, the worst. */
+/* Of a group: traces, those more than two points below, the worst; and of all its cases the sum. */
 static struct {
-    unsigned traces, above;
-    double worst;
+    unsigned traces, above, cases;
+    double worst, sum;
     char name[64];
 } found[GROUPS];
 
@@ -95,16 +121,19 @@ static const char *start(unsigned e, bool default_start)
 
 /* The most that any start loses, or the default one; where: the case, if it is worse than
  * `worst`. */
-static double one_size(const struct access_trace *t, uint64_t logged, unsigned percent, bool default_start,
+static double one_size(const struct access_trace *t, uint64_t logged, unsigned percent, enum group group,
                        double worst, char *where, size_t room)
 {
     uint32_t frames = (uint32_t)((uint64_t)t->pages * percent / 100);
     double single[EXPERTS_MAX], chosen[EXPERTS_MAX];
     unsigned best = best_single(t, logged, frames, single);
+    bool default_start = group >= SHORT_5;
 
     for (unsigned e = 0; e < (default_start ? 1 : quick ? 2 : experts); e++) {
         const char *first = start(e, default_start);
         chosen[e] = rate(&replace_chooser, t, logged, frames, first);
+        found[group].sum += single[best] - chosen[e];
+        found[group].cases++;
         if (single[best] - chosen[e] > worst) {
             worst = single[best] - chosen[e];
             snprintf(where, room, "memory_pct=%u first=%s best=%s best_pct=%.2f chooser_pct=%.2f", percent,
@@ -156,6 +185,8 @@ static struct trace made(const struct job *j)
 
     if (j->passes)
         length = (size_t)j->pages * j->passes;
+    if (j->group >= UNSEEN_5)
+        return unseen_make(j->unseen, j->pages, length, 1);
     if (j->window)
         return made_behind(j, 1);
     if (j->parts == 1)
@@ -171,6 +202,8 @@ struct sizes {
 
 static struct sizes sizes_of(const struct job *j)
 {
+    if (j->group >= UNSEEN_5)
+        return (struct sizes){percents_unseen, ARRAY_SIZE(percents_unseen)};
     if (j->passes)
         return (struct sizes){percents_short, ARRAY_SIZE(percents_short)};
     if (j->window && quick)
@@ -194,7 +227,7 @@ static void run(const struct job *j)
     double worst = -100;
 
     for (unsigned i = 0; i < sizes.n; i++)
-        worst = one_size(&seen, logged, sizes.percent[i], j->passes, worst, where, sizeof where);
+        worst = one_size(&seen, logged, sizes.percent[i], j->group, worst, where, sizeof where);
     printf("RESULT regret group=%s trace=%s pages=%u points=%.2f %s\n", group_names[j->group], j->name,
            j->pages, worst, where);
     fflush(stdout);
@@ -247,6 +280,15 @@ static void short_runs(unsigned i, uint32_t pages)
         struct job j = {
             .group = SHORT_5 + i, .pages = pages, .parts = 1, .part[0].kind = k, .passes = passes[i]};
         snprintf(j.name, sizeof j.name, "%s*%u", trace_names[k], passes[i]);
+        consider(&j);
+    }
+}
+
+static void unseen(unsigned i, uint32_t pages)
+{
+    for (unsigned k = 0; k < UNSEEN_KINDS; k++) {
+        struct job j = {.group = UNSEEN_5 + i, .pages = pages, .unseen = k, .passes = passes_unseen[i]};
+        snprintf(j.name, sizeof j.name, "%s*%u", unseen_name(k), j.passes);
         consider(&j);
     }
 }
@@ -306,6 +348,8 @@ int main(void)
         if (!quick)
             short_runs(i, PAGES);
     }
+    for (unsigned i = 0; i < ARRAY_SIZE(passes_unseen); i++)
+        unseen(i, PAGES_UNSEEN);
     named(NAMED, PAGES);
     named(SMALL, PAGES_SMALL);
     if (!quick)
@@ -318,7 +362,8 @@ int main(void)
     for (unsigned g = 0; g < GROUPS; g++)
         if (found[g].traces)
             printf("RESULT regret.summary group=%s traces=%u above_two_points=%u worst_points=%.2f "
-                   "worst_trace=%s\n",
-                   group_names[g], found[g].traces, found[g].above, found[g].worst, found[g].name);
+                   "mean_points=%.2f worst_trace=%s\n",
+                   group_names[g], found[g].traces, found[g].above, found[g].worst,
+                   found[g].sum / found[g].cases, found[g].name);
     return 0;
 }

@@ -307,7 +307,8 @@ static void the_first_policy_is_one_that_the_chooser_has(void **state)
     assert_int_equal(replay_first(&q, why), 0);
     q.first = "region";
     assert_int_equal(replay_first(&q, why), -EINVAL);
-    assert_string_equal(why, "--first: expected one of lru clock lirs-recent gap arc mru, found \"region\"");
+    assert_string_equal(
+        why, "--first: expected one of lru wtinylfu-margin lirs-recent gap arc mru, found \"region\"");
 }
 
 static void what_a_trace_has_not_cannot_be_asked_of_it(void **state)
