@@ -176,7 +176,7 @@ struct mux_sum {
     uint64_t count;   /* in all of length but the pool, estimated                               */
     uint64_t units;   /* closed                                                                 */
     uint64_t pairs;   /* of successive units                                                    */
-    uint64_t rate;    /* of the latest unit, as in struct mux_count; 0 in what is not kept      */
+    uint64_t rate;    /* of the latest unit, as in struct mux_count; 0: the sum is not kept     */
     struct mux_pool {
         uint64_t length, seen, counted; /* of those three above                                 */
     } pool;

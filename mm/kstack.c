@@ -3,8 +3,8 @@
  * that an overflow faults at once. A few freed stacks stay mapped for the next threads; what is
  * beyond that is unmapped and its frames go back.
  *
- * Where the use of stacks is measured (selftest=on) each is painted before it is used: what is not
- * paint any more has been used, by the thread or by the interrupts it was under.
+ * Where the use of stacks is measured (selftest=on) each is painted before it is used: bytes that have
+ * lost the paint were used, by the thread or by the interrupts it was under.
  */
 #include "mm/mm.h"
 #include "mm/vmap.h"

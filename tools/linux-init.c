@@ -10,7 +10,7 @@
  *
  * Settings of its own:
  *   HPM_SWAP=1                      swaps to the simulated machine's disk, by the driver of tools/linux-disk.c
- *   HPM_FREE=KB                     takes memory away until so much is available
+ *   HPM_FREE=KB                     takes memory away until KB are available
  *   HPM_WRITE=FILE:TEXT,FILE:TEXT   writes TEXT to FILE, as one does to tune the kernel
  */
 #include <dirent.h>
@@ -208,7 +208,7 @@ static void start_swap(void)
         give_up("swapon " DISK);
 }
 
-/* Locks memory until so much is available. */
+/* Locks memory until kib KB are available. */
 static void hold_memory(unsigned long long kib)
 {
     for (;;) {

@@ -4,7 +4,7 @@
  * (malloc/malloc.c, "dynamic mmap threshold"). The calling thread keeps its last one of up to 1 MB
  * by itself, and needs no lock for it.
  *
- * The kernel maps what it has no memory for, and ends the process that touches it. So that malloc
+ * The kernel maps more than it has memory for, and ends the process that touches it. So that malloc
  * can refuse, the kernel is asked how much the process can still fill, each time half of what it
  * said last was mapped. What is mapped otherwise and not touched yet is not known here, nor what
  * other processes will fill.

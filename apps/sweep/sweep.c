@@ -24,7 +24,7 @@ static const struct args_entry entries[] = {
     {"order", ARGS_CHOICE, &order, 0, 0, orders, "how a round goes through the pages"},
     {"access", ARGS_CHOICE, &access, 0, 0, accesses, "what is done to them"},
     {"rounds", ARGS_NUMBER, &rounds, 2, 1000000, NULL,
-     "so many accesses to each page, on the average; the first warms up"},
+     "accesses to each page, on the average; the first warms up"},
     {"lines", ARGS_NUMBER, &lines, 1, LINES_MAX, NULL, "of a page that an access reads or writes"},
     {"seed", ARGS_NUMBER, &seed, 1, UINT32_MAX, NULL, "of the random order"},
 };
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     args_parse_or_exit(&table, argc, argv);
     struct page *all = memory_map("sweep", pages * PAGE);
     if (!all)
-        args_refuse(&table, "pages=%" PRIu64 ": there is not so much memory", pages);
+        args_refuse(&table, "pages=%" PRIu64 ": more than there is memory for", pages);
     struct prng prng = prng_seeded(seed, 0);
 
     fill(all);

@@ -37,7 +37,7 @@ struct process {
     struct wait_queue waiters;  /* [P] for ended                      */
     struct wait_queue unlooked; /* [P] its end, for lookers           */
     struct hpm_sums past;       /* [P] of threads that have gone for good */
-    struct list started;        /* [P] what it has started, as long as there is a structure of it */
+    struct list started;        /* [P] processes that it has started and that are not freed      */
     struct list in_started;     /* [P of its parent] */
     struct list unsummed;       /* sessions_gate: in process_sum_family */
     struct hpm_sums

@@ -18,7 +18,7 @@ struct lives {
     unsigned threads;   /* in all                                                  */
     uint64_t cycles;    /* that each lives on average; of all but ALIKE exponential */
     unsigned cpus;      /* 1..DOUBLE_CPUS                                          */
-    unsigned processes; /* 1, or a family of so many, one after the other, as many threads in each */
+    unsigned processes; /* 1; more: a family's, one after the other, as many threads in each */
     unsigned events;    /* that the session counts, 2..LIVES_EVENTS_MAX            */
     uint64_t slice;     /* hpm.slice_cycles                                        */
     enum lives_program program;

@@ -323,7 +323,7 @@ static void reusing(void)
     tap_check(true, "a barrier can be made anew as soon as it has opened");
     for (unsigned i = 0; i < REUSES; i++)
         untouched += open_gate();
-    tap_check(untouched == REUSES, "nobody looks at a condition variable that was destroyed: %u of %u",
+    tap_check(untouched == REUSES, "no thread looks at a condition variable that was destroyed: %u of %u",
               untouched, REUSES);
     struct timespec for_ever = {.tv_sec = INT64_MAX}, never = {.tv_sec = -1};
     pthread_mutex_lock(&mutex);
