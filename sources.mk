@@ -213,7 +213,7 @@ test_replace_gap_time_SRC := $(filter-out mm/replace_gap.c,$(REPLACING))
 test_replace_queues_SRC := $(REPLACING)
 test_region_SRC := $(REPLACING)
 test_pool_SRC := \
-	$(addprefix mm/,pool.c pool_grow.c foresee.c reclaim.c reclaim_line.c swap_done.c slots.c lrustack.c) $(filter mm/prefetch%,$(POLICY_SRC)) $(REPLACE_SRC) \
+	$(addprefix mm/,account.c pool.c pool_grow.c foresee.c reclaim.c reclaim_line.c swap_done.c slots.c lrustack.c) $(filter mm/prefetch%,$(POLICY_SRC)) $(REPLACE_SRC) \
 	$(LOCK_SRC) test/host/pooling.c
 test_pool_parts_SRC := $(test_pool_SRC)
 test_line_SRC := mm/reclaim_line.c $(LOCK_SRC)

@@ -1,6 +1,6 @@
 /*
  * Kernel memory that a process has taken: its threads' stacks, page tables, regions, sessions of
- * the counters. Each piece is charged before it is allocated and uncharged when it is free again,
+ * the counters, its pool's tables. Each piece is charged before it is allocated and uncharged when it is free again,
  * on any thread; the sum is bounded (mem.kernel), so that no process alone can take the memory that
  * the others' system calls need.
  */

@@ -45,7 +45,8 @@ const struct arg mm_args[] = {
     {"mem.user", ARG_BYTES, &memory_user_max, MEMORY_LEAST, MEMORY_UNLIMITED, NULL, ARG_GROUP,
      "all processes together keep at most so much in memory; the largest value: no limit"},
     {"mem.kernel", ARG_BYTES, &memory_kernel_max, 0, MEMORY_UNLIMITED, NULL, ARG_PROCESS,
-     "kernel memory a process may take: its threads' stacks, page tables, sessions; 0: a quarter of memory"},
+     "kernel memory a process may take: its threads' stacks, page tables, sessions, pool's tables; 0: a "
+     "quarter of memory"},
     {"mem.pool", ARG_CHOICE, &memory_pool_global, 0, 0, pool_names, ARG_PROCESS,
      "each process has a pool of frames of its own, or all have one"},
     {"mem.goal", ARG_CHOICE, &memory_goal, 0, 0, goal_names, ARG_BOOT,

@@ -71,6 +71,9 @@ enum region_advice { ADVICE_NORMAL, ADVICE_SEQUENTIAL, ADVICE_RANDOM, ADVICE_WIL
 /* Its memory is as boot arguments say now (like: NULL) or, of a process that another one starts, as that one's.  account: what its page
  * tables and regions are charged to, as long as it is there, or NULL.  0, -ENOMEM or -EDQUOT.  Thread context, no lock held. */
 int space_create(const struct space *like, struct memory_account *account, struct space **out);
+/* Bytes of kernel memory that its next page may be charged for, at most but for further page tables.
+ * Thread context, no lock held. */
+uint64_t space_tables_wanted(const struct space *s);
 void space_set_pid(struct space *s, uint32_t pid); /* whose it is, for messages; once */
 void space_destroy(struct space *s);               /* nobody runs in it any more */
 struct arch_space *space_arch(struct space *s);

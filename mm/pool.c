@@ -84,7 +84,29 @@ static void destroy(struct pool *p)
     area_free(p->prefetch);
     area_free(p->state);
     area_free(p->nodes);
+    if (p->account)
+        memory_uncharge(p->account, p->charged);
     kfree(p);
+}
+
+static int charge_tables(struct pool *p, struct memory_account *account)
+{
+    uint64_t bytes = pool_tables_bytes(p, NODES_FIRST);
+
+    if (p->global || !account)
+        return 0;
+    int err = memory_charge(account, bytes);
+    if (err)
+        return err;
+    p->account = account;
+    p->charged = bytes;
+    return 0;
+}
+
+static int init_tables(struct pool *p)
+{
+    p->nodes = area_alloc(NODES_FIRST * sizeof(*p->nodes));
+    return p->nodes ? init_policy(p, NODES_FIRST) ?: foresee_init(p, NODES_FIRST) : -ENOMEM;
 }
 
 /* What it may have, and by which policies, is what the arguments say now. */
@@ -115,7 +137,7 @@ static void inherit(struct pool *p, const struct pool *like)
     p->ahead = like->ahead;
 }
 
-static int create(const struct pool *like, struct pool **out)
+static int create(const struct pool *like, struct memory_account *account, struct pool **out)
 {
     struct pool *p = kmalloc(sizeof(*p));
 
@@ -134,8 +156,7 @@ static int create(const struct pool *like, struct pool **out)
     p->reserve = pool_reserve_of(p->limit);
     p->judged_at_ns = arch_clock_ns();
     p->free_head = NODE_NONE;
-    p->nodes = area_alloc(NODES_FIRST * sizeof(*p->nodes));
-    int err = p->nodes ? init_policy(p, NODES_FIRST) ?: foresee_init(p, NODES_FIRST) : -ENOMEM;
+    int err = charge_tables(p, account) ?: init_tables(p);
     if (err) {
         destroy(p);
         return err;
@@ -154,10 +175,10 @@ static void enlist_locked(struct pool *p)
         global = p;
 }
 
-int pool_join(const struct pool *like, struct pool **out)
+int pool_join(const struct pool *like, struct memory_account *account, struct pool **out)
 {
     struct pool *fresh;
-    int err = create(like, &fresh);
+    int err = create(like, account, &fresh);
 
     if (err)
         return err;

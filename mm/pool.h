@@ -24,6 +24,7 @@
  * pools.
  */
 #pragma once
+#include "mm/account.h"
 #include "mm/lrustack.h"
 #include "mm/mm.h"
 #include "mm/prefetch.h"
@@ -81,9 +82,11 @@ struct pool {
     struct prefetch *prefetch;               /* [P] NULL: nothing is prefetched */
     struct lrustack *order[PREFETCH_ORDERS]; /* [P] of all pages; NULL: the prefetch policy does not look */
     struct prefetch_list
-        unheard;      /* [P] what the policy says where there is no memory for a fault's own list */
-    uint32_t limit;   /* [-] frames it may ever have         */
-    uint32_t target;  /* [P] frames it should have when memory is short; 0: an even part */
+        unheard; /* [P] what the policy says where there is no memory for a fault's own list */
+    struct memory_account *account; /* [-] that its tables are charged to, or NULL */
+    uint64_t charged;               /* [P] bytes of them */
+    uint32_t limit;                 /* [-] frames it may ever have         */
+    uint32_t target;                /* [P] frames it should have when memory is short; 0: an even part */
     uint32_t kept;    /* [P] frames it had when memory became short; 0: it has not, or there is no goal  */
     uint32_t planned; /* [P] frames that its target goes towards (mm/share.h)          */
     bool bound;       /* [P] it may never have more than its target                    */
@@ -124,8 +127,10 @@ struct pool {
 /* Are there to be pools, by what the arguments say now: is there a disk to swap to, or memory limited, or mem.pools=always?  Any context; who
  * begins a space without another one to be like asks (space_create). */
 bool pools_wanted(void);
-/* The pool for a new space: as the arguments say now (like: NULL) or, of a process that another one starts, like that one's.  0 or -ENOMEM. */
-int pool_join(const struct pool *like, struct pool **out);
+/* The pool for a new space: as the arguments say now (like: NULL) or, of a process that another one
+ * starts, like that one's. account: what its tables are charged to, as long as the space is there,
+ * or NULL; those of the pool that all use are charged to none. 0, -ENOMEM or -EDQUOT. */
+int pool_join(const struct pool *like, struct memory_account *account, struct pool **out);
 /* The space, which has no page in it any more, leaves; the last one ends the pool, after waiting, whatever becomes of the process, for all that
  * is still being read or written and for who works on it (pools_each).  No lock held. */
 void pool_leave(struct pool *p);
@@ -135,8 +140,15 @@ void pool_wait_begins_locked(struct pool *p, uint64_t since_ns);
 void pool_wait_ends_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns, bool came);
 /* [P] held: p->held_up_ns up to now. */
 uint64_t pool_held_up_locked(struct pool *p, uint64_t now_ns);
-/* Room for further nodes, pages leaving for it (pool_grow.c).  -ENOMEM: none can, or there are as many nodes as can be; -EINTR.  No lock held. */
+/* Room for further nodes, pages leaving for it (pool_grow.c). -ENOMEM: none can, or there are as
+ * many nodes as can be; -EDQUOT: its account has no room for them; -EINTR. No lock held. */
 int pool_grow(struct pool *p);
+/* Bytes of what grows with the number of nodes, for so many: nodes, and what policies know of them,
+ * with what they have besides. In whole pages. Any context. */
+uint64_t pool_tables_bytes(const struct pool *p, uint32_t nodes);
+/* So many more a new node would be charged for: 0 while there is room. Thread context, no lock
+ * held. */
+uint64_t pool_bytes_to_grow(struct pool *p);
 /* Nodes from..to - 1 are free, in this order and before *head. */
 void pool_link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *head);
 /* So many frames should it have when memory is short, or, if it is bound, at any time; policies are told. */

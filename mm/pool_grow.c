@@ -96,6 +96,21 @@ static uint64_t pages_of_tables(const struct pool *p, uint32_t nodes)
            (p->ahead ? pages_in(prefetch_bytes(p->ahead, nodes)) : 0);
 }
 
+uint64_t pool_tables_bytes(const struct pool *p, uint32_t nodes)
+{
+    return pages_of_tables(p, nodes) * PAGE_SIZE;
+}
+
+uint64_t pool_bytes_to_grow(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+    bool room = !p->account || p->free_head != NODE_NONE;
+    uint64_t bytes = room ? 0 : pool_tables_bytes(p, 2 * p->capacity) - p->charged;
+
+    spin_unlock(&p->lock, irq);
+    return bytes;
+}
+
 /* So many it takes, those that there are being kept. */
 static uint64_t frames_to_grow(const struct pool *p, uint32_t nodes)
 {
@@ -138,21 +153,38 @@ static int make_tables(struct pool *p, uint32_t nodes, struct tables *t)
     }
 }
 
+/* The caller makes it grow: p->capacity and p->charged stay as they are. */
+static int make_charged(struct pool *p, uint32_t capacity, struct tables *t, uint64_t *bytes)
+{
+    *bytes = p->account ? pool_tables_bytes(p, capacity) - p->charged : 0;
+    int err = p->account ? memory_charge(p->account, *bytes) : 0;
+
+    if (err)
+        return err;
+    err = make_tables(p, capacity, t);
+    if (err && p->account)
+        memory_uncharge(p->account, *bytes);
+    return err;
+}
+
 int pool_grow(struct pool *p)
 {
     struct tables tables;
+    uint64_t bytes;
     int err = begin_growing(p);
 
     if (err)
         return MIN(err, 0);
     uint32_t capacity = 2 * p->capacity;
-    err = make_tables(p, capacity, &tables);
+    err = make_charged(p, capacity, &tables, &bytes);
     uint32_t free_head = NODE_NONE;
     if (!err)
         pool_link_free(tables.nodes, p->capacity, capacity, &free_head);
     bool irq = spin_lock(&p->lock);
-    if (!err)
+    if (!err) {
         replace_tables_locked(p, &tables, capacity, free_head);
+        p->charged += bytes;
+    }
     p->growing = false;
     wait_wake(&p->grown, UINT32_MAX);
     spin_unlock(&p->lock, irq);

@@ -69,7 +69,7 @@ int space_create(const struct space *like, struct memory_account *account, struc
     wait_init(&s->unpinned);
     s->tables = (struct space_tables){.frames = {alloc_table, free_table}, .account = account};
     int err = s->regions.items ? arch_space_init(&s->arch, &s->tables.frames) : -ENOMEM;
-    if (!err && pooled && (err = pool_join(like ? like->pool : NULL, &s->pool)))
+    if (!err && pooled && (err = pool_join(like ? like->pool : NULL, account, &s->pool)))
         arch_space_destroy(&s->arch);
     if (err) {
         kfree(s->regions.items);
@@ -80,6 +80,11 @@ int space_create(const struct space *like, struct memory_account *account, struc
     track_space_begins(s);
     *out = s;
     return 0;
+}
+
+uint64_t space_tables_wanted(const struct space *s)
+{
+    return PAGE_SIZE + (s->pool ? pool_bytes_to_grow(s->pool) : 0);
 }
 
 void space_set_pid(struct space *s, uint32_t pid)

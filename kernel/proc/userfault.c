@@ -50,7 +50,7 @@ static void end_at_limit(struct process *p)
 {
     char why[128];
 
-    if (memory_account_full(&p->kernel, PAGE_SIZE))
+    if (memory_account_full(&p->kernel, space_tables_wanted(p->space)))
         ksnprintf(why, sizeof(why), "out of memory: it has all the kernel memory that mem.kernel allows");
     else
         ksnprintf(why, sizeof(why), "out of memory: it has all that mem.process and mem.user allow, and %s",

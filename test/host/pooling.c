@@ -13,6 +13,7 @@
 bool host_irqs_on = true;
 struct cpu cpus[CPU_MAX], *host_cpu = cpus;
 uint64_t host_ticks = 1;
+uint64_t memory_kernel_max;
 uint64_t memory_process_max = LIMIT * PAGE_SIZE, memory_user_max = MEMORY_UNLIMITED, memory_pool_global;
 uint64_t memory_goal, memory_seed = 1, memory_weight = 1, memory_rate, memory_pools_always,
                       memory_accessed = 1;
@@ -386,7 +387,7 @@ void make(void)
     slots = malloc(slots_bytes(SLOTS));
     slots_init(slots, SLOTS);
     bad_slots = 0;
-    assert_int_equal(pool_join(NULL, &pool), 0);
+    assert_int_equal(pool_join(NULL, NULL, &pool), 0);
     space = (struct space){.pool = pool};
 }
 

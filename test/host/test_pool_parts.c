@@ -21,7 +21,7 @@ static void make_two(uint32_t part)
     memory_user_max = LIMIT * PAGE_SIZE;
     memory_process_max = MEMORY_UNLIMITED;
     make();
-    assert_int_equal(pool_join(NULL, &other), 0);
+    assert_int_equal(pool_join(NULL, NULL, &other), 0);
     pool_set_target(pool, part, false);
     pool_set_target(other, pools_memory() - part, false);
     for (unsigned i = 0; i < 2; i++, swap_pools())
@@ -158,6 +158,50 @@ static void a_pool_that_nothing_can_leave_for_stays_as_it_is(void **state)
     end();
 }
 
+/* As they are allocated, the 52 KB of the chooser of prefetchers among them. */
+static void a_pools_tables_are_charged_to_its_process(void **state)
+{
+    struct memory_account account = {.limit = MEMORY_UNLIMITED};
+
+    (void)state;
+    policy = &replace_chooser;
+    prefetching = &prefetch_chooser;
+    make();
+    assert_int_equal(pool_join(NULL, &account, &other), 0);
+    uint32_t nodes = other->capacity;
+    assert_in_range(account.used,
+                    nodes * sizeof(struct node) + policy->bytes(nodes) + prefetch_bytes(prefetching, nodes),
+                    pool_tables_bytes(other, nodes));
+    swap_pools();
+    while (pool->free_head != NODE_NONE)
+        begin_a_dirty_page();
+    account.limit = account.used + pool_bytes_to_grow(pool) - 1;
+    assert_int_equal(pool_grow(pool), -EDQUOT);
+    assert_int_equal(pool->capacity, nodes);
+    account.limit++;
+    assert_int_equal(pool_grow(pool), 0);
+    assert_int_equal(pool->capacity, 2 * nodes);
+    assert_int_equal(account.used, account.limit);
+    assert_int_equal(pool_bytes_to_grow(pool), 0);
+    swap_pools();
+    end_two();
+    assert_int_equal(account.used, 0);
+}
+
+/* All that use it have it, and none alone. */
+static void tables_of_the_common_pool_are_charged_to_none(void **state)
+{
+    struct memory_account account = {.limit = 0};
+
+    (void)state;
+    memory_pool_global = true;
+    assert_int_equal(pool_join(NULL, &account, &other), 0);
+    assert_int_equal(account.used, 0);
+    pool_leave(other);
+    other = NULL;
+    memory_pool_global = false;
+}
+
 static unsigned sleeps, in_hand;
 
 /* A thread of the other pool, whose page has just left and which is awake, wants whatever is free. */
@@ -222,7 +266,7 @@ static void before_there_is_a_plan_pools_keep_what_they_have(void **state)
     for (memory_goal = 0; memory_goal < 2; memory_goal++) {
         make_two(LIMIT * 5 / 8);
         for (unsigned i = 0; i < 2; i++)
-            assert_int_equal(pool_join(NULL, &small[i]), 0);
+            assert_int_equal(pool_join(NULL, NULL, &small[i]), 0);
         pool_set_target(pool, 0, false);
         pool_set_target(other, 0, false);
         uint32_t had = pool->frames;
@@ -322,7 +366,7 @@ static void a_childs_pool_is_like_its_parents(void **state)
     memory_process_max = LIMIT / 2 * PAGE_SIZE;
     policy = &replace_lru;
     prefetching = &prefetch_none;
-    assert_int_equal(pool_join(pool, &child), 0);
+    assert_int_equal(pool_join(pool, NULL, &child), 0);
     assert_ptr_not_equal(child, pool);
     assert_int_equal(child->weight, 8);
     assert_int_equal(child->rate_max, 50);
@@ -333,7 +377,7 @@ static void a_childs_pool_is_like_its_parents(void **state)
     assert_ptr_equal(child->ahead, &prefetch_ppg);
     assert_non_null(child->prefetch);
     pool_leave(child);
-    assert_int_equal(pool_join(NULL, &child), 0);
+    assert_int_equal(pool_join(NULL, NULL, &child), 0);
     assert_int_equal(child->weight, 1);
     assert_int_equal(child->seed, 1);
     assert_true(child->accessed);
@@ -351,6 +395,8 @@ int main(void)
         TEST(of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives),
         TEST(a_full_memory_does_not_keep_a_pool_from_having_more_nodes),
         TEST(a_pool_that_nothing_can_leave_for_stays_as_it_is),
+        TEST(a_pools_tables_are_charged_to_its_process),
+        TEST(tables_of_the_common_pool_are_charged_to_none),
         TEST(who_waits_for_memory_is_served_before_who_comes_later),
         TEST(a_pool_gives_no_more_than_it_has_beyond_its_part),
         TEST(before_there_is_a_plan_pools_keep_what_they_have),
