@@ -86,7 +86,7 @@ ISA_x86_64        := -fcf-protection=none
 ISA_aarch64       := -mstrict-align -DSTRICT_ALIGN -moutline-atomics
 KERNEL_ISA_aarch64 := $(ISA_aarch64) -mgeneral-regs-only
 KERNEL_ISA_x86_64 := $(ISA_x86_64) -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
-LIBFDT_INC    := -Ikernel/dev/libfdt -I$(LIBFDT)
+LIBFDT_INC    := -Ikernel/firmware/libfdt -I$(LIBFDT)
 KERNEL_CFLAGS := $(COMMON) -O2 -ffreestanding -fno-omit-frame-pointer -fno-optimize-sibling-calls -Ikernel/arch/$(ARCH) $(LIBFDT_INC) \
 	$(KERNEL_ISA_$(ARCH)) -Wframe-larger-than=1024
 # The same bits on every machine, and square roots without a call.
@@ -174,7 +174,7 @@ $(LIBPFM4)/found.h: tools/libpfm4.sh tools/source.sh tools/apt.sh | deps-build
 	@touch $@
 # With what reads libpfm4's tables, if they could be fetched.
 events_tool = $(HOSTCC) -std=gnu11 -g -O1 -I. -isystem $(LIBPFM4) $(WARN) $(EVENTS_TOOL_SRC) $(1) -o $@
-EVENTS_TOOL_H := $(wildcard tools/events/*.h) hpm/events/table.h hpm/events/event.h kernel/dev/machine.h
+EVENTS_TOOL_H := $(wildcard tools/events/*.h) hpm/events/table.h hpm/events/event.h kernel/dev/model/machine.h
 $(EVENTS)/generate: $(EVENTS_TOOL_SRC) $(EVENTS_TOOL_LIBPFM4) $(EVENTS_TOOL_WITHOUT) $(EVENTS_TOOL_H) $(LIBPFM4)/found.h
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
@@ -274,7 +274,7 @@ $(GNUEFI)/usr/lib/libefi.a: tools/foreign.sh | deps-build
 	@tools/foreign.sh gnu-efi $(DEBIAN_$(ARCH)) $(GNUEFI)
 	@touch $@
 # From code to functions and lines: a table for each program, in the archive's folder symbols/, and one for the kernel.
-$(B)/symbols: tools/symbols.c kernel/symbols.c kernel/symbols.h kernel/proc/abi.h | deps-build
+$(B)/symbols: tools/symbols.c kernel/lib/symbols.c kernel/lib/symbols.h kernel/proc/abi.h | deps-build
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -g -O1 -I. $(WARN) $(filter %.c,$^) -ldw -lelf -o $@
@@ -353,7 +353,7 @@ MACHINE_GUEST_RAM_x86_64  := 0
 MACHINE_GUEST_RAM_aarch64 := 0x40000000
 MACHINE_GUEST_ISA_x86_64  := $(KERNEL_ISA_x86_64)
 MACHINE_GUEST_ISA_aarch64 := -mgeneral-regs-only -mstrict-align -DSTRICT_ALIGN -mno-outline-atomics
-$(B)/machine/guest-$(ARCH).elf: $(MACHINE_GUEST_SRC) $(wildcard test/machine/guest/*.h test/machine/guest/*.ld test/machine/guest/$(ARCH)/*.h) kernel/dev/machine.h | deps-build
+$(B)/machine/guest-$(ARCH).elf: $(MACHINE_GUEST_SRC) $(wildcard test/machine/guest/*.h test/machine/guest/*.ld test/machine/guest/$(ARCH)/*.h) kernel/dev/model/machine.h | deps-build
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -g -O2 -I. -Itest/machine/guest/$(ARCH) $(WARN) -ffreestanding -fno-pic -no-pie -fno-stack-protector \
@@ -444,7 +444,7 @@ bench-clustering: $(H)/sim_sharing
 	@QUICK=$(QUICK) $(call keep,clustering) $(H)/sim_sharing
 
 # How good multiplexed counts are: intervals and distances on simulated events (TRIALS and SEED from the environment).
-$(H)/sim_mux: test/host/sim_mux.c $(MUX) hpm/mux.h hpm/estimate.h hpm/group.h kernel/fixed.h
+$(H)/sim_mux: test/host/sim_mux.c $(MUX) hpm/mux.h hpm/estimate.h hpm/group.h kernel/lib/fixed.h
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
@@ -460,7 +460,7 @@ bench-lives: $(H)/sim_lives
 	@QUICK=$(QUICK) $(call keep,lives) $(H)/sim_lives
 
 # How soon a sampling period settles, and how evenly a loop's stores are sampled (TRIALS and SEED from the environment).
-$(H)/sim_period: test/host/sim_period.c hpm/period.c hpm/period_draw.c hpm/period.h hpm/pmu/draw.h kernel/fixed.h
+$(H)/sim_period: test/host/sim_period.c hpm/period.c hpm/period_draw.c hpm/period.h hpm/pmu/draw.h kernel/lib/fixed.h
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@

@@ -2,7 +2,7 @@
 
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic, mem* and others.
-POLICY_SRC :=  hpm/breakdown.c hpm/context.c hpm/criteria.c hpm/estimate.c hpm/fit.c hpm/group.c hpm/mux.c hpm/mux_turns.c hpm/period.c hpm/period_draw.c hpm/plan.c hpm/path/log.c  kernel/dev/block_faults.c  mm/demand.c mm/lrudist.c mm/lrustack.c mm/mrc.c mm/mrustack.c mm/page_index.c mm/prefetch.c mm/prefetch_chooser.c mm/prefetch_ppg.c mm/prefetch_shadow.c mm/prefetch_spatial.c mm/prefetch_streams.c mm/share.c mm/share_divide.c mm/slots.c mm/track_govern.c  kernel/telemetry/ctf.c kernel/telemetry/ctf_describe.c kernel/telemetry/events.c kernel/telemetry/ring.c  mm/region_policy.c mm/replace.c mm/replace_arc.c mm/replace_aside.c mm/replace_chooser.c mm/replace_clock.c mm/replace_gap.c mm/replace_lirs.c mm/replace_lru.c mm/replace_mru.c mm/replace_region.c mm/replace_s3fifo.c mm/replace_sieve.c mm/replace_weigh.c mm/replace_wtinylfu.c  sched/balance_policy.c sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_core.c sched/place_simple.c sched/ready.c sched/sampling_period.c sched/shmap.c sched/shmap_picture.c
+POLICY_SRC :=  hpm/breakdown.c hpm/context.c hpm/criteria.c hpm/estimate.c hpm/fit.c hpm/group.c hpm/mux.c hpm/mux_turns.c hpm/period.c hpm/period_draw.c hpm/plan.c hpm/path/log.c  kernel/dev/block/block_faults.c  mm/demand.c mm/lrudist.c mm/lrustack.c mm/mrc.c mm/mrustack.c mm/page_index.c mm/prefetch.c mm/prefetch_chooser.c mm/prefetch_ppg.c mm/prefetch_shadow.c mm/prefetch_spatial.c mm/prefetch_streams.c mm/share.c mm/share_divide.c mm/slots.c mm/track_govern.c  kernel/trace/ctf.c kernel/trace/ctf_describe.c kernel/trace/events.c kernel/trace/ring.c  mm/region_policy.c mm/replace.c mm/replace_arc.c mm/replace_aside.c mm/replace_chooser.c mm/replace_clock.c mm/replace_gap.c mm/replace_lirs.c mm/replace_lru.c mm/replace_mru.c mm/replace_region.c mm/replace_s3fifo.c mm/replace_sieve.c mm/replace_weigh.c mm/replace_wtinylfu.c  sched/balance_policy.c sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_core.c sched/place_simple.c sched/ready.c sched/sampling_period.c sched/shmap.c sched/shmap_picture.c
 # ... of one instruction set's kernel.
 POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c hpm/pmu/spe_packets.c hpm/pmu/spe_sources.c
 # ... names of events and metrics.  Tables of the PMUs' events are made from libpfm4's.
@@ -12,11 +12,11 @@ EVENTS_SRC_aarch64 := $(EVENTS_SRC) hpm/events/choices_arm.c hpm/events/generic_
 # The console's font, out of a Debian package.
 FONT_SRC := $(FONT)/font_data.c
 # What a device tree says; libfdt is fetched and built from source.
-DEVTREE_SRC := kernel/dev/devtree.c kernel/dev/devtree_numa.c kernel/dev/devtree_platform.c kernel/dev/devtree_read.c kernel/dev/platform.c
+DEVTREE_SRC := kernel/firmware/devtree.c kernel/firmware/devtree_numa.c kernel/firmware/devtree_platform.c kernel/firmware/devtree_read.c kernel/firmware/platform.c
 LIBFDT_SRC := $(LIBFDT)/fdt.c $(LIBFDT)/fdt_ro.c
 ARCH_SRC_x86_64 :=  hpm/pmu/amd.c hpm/pmu/amd_ibs.c hpm/pmu/intel.c hpm/pmu/intel_ability.c hpm/pmu/intel_fixed.c hpm/pmu/intel_models.c hpm/pmu/intel_pebs.c hpm/pmu/x86_regs.c  kernel/arch/x86_64/boot.S kernel/arch/x86_64/clock.c kernel/arch/x86_64/console.c kernel/arch/x86_64/context.c kernel/arch/x86_64/cpu_init.c kernel/arch/x86_64/cpus.c kernel/arch/x86_64/early.c kernel/arch/x86_64/entry.S kernel/arch/x86_64/fpu.c kernel/arch/x86_64/frame.c kernel/arch/x86_64/identity.c kernel/arch/x86_64/irq.c kernel/arch/x86_64/lapic.c kernel/arch/x86_64/memory.c kernel/arch/x86_64/pci_ports.c kernel/arch/x86_64/power.c kernel/arch/x86_64/pte.c kernel/arch/x86_64/pvh.c kernel/arch/x86_64/quirks.c kernel/arch/x86_64/reference.c kernel/arch/x86_64/smp.c kernel/arch/x86_64/start.c kernel/arch/x86_64/topology.c kernel/arch/x86_64/trampoline.S kernel/arch/x86_64/trap.c kernel/arch/x86_64/usercopy_asm.S
-ARCH_SRC_aarch64 :=  hpm/pmu/armv8.c hpm/pmu/armv8_regs.c hpm/pmu/armv8_spe.c hpm/pmu/armv8_spe_regs.c  kernel/arch/aarch64/boot.S kernel/arch/aarch64/cache.c kernel/arch/aarch64/clock.c kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c kernel/arch/aarch64/cpus.c kernel/arch/aarch64/entry.S kernel/arch/aarch64/fpu.S kernel/arch/aarch64/frame.c kernel/arch/aarch64/gic.c kernel/arch/aarch64/gicv2.c kernel/arch/aarch64/gicv3.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/identity.c kernel/arch/aarch64/irq.c kernel/arch/aarch64/its.c kernel/arch/aarch64/lpi.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci.c kernel/arch/aarch64/platform_find.c kernel/arch/aarch64/power.c kernel/arch/aarch64/psci.c kernel/arch/aarch64/pte.c kernel/arch/aarch64/quirks.c kernel/arch/aarch64/smp.c kernel/arch/aarch64/start.c kernel/arch/aarch64/trap.c kernel/arch/aarch64/usercopy_asm.S kernel/arch/aarch64/v2m.c  kernel/dev/acpi_iort.c kernel/dev/acpi_platform.c  $(DEVTREE_SRC) $(LIBFDT_SRC)
-KERNEL_SRC :=  hpm/figures.c hpm/hpm.c hpm/profile.c hpm/profile_window.c hpm/profiles.c hpm/remote.c hpm/report.c hpm/sampling.c hpm/session.c hpm/setup.c hpm/user.c  hpm/path/backends.c hpm/path/model.c hpm/path/path.c  hpm/pmu/backends.c hpm/pmu/model.c hpm/pmu/rate.c  kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/msi.c kernel/arch/place.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/sync.c kernel/arch/usercopy.c  kernel/boot/boot_info.c  kernel/call.c kernel/cmdline.c kernel/console.c kernel/console_thread.c kernel/cpu.c kernel/end.c kernel/format.c kernel/image_symbols.c kernel/lock.c kernel/main.c kernel/memory_check.c kernel/monitor.c kernel/number.c kernel/outputs.c kernel/panic.c kernel/printf.c kernel/quirks.c kernel/run.c kernel/string.c kernel/symbols.c kernel/words.c  kernel/dev/acpi.c kernel/dev/acpi_numa.c kernel/dev/acpi_tables.c kernel/dev/block.c kernel/dev/block_drivers.c kernel/dev/block_ram.c kernel/dev/block_wait.c kernel/dev/block_watch.c kernel/dev/machine.c kernel/dev/model_disk.c kernel/dev/numa.c kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/pci_msi.c kernel/dev/screen.c kernel/dev/smbios.c kernel/dev/virtio.c kernel/dev/virtio_blk.c kernel/dev/virtio_console.c kernel/dev/virtio_layout.c kernel/dev/virtq.c  kernel/proc/bundle.c kernel/proc/children.c kernel/proc/counts.c kernel/proc/samples.c kernel/proc/elf.c kernel/proc/family.c kernel/proc/family_sum.c kernel/proc/futex.c kernel/proc/load.c kernel/proc/memory.c kernel/proc/place.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall.c kernel/proc/sysinfo.c kernel/proc/syscall_thread.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c kernel/proc/visible.c  kernel/selftest/clock.c kernel/selftest/cpus.c kernel/selftest/describe.c kernel/selftest/memory.c kernel/selftest/program.c kernel/selftest/selftest.c  kernel/telemetry/counters.c kernel/telemetry/memory.c kernel/telemetry/record.c kernel/telemetry/stream.c  mm/account.c mm/ahead.c mm/area.c mm/args.c mm/bootmem.c mm/buddy.c mm/divide.c mm/evict.c mm/fault.c mm/fetch.c mm/foresee.c mm/frame.c mm/heap.c mm/hot.c mm/kstack.c mm/pool.c mm/pool_grow.c mm/reclaim.c mm/reclaim_line.c mm/regions.c mm/space.c mm/space_check.c mm/space_describe.c mm/swap.c mm/swap_done.c mm/tlb.c mm/track.c mm/track_curve.c mm/track_default.c mm/track_path.c mm/track_record.c mm/track_rows.c mm/track_sampled.c mm/track_scan.c mm/track_soft.c  sched/balance.c sched/gate.c sched/migrate.c sched/policies.c sched/runqueue.c sched/sched.c sched/sharing.c sched/sharing_args.c sched/sharing_detect.c sched/sharing_place.c sched/sharing_policies.c sched/sharing_report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c sched/watchdog.c  $(FONT_SRC) $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH)) $(EVENTS_SRC_$(ARCH))
+ARCH_SRC_aarch64 :=  hpm/pmu/armv8.c hpm/pmu/armv8_regs.c hpm/pmu/armv8_spe.c hpm/pmu/armv8_spe_regs.c  kernel/arch/aarch64/boot.S kernel/arch/aarch64/cache.c kernel/arch/aarch64/clock.c kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c kernel/arch/aarch64/cpus.c kernel/arch/aarch64/entry.S kernel/arch/aarch64/fpu.S kernel/arch/aarch64/frame.c kernel/arch/aarch64/gic.c kernel/arch/aarch64/gicv2.c kernel/arch/aarch64/gicv3.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/identity.c kernel/arch/aarch64/irq.c kernel/arch/aarch64/its.c kernel/arch/aarch64/lpi.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci.c kernel/arch/aarch64/platform_find.c kernel/arch/aarch64/power.c kernel/arch/aarch64/psci.c kernel/arch/aarch64/pte.c kernel/arch/aarch64/quirks.c kernel/arch/aarch64/smp.c kernel/arch/aarch64/start.c kernel/arch/aarch64/trap.c kernel/arch/aarch64/usercopy_asm.S kernel/arch/aarch64/v2m.c  kernel/firmware/acpi_iort.c kernel/firmware/acpi_platform.c  $(DEVTREE_SRC) $(LIBFDT_SRC)
+KERNEL_SRC :=  hpm/figures.c hpm/hpm.c hpm/profile.c hpm/profile_window.c hpm/profiles.c hpm/remote.c hpm/report.c hpm/sampling.c hpm/session.c hpm/setup.c hpm/user.c  hpm/path/backends.c hpm/path/model.c hpm/path/path.c  hpm/pmu/backends.c hpm/pmu/model.c hpm/pmu/rate.c  kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/msi.c kernel/arch/cpu_ids.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/sync.c kernel/arch/usercopy.c  kernel/boot/boot_info.c  kernel/core/call.c kernel/core/cmdline.c kernel/core/console.c kernel/report/console_thread.c kernel/core/cpu.c kernel/core/end.c kernel/lib/format.c kernel/core/image_symbols.c kernel/core/lock.c kernel/main.c kernel/mem/memory_check.c kernel/report/monitor.c kernel/core/number.c kernel/core/outputs.c kernel/core/panic.c kernel/core/printf.c kernel/report/quirks.c kernel/run.c kernel/lib/string.c kernel/lib/symbols.c kernel/lib/words.c  kernel/firmware/acpi.c kernel/firmware/acpi_numa.c kernel/firmware/acpi_tables.c kernel/dev/block/block.c kernel/drivers.c kernel/dev/block/block_ram.c kernel/dev/block/block_wait.c kernel/dev/block/block_watch.c kernel/dev/model/machine.c kernel/dev/block/model_disk.c kernel/firmware/numa.c kernel/dev/pci/pci.c kernel/dev/pci/pci_bar.c kernel/dev/pci/pci_msi.c kernel/dev/display/screen.c kernel/firmware/smbios.c kernel/dev/virtio/virtio.c kernel/dev/block/virtio_blk.c kernel/dev/virtio/virtio_console.c kernel/dev/virtio/virtio_layout.c kernel/dev/virtio/virtq.c  kernel/proc/bundle.c kernel/proc/children.c kernel/proc/count_session.c kernel/proc/sample_session.c kernel/proc/elf.c kernel/proc/family.c kernel/proc/family_sum.c kernel/proc/futex.c kernel/proc/load.c kernel/proc/syscall/memory.c kernel/proc/symbolize.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall/syscall.c kernel/proc/sysinfo.c kernel/proc/syscall/thread.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c kernel/proc/visible.c  kernel/selftest/clock.c kernel/selftest/cpus.c kernel/selftest/describe.c kernel/selftest/memory.c kernel/selftest/program.c kernel/selftest/selftest.c  kernel/report/counters.c kernel/report/memory.c kernel/trace/record.c kernel/report/stream.c  mm/account.c mm/ahead.c mm/area.c mm/args.c mm/bootmem.c mm/buddy.c mm/divide.c mm/evict.c mm/fault.c mm/fetch.c mm/foresee.c mm/frame.c mm/heap.c mm/hot.c mm/kstack.c mm/pool.c mm/pool_grow.c mm/reclaim.c mm/reclaim_line.c mm/regions.c mm/space.c mm/space_check.c mm/space_describe.c mm/swap.c mm/swap_done.c mm/tlb.c mm/track.c mm/track_curve.c mm/track_default.c mm/track_path.c mm/track_record.c mm/track_rows.c mm/track_sampled.c mm/track_scan.c mm/track_soft.c  sched/balance.c sched/gate.c sched/migrate.c sched/policies.c sched/runqueue.c sched/sched.c sched/sharing.c sched/sharing_args.c sched/sharing_detect.c sched/sharing_place.c sched/sharing_policies.c sched/sharing_report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c sched/watchdog.c  $(FONT_SRC) $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH)) $(EVENTS_SRC_$(ARCH))
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC :=  test/qemu/kernel/arch.c test/qemu/kernel/block.c test/qemu/kernel/console.c test/qemu/kernel/futex.c test/qemu/kernel/heap.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/msi.c test/qemu/kernel/panics.c test/qemu/kernel/pmu.c test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/string.c test/qemu/kernel/suite.c test/qemu/kernel/swap.c test/qemu/kernel/telemetry.c test/qemu/kernel/threads.c test/qemu/kernel/turns.c test/qemu/kernel/virtio.c  test/qemu/apps/$(ARCH)/known_loop.S
 # The UEFI loader, and what it includes.
@@ -72,7 +72,7 @@ BROKEN_APPS := cut-short no-program
 # ---- The simulated multiprocessor ------------------------------------------------------------------------------------
 MACHINE_SRC :=  test/machine/branch.c test/machine/cache.c test/machine/cache_array.c test/machine/cache_check.c test/machine/cells.c test/machine/clock.c test/machine/decode_arm.c test/machine/decode_x86.c test/machine/disk.c test/machine/disk_regs.c test/machine/effects.c test/machine/execute.c test/machine/interrupt.c test/machine/isa.c test/machine/page_trace.c test/machine/path.c test/machine/path_regs.c test/machine/plugin.c test/machine/pmu.c test/machine/pmu_masks.c test/machine/qemu.c test/machine/regs.c test/machine/storebuf.c test/machine/tlb.c test/machine/topology.c test/machine/truth.c test/machine/turn.c
 # Its own guest: exact programs and what must be counted for them.
-MACHINE_GUEST_SRC := test/machine/guest/disk.c test/machine/guest/guest.c test/machine/guest/path.c test/machine/guest/settings.c test/machine/guest/tests.c test/machine/guest/time.c kernel/string.c  $(wildcard $(addprefix test/machine/guest/$(ARCH)/*,.S .c))
+MACHINE_GUEST_SRC := test/machine/guest/disk.c test/machine/guest/guest.c test/machine/guest/path.c test/machine/guest/settings.c test/machine/guest/tests.c test/machine/guest/time.c kernel/lib/string.c  $(wildcard $(addprefix test/machine/guest/$(ARCH)/*,.S .c))
 
 # Page traces of several formats, for vigil-replay.
 TRACE_READING := tools/replay/trace.c tools/replay/trace_binary.c tools/replay/trace_text.c
@@ -82,36 +82,36 @@ TRACE_READING := tools/replay/trace.c tools/replay/trace_binary.c tools/replay/t
 HOST_TESTS := $(notdir $(basename $(wildcard $(addsuffix /test_*.c,test/host test/machine))))
 
 # Spinlocks, where no CPU is asked for anything.
-LOCK_SRC := kernel/lock.c test/host/no_ipi.c
+LOCK_SRC := kernel/core/lock.c test/host/no_ipi.c
 test_asid_SRC := kernel/arch/asid.c
-test_cmdline_SRC := kernel/cmdline.c kernel/words.c kernel/format.c
-test_console_SRC := kernel/console.c kernel/printf.c kernel/format.c $(LOCK_SRC)
-test_cpu_place_SRC := kernel/arch/x86_64/topology.c kernel/arch/place.c
-test_format_SRC := kernel/format.c
+test_cmdline_SRC := kernel/core/cmdline.c kernel/lib/words.c kernel/lib/format.c
+test_console_SRC := kernel/core/console.c kernel/core/printf.c kernel/lib/format.c $(LOCK_SRC)
+test_cpu_place_SRC := kernel/arch/x86_64/topology.c kernel/arch/cpu_ids.c
+test_format_SRC := kernel/lib/format.c
 test_gop_SRC := kernel/boot/gop.c kernel/boot/boot_info.c
 test_its_layout_SRC := kernel/arch/aarch64/its_layout.c
 test_pt_SRC := kernel/arch/pt.c
-test_symbols_SRC := kernel/symbols.c
+test_symbols_SRC := kernel/lib/symbols.c
 test_sync_SRC := kernel/arch/sync.c
-CTF_SRC := kernel/telemetry/ctf.c kernel/telemetry/ctf_describe.c
+CTF_SRC := kernel/trace/ctf.c kernel/trace/ctf_describe.c
 test_ctf_SRC := $(CTF_SRC)
-test_trace_ring_SRC := kernel/telemetry/ring.c kernel/telemetry/ctf.c
+test_trace_ring_SRC := kernel/trace/ring.c kernel/trace/ctf.c
 
-test_acpi_SRC := kernel/dev/acpi.c
-test_acpi_platform_SRC := kernel/dev/acpi.c kernel/dev/acpi_iort.c kernel/dev/acpi_platform.c kernel/dev/platform.c test/host/acpi_tables.c
-test_block_SRC := kernel/dev/block.c kernel/dev/block_faults.c kernel/dev/block_ram.c kernel/dev/block_wait.c kernel/dev/block_watch.c $(LOCK_SRC) test/host/said.c
-test_devtree_SRC :=  $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
-test_model_disk_SRC := kernel/dev/model_disk.c test/host/said.c
-test_numa_SRC := kernel/dev/acpi.c kernel/dev/acpi_numa.c kernel/dev/numa.c test/host/acpi_tables.c
-test_pci_SRC := kernel/dev/pci.c kernel/dev/pci_bar.c kernel/dev/acpi.c
-test_pci_msi_SRC := kernel/dev/pci_msi.c
-test_screen_SRC := kernel/dev/screen.c $(FONT_SRC)
-test_smbios_SRC := kernel/dev/smbios.c kernel/dev/acpi.c
-VIRTIO_TESTED := kernel/dev/virtio.c kernel/dev/virtio_layout.c kernel/dev/virtq.c test/host/virtio_double.c test/host/said.c
-test_virtio_blk_SRC := $(VIRTIO_TESTED) kernel/dev/virtio_blk.c
-test_virtio_console_SRC := $(VIRTIO_TESTED) kernel/dev/virtio_console.c
-test_virtio_layout_SRC := kernel/dev/virtio_layout.c
-test_virtq_SRC := kernel/dev/virtq.c
+test_acpi_SRC := kernel/firmware/acpi.c
+test_acpi_platform_SRC := kernel/firmware/acpi.c kernel/firmware/acpi_iort.c kernel/firmware/acpi_platform.c kernel/firmware/platform.c test/host/acpi_tables.c
+test_block_SRC := kernel/dev/block/block.c kernel/dev/block/block_faults.c kernel/dev/block/block_ram.c kernel/dev/block/block_wait.c kernel/dev/block/block_watch.c $(LOCK_SRC) test/host/said.c
+test_devtree_SRC :=  $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/firmware/numa.c kernel/boot/boot_info.c test/host/virt.dts test/host/board.dts
+test_model_disk_SRC := kernel/dev/block/model_disk.c test/host/said.c
+test_numa_SRC := kernel/firmware/acpi.c kernel/firmware/acpi_numa.c kernel/firmware/numa.c test/host/acpi_tables.c
+test_pci_SRC := kernel/dev/pci/pci.c kernel/dev/pci/pci_bar.c kernel/firmware/acpi.c
+test_pci_msi_SRC := kernel/dev/pci/pci_msi.c
+test_screen_SRC := kernel/dev/display/screen.c $(FONT_SRC)
+test_smbios_SRC := kernel/firmware/smbios.c kernel/firmware/acpi.c
+VIRTIO_TESTED := kernel/dev/virtio/virtio.c kernel/dev/virtio/virtio_layout.c kernel/dev/virtio/virtq.c test/host/virtio_double.c test/host/said.c
+test_virtio_blk_SRC := $(VIRTIO_TESTED) kernel/dev/block/virtio_blk.c
+test_virtio_console_SRC := $(VIRTIO_TESTED) kernel/dev/virtio/virtio_console.c
+test_virtio_layout_SRC := kernel/dev/virtio/virtio_layout.c
+test_virtq_SRC := kernel/dev/virtio/virtq.c
 
 test_bundle_SRC := kernel/proc/bundle.c
 test_elf_SRC := kernel/proc/elf.c
@@ -183,10 +183,10 @@ test_hpm_path_SRC := $(test_hpm_path_none_SRC) test/host/path_threads.c
 test_period_SRC := hpm/period.c hpm/period_draw.c
 
 # mm complete, but for memory, page tables and TLBs, above disks that fail.
-MM_TESTED :=  $(filter-out mm/area.c mm/bootmem.c mm/buddy.c mm/frame.c mm/heap.c mm/kstack.c mm/tlb.c,$(filter mm/%,$(KERNEL_SRC)))  kernel/dev/block.c kernel/dev/block_faults.c kernel/dev/block_wait.c kernel/dev/block_watch.c $(LOCK_SRC) sched/gate.c hpm/path/backends.c $(PATH_TESTED)  test/host/mm_double.c test/host/mm_double_kernel.c test/host/fibers.c test/host/said.c
+MM_TESTED :=  $(filter-out mm/area.c mm/bootmem.c mm/buddy.c mm/frame.c mm/heap.c mm/kstack.c mm/tlb.c,$(filter mm/%,$(KERNEL_SRC)))  kernel/dev/block/block.c kernel/dev/block/block_faults.c kernel/dev/block/block_wait.c kernel/dev/block/block_watch.c $(LOCK_SRC) sched/gate.c hpm/path/backends.c $(PATH_TESTED)  test/host/mm_double.c test/host/mm_double_kernel.c test/host/fibers.c test/host/said.c
 test_paging_SRC := $(MM_TESTED)
-test_lock_SRC := kernel/lock.c
-test_number_SRC := kernel/number.c $(LOCK_SRC)
+test_lock_SRC := kernel/core/lock.c
+test_number_SRC := kernel/core/number.c $(LOCK_SRC)
 test_gate_SRC := sched/gate.c $(LOCK_SRC) test/host/fibers.c
 test_deadlock_SRC := $(MM_TESTED)
 test_fault_SRC := $(MM_TESTED)
@@ -196,7 +196,7 @@ test_track_SRC := $(MM_TESTED)
 test_watch_SRC := $(MM_TESTED)
 
 # hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.
-HPM_TESTED :=  $(filter-out hpm/events/% hpm/pmu/% hpm/path/%,$(filter hpm/%,$(KERNEL_SRC))) $(LOCK_SRC) kernel/format.c  test/host/hpm_kernel.c test/host/hpm_threads.c
+HPM_TESTED :=  $(filter-out hpm/events/% hpm/pmu/% hpm/path/%,$(filter hpm/%,$(KERNEL_SRC))) $(LOCK_SRC) kernel/lib/format.c  test/host/hpm_kernel.c test/host/hpm_threads.c
 HPM_TESTED_MODEL := $(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c test/host/hpm_double.c test/machine/pmu_masks.c
 test_hpm_count_SRC := $(HPM_TESTED_MODEL)
 HPM_LIVES := $(HPM_TESTED_MODEL) test/host/hpm_lives.c
@@ -261,14 +261,14 @@ test_topology_SRC := test/machine/topology.c
 # ---- Fuzzers ---------------------------------------------------------------------------------------------------------
 # test/host/fuzz_NAME.c feeds random bytes to a parser; fuzz_NAME_SRC lists what it needs.
 FUZZERS := $(notdir $(basename $(wildcard test/host/fuzz_*.c)))
-fuzz_acpi_SRC := kernel/dev/acpi.c kernel/dev/acpi_iort.c kernel/dev/acpi_numa.c kernel/dev/acpi_platform.c kernel/dev/numa.c kernel/dev/platform.c
+fuzz_acpi_SRC := kernel/firmware/acpi.c kernel/firmware/acpi_iort.c kernel/firmware/acpi_numa.c kernel/firmware/acpi_platform.c kernel/firmware/numa.c kernel/firmware/platform.c
 fuzz_bundle_SRC := kernel/proc/bundle.c
-fuzz_cmdline_SRC := kernel/cmdline.c kernel/words.c kernel/format.c
+fuzz_cmdline_SRC := kernel/core/cmdline.c kernel/lib/words.c kernel/lib/format.c
 fuzz_criteria_SRC := hpm/criteria.c $(EVENTS_SRC_x86_64) hpm/group.c
-fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/dev/numa.c kernel/boot/boot_info.c
+fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/firmware/numa.c kernel/boot/boot_info.c
 fuzz_elf_SRC := kernel/proc/elf.c
 fuzz_event_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
 fuzz_metric_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
 fuzz_page_trace_SRC := $(TRACE_READING)
 fuzz_spe_SRC := $(SPE_DECODED)
-fuzz_symbols_SRC := kernel/symbols.c
+fuzz_symbols_SRC := kernel/lib/symbols.c

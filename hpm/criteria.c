@@ -1,7 +1,7 @@
 /* Texts to criteria; see criteria.h.  They come from outside: nothing here relies on their form. */
 #include "hpm/criteria.h"
 #include "hpm/events/lookup.h"
-#include "kernel/fixed.h"
+#include "kernel/lib/fixed.h"
 
 #define ACCESS "access."
 

@@ -1,6 +1,6 @@
 /* See fit.h. */
 #include "hpm/fit.h"
-#include "kernel/fixed.h"
+#include "kernel/lib/fixed.h"
 
 static uint64_t bit(unsigned n)
 {

@@ -6,7 +6,7 @@
  * Pure: no clock, lock, allocation or register. For the kernel and for programs.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define FIT_EVENTS_MAX 64
 

@@ -13,7 +13,7 @@
  * Pure: no clock, lock, allocation or register.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define GROUP_EVENTS_MAX   64
 #define GROUP_COUNTERS_MAX 16 /* programmable ones */

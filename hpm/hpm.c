@@ -9,8 +9,8 @@
  * at a switch, so that the groups' turns have nothing to do with what the threads do.
  */
 #include "hpm/internal.h"
-#include "kernel/cpu.h"
-#include "kernel/lock.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/lock.h"
 
 uint64_t hpm_accounts;
 static struct spinlock mark_lock = SPINLOCK(LOCK_HPM, "hpm mark");

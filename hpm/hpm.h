@@ -4,8 +4,8 @@
  * works and says -ENODEV or zero counts with hpm_caps()->present == false; time and entries into the kernel are sampled.
  */
 #pragma once
-#include "kernel/base.h"
-#include "kernel/cmdline.h"
+#include "kernel/lib/base.h"
+#include "kernel/core/cmdline.h"
 #include "hpm/estimate.h"
 #include "hpm/fit.h"
 #include "hpm/events/list.h"

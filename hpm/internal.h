@@ -4,7 +4,7 @@
 #include "hpm/pmu/pmu.h"
 #include "hpm/profile.h"
 #include "hpm/ring.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 /* A CPU's part in sampling.  Written by the CPU itself, interrupts off, but for the ring's tail and delivered. */
 struct sampler {

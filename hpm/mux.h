@@ -22,7 +22,7 @@
  */
 #pragma once
 #include "hpm/group.h"
-#include "kernel/fixed.h"
+#include "kernel/lib/fixed.h"
 
 #define MUX_ROUND_MAX  (1ull << 36)
 #define MUX_PASSES_MAX 64

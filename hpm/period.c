@@ -1,6 +1,6 @@
 /* Adapted periods, and what bounds their cost; see period.h. */
 #include "hpm/period.h"
-#include "kernel/fixed.h"
+#include "kernel/lib/fixed.h"
 
 #define EVENTS_MAX (UINT64_MAX / (2 * PERIOD_WINDOWS)) /* of a window, so that twice their sum fits */
 #define FORGET     32                                  /* in 22 windows half of the longest period    */

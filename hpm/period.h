@@ -17,7 +17,7 @@
  * Pure: no clock, lock, allocation or register.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define PERIOD_MAX         ((uint64_t)1 << 32)
 #define PERIOD_SAMPLES_MAX ((uint64_t)1 << 20) /* wanted in a window                                   */

@@ -1,8 +1,8 @@
 /* See profile.h. */
 #include "hpm/internal.h"
 #include "hpm/period.h"
-#include "kernel/cpu.h"
-#include "kernel/telemetry/telemetry.h"
+#include "kernel/core/cpu.h"
+#include "kernel/trace/telemetry.h"
 
 struct profile_slot profile_slots[PROFILE_SLOTS];
 uint32_t profile_timed, hpm_entries;

@@ -3,8 +3,8 @@
  * known from their counts, whether they were sampled or not; all else is known from the samples.
  */
 #include "hpm/profiles.h"
-#include "kernel/fixed.h"
-#include "kernel/printf.h"
+#include "kernel/lib/fixed.h"
+#include "kernel/core/printf.h"
 
 #define IDLE_PART     20 /* less than this part of a CPU is busy     */
 #define RECORDS_DRAWN 32 /* of each CPU, as far apart as each other */

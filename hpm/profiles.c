@@ -6,8 +6,8 @@
  * Accesses by source are recorded by the hardware itself, for one who asks at a time (sampling.c).
  */
 #include "hpm/profiles.h"
-#include "kernel/printf.h"
-#include "kernel/text.h"
+#include "kernel/core/printf.h"
+#include "kernel/lib/text.h"
 #include "mm/mm.h"
 
 #define PROFILES_MAX 4

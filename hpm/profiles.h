@@ -2,7 +2,7 @@
 #pragma once
 #include "hpm/internal.h"
 #include "hpm/period.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 struct hpm_profile {
     struct criteria criteria;

@@ -4,8 +4,8 @@
  * is, so that it waits for every one.  Accesses that overlap are counted as if they did not: it is an upper bound ([A] 2.5).
  */
 #include "hpm/internal.h"
-#include "kernel/call.h"
-#include "kernel/cpu.h"
+#include "kernel/core/call.h"
+#include "kernel/core/cpu.h"
 #include "mm/mm.h"
 
 #define LINES     256

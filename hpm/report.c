@@ -5,7 +5,7 @@
  */
 #include "hpm/internal.h"
 #include "hpm/context.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 
 /* Bits of hpm_caps()->stall. */

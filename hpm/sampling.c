@@ -8,10 +8,10 @@
  * Invariant, per CPU: taken = delivered + lost_hardware + lost_buffer + samples in the buffer.
  */
 #include "hpm/internal.h"
-#include "kernel/cpu.h"
-#include "kernel/lock.h"
-#include "kernel/printf.h"
-#include "kernel/telemetry/telemetry.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/lock.h"
+#include "kernel/core/printf.h"
+#include "kernel/trace/telemetry.h"
 #include "mm/mm.h"
 
 uint64_t hpm_records = 1024, hpm_samples = 2048;

@@ -6,9 +6,9 @@
 #include "hpm/internal.h"
 #include "hpm/events/nest.h"
 #include "hpm/events/request.h"
-#include "kernel/call.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/call.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 
 #define SESSIONS_MAX 16

@@ -1,9 +1,9 @@
 /* Boot: which PMU there is, what of the breakdown it counts, and each CPU's part of it. */
 #include "hpm/figures.h"
 #include "hpm/internal.h"
-#include "kernel/cpu.h"
-#include "kernel/cmdline.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/cmdline.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 
 #define RING_MIN 16

@@ -4,7 +4,7 @@
  * be read in user mode only while a thread runs that asked for it, and its session is open.
  */
 #include "hpm/internal.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 /* Where the event sits in the group's turn, as in struct pmu_latch; HPM_PLACES: nowhere. */
 static unsigned place_of(const struct mux_plan *plan, unsigned group, unsigned event)

@@ -7,10 +7,10 @@
  */
 #include "kernel/run.h"
 #include "kernel/arch/arch.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "kernel/boot/boot_info.h"
 #include "kernel/proc/process.h"
-#include "kernel/words.h"
+#include "kernel/lib/words.h"
 
 #define STATUS_NOT_STARTED 127
 

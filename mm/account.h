@@ -5,7 +5,7 @@
  * the others' system calls need.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct memory_account {
     uint64_t used, limit; /* bytes; used: atomic */

@@ -10,7 +10,7 @@
 #include "mm/pool.h"
 #include "mm/reclaim.h"
 #include "mm/space.h"
-#include "kernel/dev/block.h"
+#include "kernel/dev/block/block.h"
 
 #define AHEAD_MAX BLOCK_PAGES_MAX
 #define FREE_MIN  1024 /* frames: with fewer nothing is read ahead without a pool */

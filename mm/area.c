@@ -6,7 +6,7 @@
  */
 #include "mm/mm.h"
 #include "mm/vmap.h"
-#include "kernel/list.h"
+#include "kernel/lib/list.h"
 
 #define WINDOW_BASE  (VMAP_BASE + 64 * GIB)
 #define WINDOW_BYTES (256 * GIB)

@@ -4,7 +4,7 @@
  * Pure.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 #include "kernel/boot/boot_info.h"
 
 struct bootmem_range {

@@ -4,7 +4,7 @@
  * caches. Pure: works the same on the host.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define BUDDY_ORDERS 11 /* blocks of 1 << 0 .. 1 << 10 pages: 4 KB .. 4 MB */
 

@@ -1,6 +1,6 @@
 /* See demand.h. */
 #include "mm/demand.h"
-#include "kernel/fixed.h"
+#include "kernel/lib/fixed.h"
 
 /* An epoch contradicts what is remembered when it misses so many times as often as that foretells, and by
  * so many more that this is no chance; then so many times its accesses are kept. */

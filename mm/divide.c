@@ -7,8 +7,8 @@
  * Pools are known here by their address from one look to the next only: one that has ended meanwhile is not told.
  */
 #include "mm/divide.h"
-#include "kernel/printf.h"
-#include "kernel/telemetry/telemetry.h"
+#include "kernel/core/printf.h"
+#include "kernel/trace/telemetry.h"
 #include "mm/demand.h"
 #include "mm/memory_args.h"
 #include "mm/pool.h"

@@ -2,7 +2,7 @@
  * Memory is divided among pools as the boot argument mem.goal says.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct pool;
 

@@ -5,8 +5,8 @@
  */
 #include "mm/frame.h"
 #include "mm/bootmem.h"
-#include "kernel/cpu.h"
-#include "kernel/lock.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/lock.h"
 
 #define CACHE_PAGES 32
 #define CACHE_BATCH 16

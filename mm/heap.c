@@ -9,8 +9,8 @@
  * at a time. To their pages cached objects are in use.
  */
 #include "mm/frame.h"
-#include "kernel/cpu.h"
-#include "kernel/lock.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/lock.h"
 
 static const uint16_t class_size[] = {16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1360, 2048};
 #define CLASSES ARRAY_SIZE(class_size)

@@ -11,7 +11,7 @@
  * Pure: memory comes from the caller, nothing is locked; one caller at a time for each stack.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum {
     LRUSTACK_NODE_BITS = 26,

@@ -3,10 +3,10 @@
  * Frames sit below everything but arch; address spaces sit above the scheduler (a fault may sleep).
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 #include "kernel/arch/arch.h"
 #include "kernel/boot/boot_info.h"
-#include "kernel/cmdline.h"
+#include "kernel/core/cmdline.h"
 #include "mm/replace.h"
 
 extern const struct arg mm_args[]; /* boot arguments mem.* and swap* */

@@ -7,7 +7,7 @@
  * Pure: memory comes from the caller; it may be moved as a block of bytes; one caller at a time.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum {
     PAGE_INDEX_ROW_SHIFT_MAX = 5,

@@ -3,7 +3,7 @@
  * Little-endian throughout.  Shared by the recorder in the kernel and tools/vigil-replay on the host.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define PAGE_TRACE_MAGIC UINT64_C(0x6563617274677076) /* the bytes "vpgtrace" */
 

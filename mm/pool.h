@@ -31,8 +31,8 @@
 #include "mm/replace.h"
 #include "mm/slots.h"
 #include "mm/track.h"
-#include "kernel/list.h"
-#include "kernel/lock.h"
+#include "kernel/lib/list.h"
+#include "kernel/core/lock.h"
 #include "sched/sched.h"
 
 #define NODE_NONE   UINT32_MAX

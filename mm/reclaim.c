@@ -5,7 +5,7 @@
 #include "mm/memory_args.h"
 #include "mm/reclaim_line.h"
 #include "mm/swap.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 
 #define LOOK_NS     (1 * NS_PER_MS) /* who waits for frames that nobody announces looks this often */
 #define DONATION    16              /* pages that leave at once where memory as a whole is short, at most */

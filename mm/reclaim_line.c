@@ -1,6 +1,6 @@
 /* See reclaim_line.h.  Locks: [L] = line.lock, under a pool's; [-] = fixed while in line. */
 #include "mm/reclaim_line.h"
-#include "kernel/lock.h"
+#include "kernel/core/lock.h"
 
 #define LOOK_BACK 16 /* places that one which was called in vain is put before, at most */
 

@@ -4,7 +4,7 @@
  * and is awake then, and who has too little would look on.
  */
 #pragma once
-#include "kernel/list.h"
+#include "kernel/lib/list.h"
 #include "sched/sched.h"
 
 /* A thread's, on its stack; all zeros to begin with. */

@@ -5,7 +5,7 @@
  * tables.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define REGION_NAME_SIZE 16
 

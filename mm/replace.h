@@ -35,7 +35,7 @@
  */
 #pragma once
 #include "hpm/path/buffered.h"
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define REPLACE_NONE UINT32_MAX /* no node */
 

@@ -18,7 +18,7 @@
  * Internal to mm/replace_*.c.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum { WEIGH_EXPERTS_MAX = 8 };
 

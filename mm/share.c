@@ -2,7 +2,7 @@
  * Memory for pools, epoch by epoch: when a division becomes the plan, and how pools get there.
  */
 #include "mm/share.h"
-#include "kernel/fixed.h"
+#include "kernel/lib/fixed.h"
 
 enum {
     MILLION = 1000000,

@@ -24,7 +24,7 @@
  * Pure: memory comes from the caller, nothing is locked; one caller at a time for each struct.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum {
     SHARE_POOLS_MAX = 64,

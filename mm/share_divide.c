@@ -5,7 +5,7 @@
  * steps^2.
  */
 #include "mm/share.h"
-#include "kernel/fixed.h"
+#include "kernel/lib/fixed.h"
 
 enum {
     MILLION = 1000000,

@@ -6,7 +6,7 @@
  * Invariants: slots_check.  Pure: memory comes from the caller, who serialises access.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define SLOT_NONE    0 /* slots are numbered from 1 */
 #define SLOT_CLUSTER 32

@@ -11,7 +11,7 @@
 #include "mm/frame.h"
 #include "mm/pool.h"
 #include "mm/swap.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "sched/sched.h"
 
 #define MMAP_BASE        ((vaddr_t)0x200000000000)

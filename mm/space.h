@@ -7,7 +7,7 @@
 #include "mm/account.h"
 #include "mm/mm.h"
 #include "mm/regions.h"
-#include "kernel/lock.h"
+#include "kernel/core/lock.h"
 #include "sched/sched.h"
 
 struct active_set;

@@ -1,5 +1,5 @@
 /* What there is to be said of an address space: for messages, and for programs that look at others. */
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "mm/pool.h"
 #include "mm/reclaim.h"
 #include "mm/space.h"

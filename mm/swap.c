@@ -1,7 +1,7 @@
 /* See swap.h. */
 #include "mm/swap.h"
 #include "mm/memory_args.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 
 #define REQUESTS    64 /* at a time, whatever memory is left                 */
 #define LINES_MAX   8  /* about slots that are lost; then one where their number doubles */

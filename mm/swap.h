@@ -6,7 +6,7 @@
  */
 #pragma once
 #include "mm/pool.h"
-#include "kernel/dev/block.h"
+#include "kernel/dev/block/block.h"
 
 #define SWAP_CLUSTER SLOT_CLUSTER /* slots, and pages, in a row */
 

@@ -3,7 +3,7 @@
  * The counts are the caller's.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct tally {
     uint32_t *count; /* [groups + 1]; the last: beyond */

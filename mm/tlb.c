@@ -10,7 +10,7 @@
  * loaded and are left alone.
  */
 #include "mm/mm.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 #define FLUSH_ALL_PAGES 32 /* from here on forgetting everything is cheaper than page by page */
 

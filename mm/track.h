@@ -15,7 +15,7 @@
 #pragma once
 #include "hpm/path/buffered.h"
 #include "hpm/path/log.h"
-#include "kernel/cmdline.h"
+#include "kernel/core/cmdline.h"
 
 struct space;
 

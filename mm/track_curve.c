@@ -7,7 +7,7 @@
  * All under the delivery's turn, [D] of track.c.
  */
 #include "hpm/path/path.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "mm/divide.h"
 #include "mm/memory_args.h"
 #include "mm/mrc.h"

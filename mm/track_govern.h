@@ -12,7 +12,7 @@
  * Pure: one caller at a time; no clock.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum {
     GOVERN_SHIFT_MAX = 31,

@@ -3,7 +3,7 @@
  */
 #include "hpm/path/path.h"
 #include "kernel/arch/arch.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "mm/space.h"
 #include "mm/track.h"
 #include "mm/track_args.h"

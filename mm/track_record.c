@@ -3,9 +3,9 @@
  * host.  A sink like any other: one call at a time.
  */
 #include "hpm/path/path.h"
-#include "kernel/cpu.h"
-#include "kernel/dev/machine_find.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/dev/model/machine_find.h"
+#include "kernel/core/printf.h"
 #include "mm/page_trace.h"
 #include "mm/space.h"
 #include "mm/track_args.h"

@@ -8,7 +8,7 @@
  */
 #include "hpm/hpm.h"
 #include "hpm/path/path.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "mm/space.h"
 #include "mm/track_args.h"
 

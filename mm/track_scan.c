@@ -6,7 +6,7 @@
  * forget the space, or marks would be missed.
  */
 #include "hpm/path/path.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "mm/space.h"
 #include "mm/track_args.h"
 

@@ -9,7 +9,7 @@
  * The set is a row of pages in the order they came in, from tail to head, and around again.  [S] = the space's lock.
  */
 #include "hpm/path/path.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "mm/space.h"
 #include "mm/track_args.h"
 

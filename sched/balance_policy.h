@@ -7,7 +7,7 @@
  * fair class does.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define BALANCE_NONE     (~0u)
 #define BALANCE_CPUS_MAX 64

@@ -12,7 +12,7 @@
  * Pure: memory comes from the caller; one caller at a time per struct.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum { CLUSTER_NONE = -1, CLUSTER_THREADS_MAX = 1024, CLUSTER_ENTRIES_MAX = 4096 };
 

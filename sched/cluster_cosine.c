@@ -18,7 +18,7 @@
  * an equal part of its samples, so that a few touches by strangers make no group's line global.
  */
 #include "sched/cluster.h"
-#include "kernel/fixed.h"
+#include "kernel/lib/fixed.h"
 
 enum {
     SIMILAR_PERMILLE = 300,

@@ -12,7 +12,7 @@
  * Pure and deterministic: memory comes from the caller; one caller at a time per struct.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum {
     PLACE_NONE = -1, /* no cluster, no single chip */

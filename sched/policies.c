@@ -1,5 +1,5 @@
 /* The scheduling policies to choose from, and the boot arguments of the scheduler. */
-#include "kernel/cmdline.h"
+#include "kernel/core/cmdline.h"
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
 

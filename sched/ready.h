@@ -16,8 +16,8 @@
  * Pure: no clock, lock, allocation or register.
  */
 #pragma once
-#include "kernel/base.h"
-#include "kernel/list.h"
+#include "kernel/lib/base.h"
+#include "kernel/lib/list.h"
 
 enum { PRIO_IDLE = 0, PRIO_LOW, PRIO_NORMAL, PRIO_HIGH, PRIO_KERNEL, PRIO_COUNT };
 

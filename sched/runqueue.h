@@ -7,8 +7,8 @@
  * Two run queues are locked in order of CPU number (which is their order in memory).
  */
 #pragma once
-#include "kernel/cpu.h"
-#include "kernel/telemetry/telemetry.h"
+#include "kernel/core/cpu.h"
+#include "kernel/trace/telemetry.h"
 #include "sched/sched.h"
 #include "sched/balance_policy.h"
 

@@ -8,7 +8,7 @@
  * Pure: the caller reads clock and accounts, and tells the PMU.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum { SAMPLING_PERIOD_MAX = 1 << 20 };
 

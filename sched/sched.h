@@ -9,12 +9,12 @@
  * [-] = fixed after creation, [O] = written by the running thread itself or by the scheduler switching it.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 #include "kernel/arch/arch.h"
-#include "kernel/cmdline.h"
-#include "kernel/list.h"
-#include "kernel/lock.h"
-#include "kernel/number.h"
+#include "kernel/core/cmdline.h"
+#include "kernel/lib/list.h"
+#include "kernel/core/lock.h"
+#include "kernel/core/number.h"
 #include "hpm/hpm.h"
 #include "sched/ready.h"
 

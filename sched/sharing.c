@@ -12,8 +12,8 @@
  * is never sampled.  Under policy hand the clusters are what the application has stated, and there is nothing to detect.
  * Where the PMU records no accesses there is nothing to detect from, which is said.
  */
-#include "kernel/printf.h"
-#include "kernel/telemetry/telemetry.h"
+#include "kernel/core/printf.h"
+#include "kernel/trace/telemetry.h"
 #include "mm/mm.h"
 #include "sched/sampling_period.h"
 #include "sched/sharing.h"

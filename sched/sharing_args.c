@@ -1,5 +1,5 @@
 /* Boot arguments of the sharing detector.  The same thresholds hold for all programs. */
-#include "kernel/cmdline.h"
+#include "kernel/core/cmdline.h"
 #include "sched/sharing.h"
 
 static uint64_t sharing_entries_index;

@@ -2,7 +2,7 @@
  * From clusters to CPUs: hands the pure placement policy (place.c) what it needs to know of a process's threads, and does
  * what it says.
  */
-#include "kernel/telemetry/telemetry.h"
+#include "kernel/trace/telemetry.h"
 #include "mm/mm.h"
 #include "sched/sharing.h"
 

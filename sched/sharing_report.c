@@ -3,8 +3,8 @@
  * as numbers for the host to draw.  Nothing is decided here; the groups that an application states are looked at only to
  * say how right the clusters are.
  */
-#include "kernel/printf.h"
-#include "kernel/telemetry/telemetry.h"
+#include "kernel/core/printf.h"
+#include "kernel/trace/telemetry.h"
 #include "mm/mm.h"
 #include "sched/sharing.h"
 #include "sched/shmap_picture.h"

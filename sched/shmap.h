@@ -13,7 +13,7 @@
  * Pure: memory comes from the caller, nothing is locked; one caller at a time per table.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum {
     SHMAP_ENTRIES_PUBLISHED = 256,

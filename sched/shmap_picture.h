@@ -6,7 +6,7 @@
  * Pure: memory comes from the caller.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum {
     SHMAP_PICTURE_COLUMNS_MAX = 128,

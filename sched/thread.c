@@ -3,8 +3,8 @@
  * dropped by the thread that runs next on its CPU, since nobody can free the stack he stands on; the memory itself is given back by
  * a kernel thread, since unmapping a stack needs interrupts on.
  */
-#include "kernel/format.h"
-#include "kernel/printf.h"
+#include "kernel/lib/format.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"

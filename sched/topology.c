@@ -1,6 +1,6 @@
 /* The machine's shape, computed once from where each CPU says it sits. */
-#include "kernel/cpu.h"
-#include "kernel/dev/numa.h"
+#include "kernel/core/cpu.h"
+#include "kernel/firmware/numa.h"
 #include "sched/cpuset.h"
 
 _Static_assert(NUMA_NODES_MAX <= CPU_MAX, "node_cpus");

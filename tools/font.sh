@@ -28,7 +28,7 @@ END {
 		at += 2
 	}
 	print "/* " name ", made by tools/font.sh. */"
-	print "#include \"kernel/dev/font.h\"\n"
+	print "#include \"kernel/dev/display/font.h\"\n"
 	print "static const uint8_t rows[FONT_GLYPHS][" height "] = {"
 	for (c = 32; c < 127; c++) {
 		if (!(c in glyph)) fail("no character " c)

@@ -1,7 +1,7 @@
 /*
- * A Linux driver of the simulated machine's disk in model time (kernel/dev/machine.h, struct machine_disk),
+ * A Linux driver of the simulated machine's disk in model time (kernel/dev/model/machine.h, struct machine_disk),
  * for the Linux guest (tools/linux-guest.sh): /dev/model0, with as many requests in flight and pages in each
- * as Vigil's driver has (kernel/dev/model_disk.c).
+ * as Vigil's driver has (kernel/dev/block/model_disk.c).
  *
  * The machine's registers are on a PCI device without interrupts: the disk writes the message that a request
  * names.  Here that is the message of QEMU's device edu, which serves no other purpose.
@@ -14,7 +14,7 @@
 #include <linux/module.h>
 #include <linux/msi.h>
 #include <linux/pci.h>
-#include "kernel/dev/machine.h"
+#include "kernel/dev/model/machine.h"
 
 #define EDU_VENDOR 0x1234 /* QEMU, docs/specs/edu */
 #define EDU_DEVICE 0x11e8

@@ -106,7 +106,7 @@ build_driver() {
 	module=$dir/module
 	mkdir -p "$module/kernel/dev"
 	cp tools/linux-disk.c "$module/model.c"
-	cp kernel/dev/machine.h "$module/kernel/dev/"
+	cp kernel/dev/model/machine.h "$module/kernel/dev/"
 	echo '#include <linux/types.h>' >"$module/kernel/base.h"
 	printf 'obj-m := model.o\nccflags-y := -I$(src)\n' >"$module/Kbuild"
 	make -s -C "$dir/headers/usr/src/linux-headers-$release" M="$module" modules >"$module/log" 2>&1 ||
@@ -116,7 +116,7 @@ build_driver() {
 
 # Programs and init, linked statically, and the archive that the kernel finds them in.
 build_programs() {
-	[ -f "$dir/initrd" ] && { [ -z "$swap" ] || [ -f "$dir/root/model.ko" ]; } && [ -z "$(find apps test/qemu/apps/strings.c tools/linux-init.c tools/linux-disk.c kernel/base.h kernel/nearest.h kernel/dev/machine.h tools/linux-guest.sh \
+	[ -f "$dir/initrd" ] && { [ -z "$swap" ] || [ -f "$dir/root/model.ko" ]; } && [ -z "$(find apps test/qemu/apps/strings.c tools/linux-init.c tools/linux-disk.c kernel/lib/base.h kernel/lib/nearest.h kernel/dev/model/machine.h tools/linux-guest.sh \
 		-newer "$dir/initrd" -print -quit)" ] && return
 	mkdir -p "$dir/root/bin" "$dir/root/dev" "$dir/root/proc" "$dir/root/sys"
 	flags="-std=gnu11 -O2 -g -static -pthread -I. -Wall -Wextra -Werror -Wl,--wrap=pthread_mutex_init"

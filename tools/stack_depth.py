@@ -27,7 +27,7 @@ BASES = {
     "expert[i]": "replace_ops",
     "expert[s->current]": "replace_ops",
     "ahead->ops": "prefetch_ops",
-    ("kernel/dev/acpi_platform.c", "k"): "kind",
+    ("kernel/firmware/acpi_platform.c", "k"): "kind",
     ("kernel/arch/msi.c", "m"): "message",
     ("mm/prefetch.c", "p->ops"): "prefetch_ops",
     ("mm/prefetch.c", "ops"): "prefetch_ops",
@@ -38,7 +38,7 @@ CALLS = {
     "kernel/arch/aarch64/lpi.c:alloc": ["frame_alloc"],
     "kernel/arch/aarch64/lpi.c:alloc_frames": ["frame_alloc"],
     "kernel/arch/aarch64/memory.c:replace": ["replace_ttbr1"],
-    "kernel/format.c:sink": ["kernel/printf.c:put", "kernel/printf.c:buffer_put"],
+    "kernel/lib/format.c:sink": ["kernel/core/printf.c:put", "kernel/core/printf.c:buffer_put"],
     "mm/track.c:sink": ["mm/track_record.c:take", "pool_sink", "mm/track_curve.c:take"],
 }
 # Recursions: a function in each, the most frames of it at a time, and why.
@@ -55,7 +55,7 @@ CUT = {
     ("mm/replace_chooser.c", "mm/replace_chooser.c"): "the chooser is none of its experts",
     ("sched/thread.c", "sched/thread.c"): "start is no thread's own entry",
 }
-PANICS = {"panic", "panic_frame", "kernel/panic.c:panic_stopped"}
+PANICS = {"panic", "panic_frame", "kernel/core/panic.c:panic_stopped"}
 
 # By instruction set: what an exception saves; C functions that entry.S calls; frames of functions in assembly; members of
 # arch_handlers and functions that only exceptions from user mode, only faults and only interrupts come to.

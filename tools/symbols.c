@@ -1,5 +1,5 @@
 /*
- * Makes the table of kernel/symbols.h out of an ELF file's symbols and DWARF's line programs, by libelf and libdw.
+ * Makes the table of kernel/lib/symbols.h out of an ELF file's symbols and DWARF's line programs, by libelf and libdw.
  *
  *   symbols ELF TABLE [NAME...]    writes TABLE; symbols of these names are no functions
  *   symbols -f TABLE ADDRESS...    says what is there: function+offset file:line, with ?? for what is not known
@@ -17,7 +17,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include "kernel/proc/abi.h"
-#include "kernel/symbols.h"
+#include "kernel/lib/symbols.h"
 
 struct function {
     uint64_t start, size;

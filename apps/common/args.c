@@ -3,7 +3,7 @@
  * Parsing has no side effect beyond the values of the table; only *_or_exit and args_refuse end the program.
  */
 #include "apps/common/args.h"
-#include "kernel/nearest.h"
+#include "kernel/lib/nearest.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -24,7 +24,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "apps/libc/hpm.h"
-#include "kernel/dev/machine.h"
+#include "kernel/dev/model/machine.h"
 
 enum pinning { PIN_NONE, PIN_GOOD, PIN_BAD };
 

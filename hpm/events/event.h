@@ -6,7 +6,7 @@
  * table too.  Everything here is pure and knows no hardware: nothing is counted by it.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct event_table; /* hpm/events/table.h: only those who make or read tables look inside */
 

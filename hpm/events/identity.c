@@ -1,6 +1,6 @@
 /* Processors and their tables; which processor has which is data: choices_*.c. */
 #include "hpm/events/table.h"
-#include "kernel/text.h"
+#include "kernel/lib/text.h"
 
 /* Intel SDM volume 2, CPUID leaf 1; AMD APM volume 3, E.3.2: the extended family counts where the family is 15, the extended
  * model where it is 6 or 15. */

@@ -3,7 +3,7 @@
 #include "hpm/events/list.h"
 #include "hpm/events/metric.h"
 #include "hpm/events/table.h"
-#include "kernel/text.h"
+#include "kernel/lib/text.h"
 
 enum { ROW_BITS = 16, PART_BITS = 14 };
 

@@ -4,7 +4,7 @@
  * The text comes from outside: nothing here relies on its form.  Pure: no clock, lock, allocation or register.
  */
 #include "hpm/events/lookup.h"
-#include "kernel/text.h"
+#include "kernel/lib/text.h"
 
 #define GROUPS_MAX 4
 

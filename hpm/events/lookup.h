@@ -1,7 +1,7 @@
 /* Between the files of hpm/events: the small steps from texts and tables to events. */
 #pragma once
 #include "hpm/events/table.h"
-#include "kernel/text.h"
+#include "kernel/lib/text.h"
 
 /* n characters of somebody else's text. */
 struct word {

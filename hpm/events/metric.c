@@ -4,7 +4,7 @@
  */
 #include "hpm/events/metric.h"
 #include "hpm/events/scaled.h"
-#include "kernel/text.h"
+#include "kernel/lib/text.h"
 
 #define DEPTH_MAX 8 /* of brackets and signs */
 

@@ -14,7 +14,7 @@
  */
 #include "hpm/events/metric.h"
 #include "hpm/events/table.h"
-#include "kernel/text.h"
+#include "kernel/lib/text.h"
 
 #define PER_THOUSAND(event) "1000 * " event " / instructions"
 #define OF_CYCLES(event)    "100 * " event " / cycles"

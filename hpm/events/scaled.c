@@ -1,6 +1,6 @@
 /* Arithmetic; see scaled.h. */
 #include "hpm/events/scaled.h"
-#include "kernel/fixed.h"
+#include "kernel/lib/fixed.h"
 
 /* The highest bit set is bit 63; 0 stays 0. */
 static struct scaled normal(struct scaled a)

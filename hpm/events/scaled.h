@@ -4,7 +4,7 @@
  * Pure; every operation rounds towards zero.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct scaled {
     uint64_t bits; /* 0: the number is 0 */

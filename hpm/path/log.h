@@ -9,7 +9,7 @@
  * Nothing is overwritten: the producer looks for room first.  Pure but for the atomic counters between the two sides.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 /* An entry: the page's number, was it a store, and the number of the address space. */
 #define PAGE_ENTRY_PAGE        (((uint64_t)1 << 36) - 1)

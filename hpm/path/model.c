@@ -1,11 +1,11 @@
 /*
- * The page-access tracker of the simulated multiprocessor: registers of kernel/dev/machine.h, one page per CPU (struct machine_path).
+ * The page-access tracker of the simulated multiprocessor: registers of kernel/dev/model/machine.h, one page per CPU (struct machine_path).
  *
  * Every access to a register costs cycles, so that what is done often is one store: a change of the space, a drain.
  */
 #include "hpm/path/path.h"
-#include "kernel/cpu.h"
-#include "kernel/dev/machine_find.h"
+#include "kernel/core/cpu.h"
+#include "kernel/dev/model/machine_find.h"
 
 _Static_assert(offsetof(struct page_ring, lost) == offsetof(struct machine_path_ring, lost) &&
                    sizeof(struct page_ring) == sizeof(struct machine_path_ring),

@@ -6,9 +6,9 @@
  * watched, else none.
  */
 #include "hpm/path/path.h"
-#include "kernel/call.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/call.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 
 #define LOG_ORDER  4 /* 64 KB for the ring: its line, and as many entries as a power of two leaves */

@@ -16,8 +16,8 @@
 #include "hpm/pmu/pmu.h"
 #include "hpm/pmu/rate.h"
 #include "hpm/pmu/x86_regs.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 
 #define FIRST_FAMILY 0x17
 #define USED_MAX     (HPM_COUNTERS_MAX + 2)

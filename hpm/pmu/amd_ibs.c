@@ -10,8 +10,8 @@
 #include "hpm/pmu/amd_regs.h"
 #include "hpm/pmu/draw.h"
 #include "hpm/pmu/x86_regs.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 
 #define IBS_NEEDED (IBS_OP | IBS_OP_COUNTER | IBS_COUNT_OPS | IBS_LONG | IBS_RIP_CHECK)
 /* An interrupt takes thousands of cycles, so shorter intervals would leave nothing for who is sampled. */

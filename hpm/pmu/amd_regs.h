@@ -3,7 +3,7 @@
  * 3, appendix E; the PPRs of families 17h and 19h for what the APM leaves to them).
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define BIT_OF(n) ((uint64_t)1 << (n))
 

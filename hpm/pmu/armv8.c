@@ -17,8 +17,8 @@
 #include "hpm/pmu/due.h"
 #include "hpm/pmu/pmu.h"
 #include "hpm/pmu/rate.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 
 #define INST_RETIRED 0x08 /* D13.12.2 */
 

@@ -3,7 +3,7 @@
  * CPU it runs on.  armv8_regs.c is the real thing; on the host a double takes its place.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum armv8_reg {
     ARMV8_MIDR,  /* MIDR_EL1                               */

@@ -13,8 +13,8 @@
 #include "hpm/pmu/armv8_spe.h"
 #include "hpm/pmu/armv8_spe_regs.h"
 #include "hpm/pmu/draw.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 
 #define INTERVAL_UNKNOWN \
     4096 /* what to believe of codes that were not defined when this was written: the longest */

@@ -3,7 +3,7 @@
  * reaches those of the CPU it runs on.  armv8_spe_regs.c is the real thing; on the host a double takes its place.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum spe_reg {
     SPE_CR,     /* PMSCR_EL1: who is sampled, and what of it */

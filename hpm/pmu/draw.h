@@ -1,6 +1,6 @@
 /* Random distances between samples.  Each CPU has a row of numbers of its own, whose state its driver keeps. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 static inline uint64_t draw_begin(unsigned cpu)
 {

@@ -16,8 +16,8 @@
 #include "hpm/pmu/intel_pebs.h"
 #include "hpm/pmu/pmu.h"
 #include "hpm/pmu/rate.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 
 #define FIRST_WRAP ((uint64_t)1 << 25) /* counters start this long before they wrap: no rarity */
 #define EXTRAS     EVENT_LATENCY

@@ -13,8 +13,8 @@
  */
 #include "hpm/pmu/intel_pebs.h"
 #include "hpm/pmu/draw.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 
 /* Cycles.  The least there may be; and what no load served by the L1 or the L2 takes, unless it waited for something else. */
 #define THRESHOLD_ALL    3

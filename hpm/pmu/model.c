@@ -1,12 +1,12 @@
 /*
- * PMU of the simulated multiprocessor: registers of kernel/dev/machine.h, one page per CPU.
+ * PMU of the simulated multiprocessor: registers of kernel/dev/model/machine.h, one page per CPU.
  *
  * Every access to a register costs cycles, so a store and three loads do all that is done often: the turn, which reads all counters
  * and gives them other events at one moment.
  */
 #include "hpm/pmu/pmu.h"
-#include "kernel/cpu.h"
-#include "kernel/dev/machine_find.h"
+#include "kernel/core/cpu.h"
+#include "kernel/dev/model/machine_find.h"
 
 enum { PROGRAMMABLE = 4 };
 

@@ -4,7 +4,7 @@
  * Pure: any bytes in, records out.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 /* What a record says; in spe_record.has. */
 enum {

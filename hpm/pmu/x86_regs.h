@@ -3,7 +3,7 @@
  * x86_regs.c is the real thing; on the host a double takes its place.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct x86_leaf {
     uint32_t eax, ebx, ecx, edx;

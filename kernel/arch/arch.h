@@ -26,9 +26,9 @@
  *   void  arch_user_access_end(void)     ... and forbids it again; used only inside arch/ and the no-fault accessors
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
-struct cpu;       /* kernel/cpu.h: portable per-CPU data, whose first member is struct arch_cpu */
+struct cpu;       /* kernel/core/cpu.h: portable per-CPU data, whose first member is struct arch_cpu */
 struct boot_info; /* kernel/boot/boot_info.h */
 
 #include "arch_types.h" /* struct arch_cpu, arch_context, arch_space: embedded, their members private to arch/ */
@@ -147,7 +147,7 @@ int arch_init_irq(const struct boot_info *info, arch_alloc_fn *alloc);
  * least 1. */
 unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned max);
 /* The memory nodes that .place.node numbers and which memory is whose; any context, after arch_cpus_find.  At least one. */
-struct numa; /* kernel/dev/numa.h */
+struct numa; /* kernel/firmware/numa.h */
 const struct numa *arch_numa(void);
 /* Once, in the first thread, on the boot CPU.  Starts cpus[1..n-1]; each gets the kernel stack in cpu->boot_stack_top.
  * Returns how many run, this one included; says which did not. */
@@ -315,7 +315,7 @@ int arch_peek_user32(vaddr_t src, uint32_t *out);
 
 /* ---- PCI as only the ISA knows it ---- */
 /* Boot CPU, after arch_init_irq: the host bridge, where firmware describes it other than by ACPI's MCFG.  0 or -ENODEV. */
-struct pci_host; /* kernel/dev/pci.h */
+struct pci_host; /* kernel/dev/pci/pci.h */
 int arch_pci_host(const struct boot_info *info, struct pci_host *out);
 /* Configuration space on machines without ECAM.  reg is a multiple of 4.  At boot, or with the caller's own lock.  0, or
  * -ENODEV where there is no such means. */

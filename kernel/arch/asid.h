@@ -9,7 +9,7 @@
  * Pure: no lock, allocation, or register.  The way that nearly always suffices is lock-free and inline.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define ASID_BITS_MAX 16
 #define ASID_CPUS_MAX 64

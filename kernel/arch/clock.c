@@ -1,6 +1,6 @@
 /* Nanoseconds out of arch_ticks, and deadlines kept with whatever timer the ISA has; see clock.h. */
 #include "kernel/arch/clock.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 #define TO_NS_SHIFT   32
 #define FROM_NS_SHIFT 30

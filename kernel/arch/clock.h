@@ -2,7 +2,7 @@
  * Clock and one-shot timer in nanoseconds: clock.c does the arithmetic, an ISA's own clock file knows the hardware.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 /* From now on arch_clock_ns counts, from 0, ticks of this frequency.  Boot CPU, once. */
 void clock_start(uint64_t hz);

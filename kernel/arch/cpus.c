@@ -2,8 +2,8 @@
 #include "kernel/arch/cpus.h"
 #include "kernel/arch/clock.h"
 #include "kernel/arch/sync.h"
-#include "kernel/dev/machine_find.h"
-#include "kernel/printf.h"
+#include "kernel/dev/model/machine_find.h"
+#include "kernel/core/printf.h"
 
 #define BLOCK_MAX ((uint64_t)1 << 40) /* so that a turn of all nodes is a number */
 

@@ -3,9 +3,9 @@
  * where CPUs are listed and how one is woken.
  */
 #pragma once
-#include "kernel/arch/place.h"
-#include "kernel/cpu.h"
-#include "kernel/dev/numa.h"
+#include "kernel/arch/cpu_ids.h"
+#include "kernel/core/cpu.h"
+#include "kernel/firmware/numa.h"
 
 /* ---- arch_cpus_find in four steps ---- */
 struct cpus_list {

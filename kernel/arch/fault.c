@@ -1,9 +1,9 @@
 /* See fault.h.  Of the frame this knows what every ISA's frame.h offers: frame_sp, frame_irqs, frame_go. */
 #include "kernel/arch/fault.h"
 #include "frame.h"
-#include "kernel/cpu.h"
-#include "kernel/lock.h"
-#include "kernel/panic.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/lock.h"
+#include "kernel/core/panic.h"
 
 struct arch_handlers arch_handlers HOT;
 

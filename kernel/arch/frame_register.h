@@ -1,6 +1,6 @@
 /* For printing an interrupted context. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct arch_frame;
 

@@ -1,7 +1,7 @@
 /* Looking back: registers and call chains. */
 #include "frame.h"
 #include "kernel/arch/arch.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 
 #define BACKTRACE_MAX 64
 

@@ -5,7 +5,7 @@
 #include "kernel/arch/memory.h"
 #include "kernel/arch/arch.h"
 #include "kernel/boot/boot_info.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 
 #define ROOT_HALF  (PT_ENTRIES / 2) /* below it user space, from it on the kernel's */
 #define LARGE_PAGE (2 * MIB)

@@ -1,8 +1,8 @@
 /* See msi.h. */
 #include "kernel/arch/msi.h"
-#include "kernel/cpu.h"
-#include "kernel/lock.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/lock.h"
+#include "kernel/core/printf.h"
 
 static struct spinlock lock = SPINLOCK(LOCK_MSI, "message interrupts"); /* guards the three below */
 static const struct msi_ops *ops;

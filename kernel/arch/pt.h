@@ -5,7 +5,7 @@
  * direct map.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct arch_frames; /* kernel/arch/arch.h */
 struct arch_page;

@@ -1,6 +1,6 @@
 /* See start_fail.h.  Nothing is attached yet, so this prints by hand. */
 #include "kernel/arch/start_fail.h"
-#include "kernel/console.h"
+#include "kernel/core/console.h"
 #include "kernel/arch/arch.h"
 
 void start_fail(const char *reason)

@@ -3,7 +3,7 @@
  * hearing of it.  Pure; cpus.c does it.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct sync_round {
     uint64_t asked, answered, heard; /* ticks: ours, theirs, ours */

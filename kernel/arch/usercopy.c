@@ -1,7 +1,7 @@
 /* Copies between kernel and user memory, with every address checked and the access window as small as can be.
  */
 #include "kernel/arch/arch.h"
-#include "kernel/lock.h"
+#include "kernel/core/lock.h"
 
 int user_copy(void *dst, const void *src, size_t n);
 int peek32(const void *src, uint32_t *out);

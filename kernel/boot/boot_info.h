@@ -4,7 +4,7 @@
  * because their memory is listed as BOOT_MEM_RESERVED or BOOT_MEM_KERNEL.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum boot_mem_type { BOOT_MEM_USABLE, BOOT_MEM_RESERVED, BOOT_MEM_ACPI, BOOT_MEM_KERNEL };
 

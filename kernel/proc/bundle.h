@@ -3,7 +3,7 @@
  * regular files count; names are compared whole. Pure.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define BUNDLE_NAME_MAX 100
 

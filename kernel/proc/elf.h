@@ -5,7 +5,7 @@
  * executable at once. Pure: reads the file, maps nothing.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define ELF_SEGMENTS_MAX 8
 

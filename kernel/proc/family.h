@@ -1,6 +1,6 @@
 /* See family.c. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct family;
 

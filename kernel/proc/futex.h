@@ -4,7 +4,7 @@
  * address may be anything.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct space;
 

@@ -5,9 +5,9 @@
 #pragma once
 #include "kernel/proc/process.h"
 #include "kernel/proc/abi.h"
-#include "kernel/list.h"
-#include "kernel/number.h"
-#include "kernel/symbols.h"
+#include "kernel/lib/list.h"
+#include "kernel/core/number.h"
+#include "kernel/lib/symbols.h"
 #include "mm/account.h"
 #include "mm/mm.h"
 #include "sched/sched.h"

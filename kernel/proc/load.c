@@ -2,7 +2,7 @@
 #include "kernel/proc/internal.h"
 #include "kernel/proc/bundle.h"
 #include "kernel/proc/elf.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 
 #define STACK_SIZE       (1 * MIB)
 #define STACK_TOP        (USER_MAX - PAGE_SIZE)

@@ -1,14 +1,14 @@
 /* See process.h: the table of processes, their start and their end. */
 #include "kernel/proc/internal.h"
 #include "kernel/proc/bundle.h"
-#include "kernel/proc/counts.h"
+#include "kernel/proc/count_session.h"
 #include "kernel/proc/family.h"
-#include "kernel/proc/samples.h"
+#include "kernel/proc/sample_session.h"
 #include "kernel/proc/futex.h"
-#include "kernel/proc/memory.h"
-#include "kernel/printf.h"
-#include "kernel/text.h"
-#include "kernel/telemetry/telemetry.h"
+#include "kernel/proc/syscall/memory.h"
+#include "kernel/core/printf.h"
+#include "kernel/lib/text.h"
+#include "kernel/trace/telemetry.h"
 
 #define REAP_NS NS_PER_S /* then memory may have come back otherwise */
 

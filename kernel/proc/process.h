@@ -6,10 +6,10 @@
  * way to user mode.  The last one frees the memory and tells the waiters.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 #include "kernel/arch/arch.h"
 #include "hpm/hpm.h"
-#include "kernel/cmdline.h"
+#include "kernel/core/cmdline.h"
 
 struct process;
 struct space_stats;

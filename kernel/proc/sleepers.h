@@ -3,8 +3,8 @@
  * many steps as it has bits at the very most, however the names were chosen.  Pure, and its callers' lock guards it.
  */
 #pragma once
-#include "kernel/base.h"
-#include "kernel/list.h"
+#include "kernel/lib/base.h"
+#include "kernel/lib/list.h"
 
 /* A word of an address space.  Different words have different names; hash is evenly spread. */
 struct word_name {

@@ -5,7 +5,7 @@
  * less than all of it.
  */
 #include "kernel/proc/internal.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 
 #define POLL_NS (10 * NS_PER_MS)
 

@@ -1,6 +1,6 @@
 /* See sysinfo.h. */
 #include "kernel/proc/sysinfo.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "mm/mm.h"
 #include "sched/sched.h"
 

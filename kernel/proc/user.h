@@ -1,7 +1,7 @@
 /* Arguments that point into user memory.  Thread context, no spinlock held; any address is allowed and
  * checked. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 #include "kernel/arch/arch.h"
 
 /* A string of less than size bytes, NUL included in the copy.  0, -EFAULT, -E2BIG. */

@@ -3,7 +3,7 @@
  * most of it ends, and whoever else needed a page waits for that.
  */
 #include "kernel/proc/internal.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "mm/swap.h"
 
 static const char *const kind_names[] = {

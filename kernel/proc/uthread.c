@@ -1,5 +1,5 @@
 /* User threads: their start in the kernel, their way to user mode, their end. */
-#include "kernel/proc/counts.h"
+#include "kernel/proc/count_session.h"
 #include "kernel/proc/family.h"
 #include "kernel/proc/internal.h"
 

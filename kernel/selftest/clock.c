@@ -1,7 +1,7 @@
 /* The clock against another one of the machine, the same on every CPU, and each CPU's timer against the clock. */
 #include "kernel/selftest/check.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 #include "sched/sched.h"
 
 #define RATE_TRIES     5

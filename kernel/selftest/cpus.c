@@ -1,8 +1,8 @@
 /* Each CPU answers the others, and its counters count what is known. */
 #include "kernel/selftest/check.h"
-#include "kernel/call.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/call.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 #include "sched/sched.h"
 
 #define ANSWER_TRIES   100

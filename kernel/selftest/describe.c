@@ -1,11 +1,11 @@
 /* See describe.h. */
 #include "kernel/selftest/describe.h"
-#include "kernel/call.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
-#include "kernel/quirks.h"
-#include "kernel/dev/acpi.h"
-#include "kernel/dev/smbios.h"
+#include "kernel/core/call.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
+#include "kernel/report/quirks.h"
+#include "kernel/firmware/acpi.h"
+#include "kernel/firmware/smbios.h"
 #include "mm/mm.h"
 #include "sched/sched.h"
 

@@ -3,7 +3,7 @@
  * mappings are writable or executable, never both.
  */
 #include "kernel/selftest/check.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 
 #define BLOCKS      4

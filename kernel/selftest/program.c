@@ -1,6 +1,6 @@
 /* A program starts, runs in user mode, and ends; how deep kernel stacks were used until then. */
 #include "kernel/selftest/check.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "kernel/proc/process.h"
 #include "mm/mm.h"
 #include "sched/sched.h"

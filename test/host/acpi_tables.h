@@ -1,6 +1,6 @@
 /* ACPI tables as a test writes them, a field and an entry at a time. */
 #pragma once
-#include "kernel/dev/acpi.h"
+#include "kernel/firmware/acpi.h"
 
 enum { MADT, GTDT, SPCR, FADT, PPTT, IORT, SRAT, SLIT, TABLES };
 extern uint8_t table_bytes[TABLES][16384];

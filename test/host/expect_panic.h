@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 #include "test/host/random.h"
 
 static jmp_buf panic_return;

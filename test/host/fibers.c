@@ -7,7 +7,7 @@
 #include "test/host/fibers.h"
 #include "test/host/random.h"
 #include "hpm/path/path.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #endif

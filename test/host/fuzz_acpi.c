@@ -3,8 +3,8 @@
  * Checksums are made right where the RSDP and the tables behind it stand, or no input would get past them.
  */
 #include <stdlib.h>
-#include "kernel/dev/acpi_numa.h"
-#include "kernel/dev/acpi_platform.h"
+#include "kernel/firmware/acpi_numa.h"
+#include "kernel/firmware/acpi_platform.h"
 
 #define WINDOW_BASE 0x1000
 #define WINDOW_MAX  4096

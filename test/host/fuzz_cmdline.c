@@ -2,8 +2,8 @@
  * were read and are written are read again the same. */
 #include <stdlib.h>
 #include <string.h>
-#include "kernel/cmdline.h"
-#include "kernel/words.h"
+#include "kernel/core/cmdline.h"
+#include "kernel/lib/words.h"
 
 static uint64_t values[5];
 static const char *const words[] = {"red", "green", NULL};

@@ -1,6 +1,6 @@
 /* Any bytes as a device tree: what devtree_check lets through is read without leaving the blob or going round for ever. */
 #include <stdlib.h>
-#include "kernel/dev/devtree.h"
+#include "kernel/firmware/devtree.h"
 
 void panic(const char *fmt, ...)
 {

@@ -1,7 +1,7 @@
 /* Any bytes as a table of symbols: whatever is asked, answers lie inside the table. */
 #include <stdlib.h>
 #include <string.h>
-#include "kernel/symbols.h"
+#include "kernel/lib/symbols.h"
 
 void panic(const char *fmt, ...)
 {

@@ -4,7 +4,7 @@
  * what it measures.
  */
 #pragma once
-#include "kernel/dev/machine_find.h"
+#include "kernel/dev/model/machine_find.h"
 #include "test/host/hpm_kernel.h"
 
 enum { REGISTER_CYCLES = 50 };

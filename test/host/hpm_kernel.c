@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "test/host/hpm_kernel.h"
-#include "kernel/call.h"
-#include "kernel/format.h"
-#include "kernel/printf.h"
-#include "kernel/telemetry/telemetry.h"
+#include "kernel/core/call.h"
+#include "kernel/lib/format.h"
+#include "kernel/core/printf.h"
+#include "kernel/trace/telemetry.h"
 #include "mm/mm.h"
 
 char double_output[8192];

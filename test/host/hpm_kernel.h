@@ -4,7 +4,7 @@
  */
 #pragma once
 #include "hpm/internal.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 enum { DOUBLE_CPUS = 4, DOUBLE_FRAMES = 64 };
 

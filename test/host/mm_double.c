@@ -4,8 +4,8 @@
 #include <string.h>
 #include "test/host/mm_double.h"
 #include "test/host/random.h"
-#include "kernel/cpu.h"
-#include "kernel/dev/block_core.h"
+#include "kernel/core/cpu.h"
+#include "kernel/dev/block/block_core.h"
 #include "mm/frame.h"
 #include "mm/space.h"
 #include "mm/track.h"

@@ -6,7 +6,7 @@
  */
 #pragma once
 #include "test/host/fibers.h"
-#include "kernel/dev/block.h"
+#include "kernel/dev/block/block.h"
 #include "mm/mm.h"
 
 enum {

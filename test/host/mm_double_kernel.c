@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "test/host/mm_double.h"
-#include "kernel/call.h"
-#include "kernel/cpu.h"
-#include "kernel/telemetry/telemetry.h"
+#include "kernel/core/call.h"
+#include "kernel/core/cpu.h"
+#include "kernel/trace/telemetry.h"
 #include "mm/track.h"
 
 uint64_t telemetry_on; /* nothing is recorded */

@@ -3,12 +3,12 @@
  * its unit was told of, and hears what the unit makes of it.
  *
  * The page access buffer keeps whatever was accessed last, with no sets, so that the filter behind it has nothing left to do.  The unit
- * insists on what kernel/dev/machine.h says of who may write what and when, and fails the test otherwise.
+ * insists on what kernel/dev/model/machine.h says of who may write what and when, and fails the test otherwise.
  */
 #pragma once
 #include "hpm/path/path.h"
-#include "kernel/cpu.h"
-#include "kernel/dev/machine_find.h"
+#include "kernel/core/cpu.h"
+#include "kernel/dev/model/machine_find.h"
 
 enum { PATH_DOUBLE_CPUS = 4 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "test/host/path_kernel.h"
 #include "test/host/said.h"
-#include "kernel/call.h"
+#include "kernel/core/call.h"
 #include "mm/mm.h"
 
 enum { FRAMES = 256, HEAP = 4096 };

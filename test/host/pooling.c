@@ -1,8 +1,8 @@
 /* See pooling.h. */
 #include "test/host/expect_panic.h"
 #include "test/host/pooling.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 #include "mm/divide.h"
 #include "mm/foresee.h"
 #include "mm/memory_args.h"

@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 #include "test/host/programs.h"
 #include "test/host/random.h"
 

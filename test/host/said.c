@@ -2,7 +2,7 @@
 #include "test/host/said.h"
 #include <stdio.h>
 #include <string.h>
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 
 char said[1024];
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "kernel/dev/machine.h"
+#include "kernel/dev/model/machine.h"
 #include "mm/lrustack.h"
 #include "mm/mrc.h"
 #include "test/host/instructions.h"

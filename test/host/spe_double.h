@@ -7,7 +7,7 @@
  */
 #pragma once
 #include "hpm/pmu/armv8_spe_regs.h"
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 /* What kind of CPU it is. */
 struct spe_kind {

@@ -1,6 +1,6 @@
 /* The ACPI parser over a small made-up memory: good tables are read, each single thing wrong is refused. */
 #include "test/host/expect_panic.h"
-#include "kernel/dev/acpi.h"
+#include "kernel/firmware/acpi.h"
 
 #define MEMORY_BASE 0x7000
 #define RSDP_AT     0x7010

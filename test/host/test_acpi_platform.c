@@ -1,6 +1,6 @@
 /* Tables as an Arm machine has them become one description; what is broken or missing is left out. */
 #include "test/host/expect_panic.h"
-#include "kernel/dev/acpi_platform.h"
+#include "kernel/firmware/acpi_platform.h"
 #include "test/host/acpi_tables.h"
 
 static struct platform p;

@@ -4,9 +4,9 @@
  */
 #include "test/host/expect_panic.h"
 #include "test/host/said.h"
-#include "kernel/cpu.h"
-#include "kernel/dev/block_core.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/dev/block/block_core.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 
 const struct block_driver *const block_drivers[] = {&block_ram_driver, NULL};

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-#include "kernel/cmdline.h"
-#include "kernel/words.h"
+#include "kernel/core/cmdline.h"
+#include "kernel/lib/words.h"
 
 static uint64_t slice, trace, policy, limit, record;
 static const char *const policies[] = {"default", "cluster", NULL};

@@ -4,11 +4,11 @@
  */
 #include <stdio.h>
 #include "test/host/expect_panic.h"
-#include "kernel/console.h"
-#include "kernel/cpu.h"
-#include "kernel/format.h"
-#include "kernel/outputs.h"
-#include "kernel/printf.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/lib/format.h"
+#include "kernel/core/outputs.h"
+#include "kernel/core/printf.h"
 
 struct cpu cpus[CPU_MAX];
 bool host_irqs_on;

@@ -5,7 +5,7 @@
 #include "test/host/expect_panic.h"
 #include <sys/stat.h>
 #include <unistd.h>
-#include "kernel/telemetry/ctf.h"
+#include "kernel/trace/ctf.h"
 
 #define PACKET 512
 #define CPUS   3

@@ -1,7 +1,7 @@
 /* Two device trees are read for what they say; each single thing wrong with one is refused or left out. */
 #include "test/host/expect_panic.h"
 #include <stdlib.h>
-#include "kernel/dev/devtree.h"
+#include "kernel/firmware/devtree.h"
 
 extern const uint8_t virt_dt_blob_start[], virt_dt_blob_end[], board_dt_blob_start[], board_dt_blob_end[];
 

@@ -2,7 +2,7 @@
 #include "test/host/event_names.h"
 #include "hpm/events/generic.h"
 #include "hpm/events/lookup.h"
-#include "kernel/dev/machine.h"
+#include "kernel/dev/model/machine.h"
 #include "test/machine/pmu_masks.h"
 
 #define INTEL 0x756e6547

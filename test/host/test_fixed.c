@@ -1,6 +1,6 @@
 /* Wide fixed-point arithmetic against the compiler's own. */
 #include "test/host/expect_panic.h"
-#include "kernel/fixed.h"
+#include "kernel/lib/fixed.h"
 
 static uint64_t next_random(uint64_t *seed)
 {

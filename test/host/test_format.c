@@ -1,6 +1,6 @@
 /* Conversions agree with the C library's; what is no conversion is printed as it stands. */
 #include "test/host/expect_panic.h"
-#include "kernel/format.h"
+#include "kernel/lib/format.h"
 
 #define TEXT_MAX 4096
 

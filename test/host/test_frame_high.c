@@ -3,8 +3,8 @@
  * addresses less DIRECT_BASE, is such a machine: some 255 TB up.
  */
 #include "test/host/expect_panic.h"
-#include "kernel/cpu.h"
-#include "kernel/lock.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/lock.h"
 #include "mm/frame.h"
 
 #define MEMORY      (64 * MIB)

@@ -4,7 +4,7 @@
 #include "test/host/fibers.h"
 #include "test/host/mm_double.h"
 #include "hpm/path/path.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 enum { THREADS = 12, TURNS = 20, SEEDS = 200 };
 

@@ -1,7 +1,7 @@
 /* The kernel heap with its caches, above real frames, by CPUs that take turns. */
 #include "test/host/expect_panic.h"
-#include "kernel/cpu.h"
-#include "kernel/lock.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/lock.h"
 #include "mm/frame.h"
 
 #define MEMORY (64 * MIB)

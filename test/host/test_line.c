@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "test/host/expect_panic.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "mm/reclaim_line.h"
 #include "test/host/random.h"
 

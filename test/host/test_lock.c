@@ -1,7 +1,7 @@
 /* What unlocking does beside letting the lock go: CPUs are asked to look at their run queues when no lock is held any more. */
 #include "test/host/expect_panic.h"
-#include "kernel/cpu.h"
-#include "kernel/lock.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/lock.h"
 
 struct cpu cpus[CPU_MAX];
 bool host_irqs_on;

@@ -4,11 +4,11 @@
  */
 #include "test/host/expect_panic.h"
 #include "test/host/said.h"
-#include "kernel/cpu.h"
-#include "kernel/dev/block_core.h"
-#include "kernel/dev/machine_find.h"
-#include "kernel/dev/pci.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/dev/block/block_core.h"
+#include "kernel/dev/model/machine_find.h"
+#include "kernel/dev/pci/pci.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 
 #define PAGES 100

@@ -1,6 +1,6 @@
 /* Memory nodes out of SRAT, the MADT and SLIT: dense numbers, what contradicts itself refused as a whole. */
 #include "test/host/expect_panic.h"
-#include "kernel/dev/acpi_numa.h"
+#include "kernel/firmware/acpi_numa.h"
 #include "test/host/acpi_tables.h"
 
 static struct numa numa;

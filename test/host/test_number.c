@@ -1,7 +1,7 @@
 /* Numbers of processes and threads: in turn, around the end, never 0, never one in use. */
 #include "test/host/expect_panic.h"
-#include "kernel/cpu.h"
-#include "kernel/number.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/number.h"
 
 enum { MAX = 50, THINGS = 40, STEPS = 20000 };
 

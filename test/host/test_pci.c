@@ -2,8 +2,8 @@
  * keep only the bits that they have. */
 #include "test/host/expect_panic.h"
 #include <stdarg.h>
-#include "kernel/dev/acpi.h"
-#include "kernel/dev/pci.h"
+#include "kernel/firmware/acpi.h"
+#include "kernel/dev/pci/pci.h"
 #include "kernel/arch/arch.h"
 
 #define VENDOR      0x1234

@@ -4,7 +4,7 @@
  */
 #include "test/host/expect_panic.h"
 #include "kernel/arch/arch.h"
-#include "kernel/dev/pci_msi.h"
+#include "kernel/dev/pci/pci_msi.h"
 
 #define MSI     0x50
 #define MSIX    0x70

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include "test/host/expect_panic.h"
-#include "kernel/dev/screen.h"
+#include "kernel/dev/display/screen.h"
 
 #define GUARD      256
 #define GUARD_BYTE 0xa7

@@ -1,6 +1,6 @@
 /* The names of machine and firmware, out of a small made-up memory; each single thing wrong is refused or ends the reading. */
 #include "test/host/expect_panic.h"
-#include "kernel/dev/smbios.h"
+#include "kernel/firmware/smbios.h"
 
 #define BASE     0xf0000
 #define ENTRY_AT 0xf0010

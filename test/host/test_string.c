@@ -12,7 +12,7 @@
 #define memset        kernel_memset
 #define memcmp        kernel_memcmp
 #define __popcountdi2 kernel_popcountdi2
-#include "kernel/string.c"
+#include "kernel/lib/string.c"
 
 #define LENGTHS    90
 #define ALIGNMENTS 9

@@ -1,6 +1,6 @@
 /* Tables made here by hand: what is found where, what is not known, and which tables are refused. */
 #include "test/host/expect_panic.h"
-#include "kernel/symbols.h"
+#include "kernel/lib/symbols.h"
 
 enum { BASE = 0x401000, FUNCTIONS = 3, LINES = 5, FILES = 2 };
 

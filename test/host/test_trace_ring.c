@@ -1,6 +1,6 @@
 /* A CPU's packets of events: order, loss, and the account of both. */
 #include "test/host/expect_panic.h"
-#include "kernel/telemetry/ring.h"
+#include "kernel/trace/ring.h"
 
 #define PACKETS 4
 

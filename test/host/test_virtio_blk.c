@@ -3,7 +3,7 @@
  * and every way not to keep to the standard.
  */
 #include "test/host/expect_panic.h"
-#include "kernel/dev/block_core.h"
+#include "kernel/dev/block/block_core.h"
 #include "mm/mm.h"
 #include "test/host/virtio_double.h"
 

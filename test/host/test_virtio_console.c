@@ -3,7 +3,7 @@
  * queues where the driver put them, ports that are announced as the standard says; and every way not to keep to it.
  */
 #include "test/host/expect_panic.h"
-#include "kernel/dev/virtio_console.h"
+#include "kernel/dev/virtio/virtio_console.h"
 #include "mm/mm.h"
 #include "test/host/virtio_double.h"
 

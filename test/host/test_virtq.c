@@ -1,6 +1,6 @@
 /* Split virtqueues against a device that takes requests as the standard says, completes them in any order, and lies. */
 #include "test/host/expect_panic.h"
-#include "kernel/dev/virtq.h"
+#include "kernel/dev/virtio/virtq.h"
 
 static char memory[VIRTQ_BYTES] ALIGNED(4096);
 static struct virtq q;

@@ -1,7 +1,7 @@
 /* See unseen.h. */
 #include <stdbool.h>
 #include <stdlib.h>
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 #include "test/host/random.h"
 #include "test/host/unseen.h"
 

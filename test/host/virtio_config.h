@@ -1,6 +1,6 @@
 /* Configuration space of a virtio device, for tests. */
 #pragma once
-#include "kernel/dev/virtio_layout.h"
+#include "kernel/dev/virtio/virtio_layout.h"
 
 enum { CAP_COMMON = 1, CAP_NOTIFY = 2, CAP_ISR = 3, CAP_DEVICE = 4, CAP_PCI = 5 };
 static uint32_t config[VIRTIO_CONFIG_WORDS];

@@ -3,7 +3,7 @@
  * driver put them.  What it does with what it is given is the test's, who provides virtio_double_rung().
  */
 #pragma once
-#include "kernel/dev/virtio.h"
+#include "kernel/dev/virtio/virtio.h"
 #include "test/host/said.h"
 
 #define VIRTIO_DOUBLE_QUEUES 64

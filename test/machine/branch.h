@@ -8,7 +8,7 @@
  * block that is not in the table is predicted to fall through.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 /* Sizes of the tables, as powers of two. */
 #define BRANCH_BLOCK_BITS   12

@@ -1,9 +1,9 @@
 /*
- * The time and the contents of the machine's disk.  What it promises is in kernel/dev/machine.h (struct machine_disk); this file
+ * The time and the contents of the machine's disk.  What it promises is in kernel/dev/model/machine.h (struct machine_disk); this file
  * knows neither registers nor QEMU.  Times are in any unit, the same for all.
  */
 #pragma once
-#include "kernel/dev/machine.h"
+#include "kernel/dev/model/machine.h"
 
 struct disk_request {
     uint64_t page;

@@ -1,5 +1,5 @@
 /*
- * The registers of the machine's disk (kernel/dev/machine.h, struct machine_disk), its arguments, and its transfers from and to
+ * The registers of the machine's disk (kernel/dev/model/machine.h, struct machine_disk), its arguments, and its transfers from and to
  * the guest's memory.
  */
 #include <errno.h>

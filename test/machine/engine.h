@@ -6,7 +6,7 @@
  * cycles.  A vCPU's cycles are its completion and stall cycles, and its clock adds idle ones, by construction.
  */
 #pragma once
-#include "kernel/dev/machine.h"
+#include "kernel/dev/model/machine.h"
 #include "test/machine/pmu_masks.h"
 #include "test/machine/branch.h"
 #include "test/machine/cache.h"

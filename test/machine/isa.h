@@ -3,7 +3,7 @@
  * what they do to it, and how QEMU names its exception entry.  One table entry per ISA, chosen by the name of the target.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct vcpu;
 

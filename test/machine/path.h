@@ -1,6 +1,6 @@
 /*
  * The page-access tracker of one hardware thread ([A] 4.2.1, Figure 4.3): page access buffer, associative filter, log.  What it
- * promises is in kernel/dev/machine.h (struct machine_path); this file knows neither registers nor QEMU.
+ * promises is in kernel/dev/model/machine.h (struct machine_path); this file knows neither registers nor QEMU.
  *
  * The PAB's sets are chosen by the page's low bits, mixed with those of the three fields above them, so that a walk in strides of a
  * power of two, the columns of a matrix, has all sets (Gonzalez, Valero, Topham and Parcerisa 1997, XOR-based placement), and with the
@@ -8,7 +8,7 @@
  * room.  The order of a set's ways is their recency, and so is the filter's.
  */
 #pragma once
-#include "kernel/dev/machine.h"
+#include "kernel/dev/model/machine.h"
 
 struct path_sizes {
     uint32_t pab, filter, log; /* entries; pab 0: off */

@@ -1,5 +1,5 @@
 /*
- * The registers of the page-access trackers (kernel/dev/machine.h, struct machine_path): commands, interrupt, and the ring in the
+ * The registers of the page-access trackers (kernel/dev/model/machine.h, struct machine_path): commands, interrupt, and the ring in the
  * guest's memory that a drain writes to.  The trackers themselves are path.c.
  */
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * The performance monitor of a CPU, as kernel/dev/machine.h promises it.
+ * The performance monitor of a CPU, as kernel/dev/model/machine.h promises it.
  *
  * True counts are always kept (struct vcpu.count).  A counter is a window on one of them: its value at the last snapshot
  * and the true count then.  Overflows need attention at the right moment: for events that occur one by one,

@@ -4,7 +4,7 @@
  * run time; qemu_find() says which of them this QEMU lacks.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define QEMU_API_VERSION 4
 

@@ -4,7 +4,7 @@
  * an atomic operation.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define STOREBUF_MAX 64 /* entries; a power of two */
 

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <string.h>
-#include "kernel/dev/machine.h"
+#include "kernel/dev/model/machine.h"
 #include "test/machine/topology.h"
 
 static void every_machine_makes_sense_and_is_found_by_its_name(void **state)

@@ -7,7 +7,7 @@
  * through the cores of a chip, then the chips.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 /* Limits that the models' data layout relies on; topology_check() enforces them. */
 #define TOPOLOGY_MAX_CHIPS   8

@@ -1,4 +1,4 @@
-/* The simulated multiprocessor's own events (kernel/dev/machine.h), with the machine's own masks of counters. */
+/* The simulated multiprocessor's own events (kernel/dev/model/machine.h), with the machine's own masks of counters. */
 #include "test/machine/pmu_masks.h"
 #include "tools/events/source.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Page traces of several formats, from bytes in memory to dense page numbers.  docs/page-trace.md has Vigil's own. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 enum trace_format {
     TRACE_GUESS, /* by what the bytes are, where that is certain                                  */

@@ -1,7 +1,7 @@
 /* The small operations of kernel/arch/arch.h that must be inline, for AArch64 (Arm ARM DDI 0487). */
 #pragma once
 #include "frame.h"
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 extern bool aarch64_pan; /* FEAT_PAN is there */
 

@@ -3,7 +3,7 @@
  * entry.S knows the offset of emergency_top; cpu_init.c checks it at compile time.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 #include "kernel/arch/pt.h"
 
 #define ARCH_ELF_MACHINE 183 /* EM_AARCH64: what programs must be made for */

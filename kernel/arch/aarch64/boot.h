@@ -6,7 +6,7 @@
 #define BOOT_TABLES_SIZE (BOOT_TABLES * 4096)
 
 #ifndef __ASSEMBLER__
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 extern uint64_t boot_tables[]; /* first the upper half's root, then the lower's; from free_tables on unused */
 

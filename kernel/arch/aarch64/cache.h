@@ -1,6 +1,6 @@
 /* Caches and those who read memory past them. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define CACHE_LINE_MIN 16 /* no cache has shorter lines */
 

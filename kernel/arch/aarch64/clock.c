@@ -9,8 +9,8 @@
 #include "sysreg.h"
 #include "kernel/arch/clock.h"
 #include "kernel/arch/fault.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 
 #define CNTKCTL_VIRTUAL 2 /* EL0 reads the virtual counter and its frequency */
 #define CTL_ENABLE      1

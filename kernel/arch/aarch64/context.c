@@ -1,6 +1,6 @@
 /* Threads: their first stack, the switch between two, the first step into user mode. */
 #include "frame.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/arch/fault.h"
 
 void context_switch(uint64_t *out_sp, uint64_t in_sp);

@@ -1,7 +1,7 @@
 /* System registers of one CPU (Arm ARM DDI 0487, D17), as far as boot.S has not set them. */
 #include "cpu_init.h"
 #include "sysreg.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/arch/memory.h"
 
 /* ID_AA64MMFR0_EL1, ID_AA64MMFR1_EL1, ID_AA64ISAR0_EL1, ID_AA64DFR0_EL1. */

@@ -5,10 +5,10 @@
 #include "platform_find.h"
 #include "sysreg.h"
 #include "kernel/arch/cpus.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "kernel/boot/boot_info.h"
-#include "kernel/dev/acpi_numa.h"
-#include "kernel/dev/devtree.h"
+#include "kernel/firmware/acpi_numa.h"
+#include "kernel/firmware/devtree.h"
 
 #define MPIDR_THREADS ((uint64_t)1 << 24) /* Aff0 numbers threads of a core */
 

@@ -1,7 +1,7 @@
 /* The registers of an interrupted context as entry.S lays them on the stack. */
 #pragma once
 #include "sysreg.h"
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 #include "kernel/arch/frame_register.h"
 
 struct arch_frame {

@@ -2,9 +2,9 @@
 #include "gic.h"
 #include "sysreg.h"
 #include "kernel/arch/fault.h"
-#include "kernel/cpu.h"
-#include "kernel/panic.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/panic.h"
+#include "kernel/core/printf.h"
 
 #define INTID(token)  ((token)&0xffffff)
 #define SPECIAL_FIRST 1020 /* none is pending, and the like */

@@ -2,7 +2,7 @@
  * The interrupt controller, GICv2 (IHI 0048) or GICv3 (IHI 0069), and what its interrupts mean here.
  */
 #pragma once
-#include "kernel/dev/platform.h"
+#include "kernel/firmware/platform.h"
 
 struct arch_frame;
 struct cpu;

@@ -5,7 +5,7 @@
  * 0 and an FIQ, and so reaches a CPU that spins with interrupts off.
  */
 #include "gic.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 enum { GICD_IGROUPR = 0x80, GICD_ITARGETSR = 0x800, GICD_SGIR = 0xf00 };
 enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_BPR = 0x08, GICC_IAR = 0x0c, GICC_EOIR = 0x10 };

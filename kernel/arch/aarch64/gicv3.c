@@ -7,8 +7,8 @@
 #include "gic.h"
 #include "gicv3.h"
 #include "sysreg.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 
 enum { GICD_IGROUPR = 0x80, GICD_IROUTER = 0x6000 };
 enum { GICR_TYPER = 0x8, GICR_WAKER = 0x14, GICR_FRAME = 0x10000, GICR_IGROUPR0 = 0x80 };

@@ -1,6 +1,6 @@
 /* GICv3's own parts, for those who drive LPIs. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct redist {
     uint64_t hwid;

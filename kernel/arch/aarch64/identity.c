@@ -2,7 +2,7 @@
 #include "platform_find.h"
 #include "sysreg.h"
 #include "kernel/arch/arch.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 
 #define WORD(name)               \
     {                            \

@@ -8,8 +8,8 @@
 #include "sysreg.h"
 #include "kernel/arch/clock.h"
 #include "kernel/arch/fault.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 
 #define PMU_IRQ \
     23 /* what the Base System Architecture gives to it (DEN 0094, 3.8), if firmware says nothing */

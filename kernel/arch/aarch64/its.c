@@ -8,8 +8,8 @@
 #include "gicv3.h"
 #include "its_layout.h"
 #include "lpi.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 
 enum { GITS_CTLR = 0x0, GITS_TYPER = 0x8, GITS_CBASER = 0x80, GITS_CWRITER = 0x88, GITS_CREADR = 0x90 };
 enum { GITS_BASER = 0x100, BASERS = 8, GITS_TRANSLATER = 0x10040, GICR_TYPER = 0x8 };

@@ -4,7 +4,7 @@
  */
 #pragma once
 #include "kernel/arch/msi.h"
-#include "kernel/dev/platform.h"
+#include "kernel/firmware/platform.h"
 
 /* Boot CPU, after gic_init: those there are, ready for messages; count: how many.  0; -ENODEV: none, or none that works,
  * which has been said; -ENOMEM. */

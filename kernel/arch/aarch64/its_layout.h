@@ -3,7 +3,7 @@
  * of tables.  Pure.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 /* ---- Registers that hold a table's address: how the controller reads it ---- */
 /* GITS_CBASER, GITS_BASER<n>: write-back, read and write allocate, inner shareable; or not cached. */

@@ -3,7 +3,7 @@
 #include "cache.h"
 #include "gicv3.h"
 #include "its_layout.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 
 enum { GICR_CTLR = 0x0, GICR_TYPER = 0x8, GICR_PROPBASER = 0x70, GICR_PENDBASER = 0x78 };
 #define CTLR_ENABLE_LPIS 1

@@ -15,9 +15,9 @@
 #include "kernel/arch/arch.h"
 #include "kernel/arch/asid.h"
 #include "kernel/arch/memory.h"
-#include "kernel/cpu.h"
-#include "kernel/lock.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/lock.h"
+#include "kernel/core/printf.h"
 
 /* Beyond these, forgetting everything is cheaper.  Each broadcast is a message that all CPUs answer; under an emulator
  * every CPU gets its turn in between. */

@@ -3,8 +3,8 @@
 #include "psci.h"
 #include "kernel/arch/arch.h"
 #include "kernel/boot/boot_info.h"
-#include "kernel/dev/acpi_platform.h"
-#include "kernel/dev/devtree.h"
+#include "kernel/firmware/acpi_platform.h"
+#include "kernel/firmware/devtree.h"
 
 static struct platform platform;
 static bool found;

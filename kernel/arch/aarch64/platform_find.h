@@ -1,6 +1,6 @@
 /* The machine as firmware describes it, found once. */
 #pragma once
-#include "kernel/dev/platform.h"
+#include "kernel/firmware/platform.h"
 
 struct boot_info;
 /*

@@ -1,6 +1,6 @@
 /* Power State Coordination Interface, version 0.2 and later (Arm DEN 0022). */
 #pragma once
-#include "kernel/dev/platform.h"
+#include "kernel/firmware/platform.h"
 
 /* Before the others; until then, and with PSCI_NONE, they return or fail. */
 void psci_init(enum psci_conduit conduit);

@@ -4,8 +4,8 @@
 #include "sysreg.h"
 #include "kernel/arch/arch.h"
 #include "kernel/arch/cpus.h"
-#include "kernel/dev/acpi.h"
-#include "kernel/printf.h"
+#include "kernel/firmware/acpi.h"
+#include "kernel/core/printf.h"
 
 #define HZ_MIN   1000000
 #define REVISION 0x00f0000f /* of MIDR_EL1: variant and revision */

@@ -10,7 +10,7 @@
 #include "sysreg.h"
 #include "kernel/arch/cpus.h"
 #include "kernel/arch/memory.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 
 #define ANSWER_WAIT_NS (5 * NS_PER_S) /* an emulator of many CPUs on a busy host is slow */
 

@@ -16,7 +16,7 @@
 #define SECONDARY_MAIN  56 /* virtual: smp_secondary_start      */
 
 #ifndef __ASSEMBLER__
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct secondary_start {
     uint64_t ttbr0, ttbr1, tcr, mair, sctlr;

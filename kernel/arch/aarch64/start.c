@@ -5,10 +5,10 @@
 #include "start.h"
 #include "boot.h"
 #include "cpu_init.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/arch/memory.h"
 #include "kernel/arch/start_fail.h"
-#include "kernel/dev/devtree.h"
+#include "kernel/firmware/devtree.h"
 
 #define LARGE_PAGE (2 * MIB)
 

@@ -49,7 +49,7 @@
 #define SPSR_EL1H_MASKED 0x3c5 /* EL1, own stack pointer, all interrupts masked */
 
 #ifndef __ASSEMBLER__
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 /* By name, or by a macro that is an encoding. */
 #define sysreg_read(name) sysreg_read_(name)

@@ -2,8 +2,8 @@
 #include "frame.h"
 #include "gic.h"
 #include "kernel/arch/fault.h"
-#include "kernel/cpu.h"
-#include "kernel/panic.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/panic.h"
 
 #define ESR_CLASS(esr) ((esr) >> 26 & 63)
 #define ISS_STATUS     0x3f

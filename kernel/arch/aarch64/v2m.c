@@ -1,7 +1,7 @@
 /* See v2m.h.  Of the frame's interrupts the first are the CPUs' PMUs', where devices cannot raise those by other means. */
 #include "v2m.h"
 #include "gic.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 enum { MSI_TYPER = 0x008, MSI_SETSPI_NS = 0x040 };
 #define TYPER_FIRST(v) ((v) >> 16 & 0x3ff)

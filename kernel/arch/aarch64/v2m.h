@@ -1,7 +1,7 @@
 /* GICv2m: a frame of registers that turns a device's message into a shared interrupt (Arm DEN 0029, appendix E). */
 #pragma once
 #include "kernel/arch/msi.h"
-#include "kernel/dev/platform.h"
+#include "kernel/firmware/platform.h"
 
 /* Boot CPU, after gic_init: the first frame, ready for messages; count: how many.  0, -ENODEV or -ENOMEM. */
 int v2m_init(const struct platform *platform, arch_alloc_fn *alloc, unsigned *count);

@@ -1,7 +1,7 @@
 /* The small operations of kernel/arch/arch.h that must be inline, for x86-64. */
 #pragma once
 #include "frame.h"
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 extern bool x86_smap; /* SMAP is on: STAC and CLAC exist */
 

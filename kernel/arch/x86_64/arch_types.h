@@ -3,7 +3,7 @@
  * entry.S knows the offsets of the first members of struct arch_cpu; desc.c checks them at compile time.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 #include "kernel/arch/pt.h"
 
 #define ARCH_ELF_MACHINE 62 /* EM_X86_64: what programs must be made for */

@@ -8,8 +8,8 @@
 #include "reference.h"
 #include "x86.h"
 #include "kernel/arch/clock.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 
 #define TSC_HZ_MIN        ((uint64_t)10000000)
 #define WINDOW_MS         20

@@ -2,7 +2,7 @@
 #include "frame.h"
 #include "fpu.h"
 #include "x86.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/arch/fault.h"
 
 void context_switch(uint64_t *out_sp, uint64_t in_sp);

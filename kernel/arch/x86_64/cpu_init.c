@@ -5,7 +5,7 @@
 #include "cpu_init.h"
 #include "fpu.h"
 #include "x86.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/arch/memory.h"
 
 #define VECTORS     256

@@ -1,6 +1,6 @@
 /* What every CPU sets up for itself before anything else: descriptor tables, control registers. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct cpu;
 

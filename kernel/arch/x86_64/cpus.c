@@ -7,8 +7,8 @@
 #include "topology.h"
 #include "x86.h"
 #include "kernel/arch/cpus.h"
-#include "kernel/printf.h"
-#include "kernel/dev/acpi_numa.h"
+#include "kernel/core/printf.h"
+#include "kernel/firmware/acpi_numa.h"
 
 #define LEAVES_MAX 32
 

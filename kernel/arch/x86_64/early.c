@@ -1,6 +1,6 @@
 /* First call of kernel_main: the boot CPU gets its tables and stacks before anything can go wrong. */
 #include "cpu_init.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 static uint8_t boot_ist[IST_COUNT][IST_STACK_SIZE] ALIGNED(16);
 

@@ -1,6 +1,6 @@
 /* User mode's floating-point and vector state; the kernel itself uses none. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 void fpu_init(void); /* each CPU, after CR4 */
 void fpu_save(void *area);

@@ -5,9 +5,9 @@
 #include "x86.h"
 #include "kernel/arch/clock.h"
 #include "kernel/arch/msi.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
-#include "kernel/dev/acpi.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
+#include "kernel/firmware/acpi.h"
 
 #define PIC1_COMMAND 0x20
 #define PIC1_DATA    0x21

@@ -5,7 +5,7 @@
 #include "lapic.h"
 #include "x86.h"
 #include "kernel/arch/arch.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 
 #define APIC_BASE_ENABLE BIT(11)
 #define APIC_BASE_X2APIC BIT(10)

@@ -1,6 +1,6 @@
 /* The local APIC in either of its modes. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 int lapic_init(void);      /* boot CPU: picks the mode, maps the registers; 0 or -ENODEV */
 void lapic_init_cpu(void); /* each CPU: enables its own; interrupts off */

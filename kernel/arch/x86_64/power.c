@@ -5,7 +5,7 @@
  * A machine without the device is switched off as ACPI says (ACPI 4.8.3.2.1, 7.4.2: S5), or else stops for good.
  */
 #include "kernel/arch/arch.h"
-#include "kernel/dev/acpi.h"
+#include "kernel/firmware/acpi.h"
 #include "power.h"
 #include "x86.h"
 

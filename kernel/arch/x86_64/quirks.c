@@ -3,8 +3,8 @@
 #include "reference.h"
 #include "x86.h"
 #include "kernel/arch/cpus.h"
-#include "kernel/dev/acpi.h"
-#include "kernel/printf.h"
+#include "kernel/firmware/acpi.h"
+#include "kernel/core/printf.h"
 
 #define HYPERVISOR_LEAF 0x40000000
 #define RATE_PPM_MAX    1000

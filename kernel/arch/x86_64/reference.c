@@ -5,7 +5,7 @@
 #include "reference.h"
 #include "x86.h"
 #include "kernel/arch/arch.h"
-#include "kernel/dev/acpi.h"
+#include "kernel/firmware/acpi.h"
 
 #define FS_PER_S        ((uint64_t)1000000000000000)
 #define HPET_PERIOD     0x004

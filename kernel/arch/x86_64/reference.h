@@ -1,6 +1,6 @@
 /* Counters of known frequency that the TSC is measured against. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct reference {
     const char *name;

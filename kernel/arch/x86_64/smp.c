@@ -11,7 +11,7 @@
 #include "kernel/arch/clock.h"
 #include "kernel/arch/cpus.h"
 #include "kernel/arch/memory.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "kernel/boot/boot_info.h"
 
 #define INIT_WAIT_NS    (10 * NS_PER_MS)

@@ -4,7 +4,7 @@
  */
 #include "start.h"
 #include "x86.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/arch/start_fail.h"
 
 #define EARLY_END (4 * GIB) /* of what every way of starting maps at DIRECT_BASE */

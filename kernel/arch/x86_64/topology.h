@@ -3,7 +3,7 @@
  * An APIC id is a number of three fields, chip : core : thread, whose widths CPUID gives.
  */
 #pragma once
-#include "kernel/arch/place.h"
+#include "kernel/arch/cpu_ids.h"
 
 struct cpuid_leaf {
     uint32_t leaf, sub;

@@ -4,9 +4,9 @@
 #include "x86.h"
 #include "kernel/arch/msi.h"
 #include "kernel/arch/clock.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/arch/fault.h"
-#include "kernel/panic.h"
+#include "kernel/core/panic.h"
 
 /* Page-fault error code (SDM vol. 3A, 4.7). */
 #define PF_PRESENT  BIT(0)

@@ -2,7 +2,7 @@
  * Registers and instructions of x86-64, named as the Intel SDM names them (volume 3A chapter 2, volume 4).
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define CR0_MP BIT(1)
 #define CR0_EM BIT(2)

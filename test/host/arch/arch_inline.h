@@ -1,7 +1,7 @@
 /* The inline part of an instruction set for host tests: the test's own machine provides what has an effect. */
 #pragma once
 struct arch_frame;
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct cpu;
 

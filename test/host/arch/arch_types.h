@@ -1,6 +1,6 @@
 /* An instruction set for host tests of code above arch: nothing to save, and what there is to map is a double's. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct arch_cpu {
     int unused;

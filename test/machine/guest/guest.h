@@ -13,7 +13,7 @@
  *   void halt_unless(const volatile void *word)   ... unless the word at that place is set; loses no interrupt
  */
 #pragma once
-#include "kernel/dev/machine.h"
+#include "kernel/dev/model/machine.h"
 #include "platform.h"
 
 #define GUEST_CPUS 64

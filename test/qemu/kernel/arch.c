@@ -1,7 +1,7 @@
 /* What the architecture promises, looked at from inside: protection of the image, user copies, clock, backtraces. */
-#include "kernel/cpu.h"
-#include "kernel/symbols.h"
-#include "kernel/text.h"
+#include "kernel/core/cpu.h"
+#include "kernel/lib/symbols.h"
+#include "kernel/lib/text.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"

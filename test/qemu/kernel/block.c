@@ -2,9 +2,9 @@
  * Every disk there is: pages written and read back by all CPUs at once, whatever errors and delays are injected, and one that
  * does not answer.  A disk's contents are lost.
  */
-#include "kernel/cpu.h"
-#include "kernel/dev/block.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/dev/block/block.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 #include "test/qemu/kernel/suite.h"
 #include "test/qemu/kernel/threads.h"

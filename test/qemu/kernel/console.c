@@ -1,6 +1,6 @@
 /* Lines of many threads on all CPUs at once, some with interrupts off; test/qemu/stress.t looks at what came out. */
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"

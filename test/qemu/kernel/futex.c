@@ -1,5 +1,5 @@
 /* Futexes by the thousand, from inside: words that share a bucket, sleepers that share a word, deadlines that race. */
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/proc/futex.h"
 #include "kernel/proc/sleepers.h"
 #include "mm/mm.h"

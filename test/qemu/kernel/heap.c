@@ -1,8 +1,8 @@
 /* The kernel heap's caches: what CPUs that allocate at the same time cost each other, and objects
  * that others free. */
-#include "kernel/cpu.h"
-#include "kernel/dev/machine_find.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/dev/model/machine_find.h"
+#include "kernel/core/printf.h"
 #include "mm/frame.h"
 #include "mm/mm.h"
 #include "test/qemu/kernel/suite.h"

@@ -3,8 +3,8 @@
  * is lost or counted twice while threads sleep, move and end.  Needs two chips and at least six CPUs.
  */
 #include "hpm/internal.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"

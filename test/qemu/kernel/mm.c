@@ -1,5 +1,5 @@
 /* Memory from inside the booted kernel: frames, heap, stacks and address spaces, used by all CPUs at once. */
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "mm/frame.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"

@@ -2,9 +2,9 @@
  * Message interrupts: those the kernel raises itself, and those of real devices, QEMU's "edu" (MSI; docs/specs/edu.rst) and
  * "e1000e" (MSI-X; Intel 82574 datasheet, 10.2.4), which send them when they are told to.
  */
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
-#include "kernel/dev/pci_msi.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
+#include "kernel/dev/pci/pci_msi.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
 #include "test/qemu/kernel/threads.h"

@@ -1,8 +1,8 @@
 /* Ways to end the kernel, each in a boot of its own: `panics N` runs the Nth.  None of them returns. */
-#include "kernel/cpu.h"
-#include "kernel/end.h"
-#include "kernel/lock.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/end.h"
+#include "kernel/core/lock.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"

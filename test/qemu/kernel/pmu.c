@@ -4,8 +4,8 @@
  */
 #include "hpm/internal.h"
 #include "hpm/pmu/armv8_regs.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 #include "test/qemu/apps/known_loop.h"

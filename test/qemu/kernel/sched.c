@@ -1,5 +1,5 @@
 /* The scheduler under load, from inside: nothing is lost, and no thread runs where it must not. */
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"

@@ -2,7 +2,7 @@
  * Address spaces that take turns on the CPUs, more of them than the TLB has identifiers for (mem.space_ids): each sees its
  * own pages at the address all of them use, and no page outlives its mapping, whoever ran in between.
  */
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"

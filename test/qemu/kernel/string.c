@@ -1,8 +1,8 @@
 /* The kernel's memory functions in the booted kernel: at each alignment, and what that costs in the
  * simulated machine's cycles. */
 #include "kernel/arch/arch.h"
-#include "kernel/dev/machine_find.h"
-#include "kernel/printf.h"
+#include "kernel/dev/model/machine_find.h"
+#include "kernel/core/printf.h"
 #include "test/qemu/kernel/suite.h"
 
 #define BYTES      8192

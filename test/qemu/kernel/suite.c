@@ -1,6 +1,6 @@
 /* In place of kernel/run.c: runs suites by name; see suite.h. */
 #include "test/qemu/kernel/suite.h"
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "kernel/run.h"
 
 static const struct suite *const suites[] = {

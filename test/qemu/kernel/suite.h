@@ -3,7 +3,7 @@
  * behind '--' on the command line are suites instead of applications.  Output is TAP.
  */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 struct suite_test {
     const char *name; /* a sentence */

@@ -1,8 +1,8 @@
 /* More marks on every CPU than there is room for: test/qemu/telemetry.t looks at what has become of them. */
-#include "kernel/call.h"
-#include "kernel/cpu.h"
-#include "kernel/printf.h"
-#include "kernel/telemetry/telemetry.h"
+#include "kernel/core/call.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
+#include "kernel/trace/telemetry.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
 

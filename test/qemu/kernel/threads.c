@@ -1,6 +1,6 @@
 /* See threads.h. */
 #include "test/qemu/kernel/threads.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "sched/runqueue.h"
 
 static unsigned ended; /* atomic */

@@ -1,5 +1,5 @@
 /* Who runs when several want one CPU: priorities, gates, slices, shares, and how balancing levels them. */
-#include "kernel/printf.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"

@@ -1,8 +1,8 @@
 /* A virtio console's port: pages go out in order, several at a time; the host looks at what has arrived. */
-#include "kernel/cpu.h"
-#include "kernel/dev/virtio_console.h"
-#include "kernel/lock.h"
-#include "kernel/printf.h"
+#include "kernel/core/cpu.h"
+#include "kernel/dev/virtio/virtio_console.h"
+#include "kernel/core/lock.h"
+#include "kernel/core/printf.h"
 #include "mm/mm.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"

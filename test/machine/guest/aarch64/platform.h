@@ -1,6 +1,6 @@
 /* AArch64: what the test guest needs inline.  See guest.h. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define ARENA ((uint64_t)0x44000000) /* RAM begins at 1 GB */
 

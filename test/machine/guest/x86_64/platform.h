@@ -1,6 +1,6 @@
 /* x86-64: what the test guest needs inline.  See guest.h. */
 #pragma once
-#include "kernel/base.h"
+#include "kernel/lib/base.h"
 
 #define ARENA ((uint64_t)64 << 20)
 

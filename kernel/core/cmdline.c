@@ -1,0 +1,465 @@
+/*
+ * Boot arguments and the list of applications: text in, checked values out.  Grammar in cmdline.h.
+ *
+ * Pure but for the values that the tables point at, and those are written only once the whole text has been
+ * accepted. The text comes from outside: every byte of it is checked, and nothing here may rely on its form.
+ */
+#include "kernel/core/cmdline.h"
+#include "kernel/lib/words.h"
+
+static void put_u64(struct text *t, uint64_t v)
+{
+    char digits[21];
+    char *d = digits + sizeof(digits) - 1;
+
+    *d = '\0';
+    do
+        *--d = (char)('0' + v % 10);
+    while (v /= 10);
+    text_put(t, d);
+}
+
+static void put_bytes(struct text *t, uint64_t v)
+{
+    static const char suffix[] = {'G', 'M', 'K'};
+    for (unsigned i = 0; i < ARRAY_SIZE(suffix); i++) {
+        uint64_t unit = GIB >> (10 * i);
+        if (v && v % unit == 0) {
+            put_u64(t, v / unit);
+            text_put(t, (char[]){suffix[i], '\0'});
+            return;
+        }
+    }
+    put_u64(t, v);
+}
+
+static void put_choices(struct text *t, const char *const *choices)
+{
+    for (; *choices; choices++) {
+        text_put(t, " ");
+        text_put(t, *choices);
+    }
+}
+
+static void put_set(struct text *t, const char *const *choices, uint64_t v)
+{
+    const char *between = "";
+
+    for (uint64_t i = 0; choices[i]; i++) {
+        if (!(v >> i & 1))
+            continue;
+        text_put(t, between);
+        text_put(t, choices[i]);
+        between = ",";
+    }
+    text_put(t, v ? "" : "none");
+}
+
+/* Length of the key in front of '=', or of the whole word. */
+static size_t key_length(const char *word)
+{
+    size_t n = 0;
+    while (word[n] && word[n] != '=')
+        n++;
+    return n;
+}
+
+const struct arg *cmdline_find(const char *assign, const struct arg *const *tables)
+{
+    size_t n = key_length(assign);
+    for (; *tables; tables++)
+        for (const struct arg *a = *tables; a->name; a++)
+            if (text_same(a->name, assign, n))
+                return a;
+    return NULL;
+}
+
+const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size_t size)
+{
+    struct text t = {buf, size};
+
+    text_put(&t, "");
+    switch (arg->type) {
+    case ARG_BOOL:
+        text_put(&t, value ? "on" : "off");
+        break;
+    case ARG_CHOICE:
+        text_put(&t, arg->choices[value]);
+        break;
+    case ARG_SET:
+        put_set(&t, arg->choices, value);
+        break;
+    case ARG_BYTES:
+        put_bytes(&t, value);
+        break;
+    case ARG_U64:
+        put_u64(&t, value);
+        break;
+    }
+    return buf;
+}
+
+static void put_accepts(struct text *t, const struct arg *a)
+{
+    switch (a->type) {
+    case ARG_BOOL:
+        text_put(t, "on or off");
+        break;
+    case ARG_CHOICE:
+        text_put(t, "one of");
+        put_choices(t, a->choices);
+        break;
+    case ARG_SET:
+        text_put(t, "none, all, or some, with commas between them, of");
+        put_choices(t, a->choices);
+        break;
+    case ARG_BYTES:
+        text_put(t, "bytes, with K M or G behind the number, from ");
+        put_bytes(t, a->min);
+        text_put(t, " to ");
+        put_bytes(t, a->max);
+        break;
+    case ARG_U64:
+        text_put(t, "a number from ");
+        put_u64(t, a->min);
+        text_put(t, " to ");
+        put_u64(t, a->max);
+        break;
+    }
+}
+
+const char *cmdline_accepts(const struct arg *arg, char *buf, size_t size)
+{
+    struct text t = {buf, size};
+
+    text_put(&t, "");
+    put_accepts(&t, arg);
+    return buf;
+}
+
+/* Decimal or 0x hexadecimal, all of *s up to what follows the digits. */
+static bool parse_number(const char **s, uint64_t *out)
+{
+    unsigned base = (*s)[0] == '0' && ((*s)[1] | 32) == 'x' ? 16 : 10;
+    const char *p = base == 16 ? *s + 2 : *s;
+    uint64_t v = 0;
+
+    if (text_digit(*p, base) < 0)
+        return false;
+    for (; text_digit(*p, base) >= 0; p++)
+        if (__builtin_mul_overflow(v, base, &v) ||
+            __builtin_add_overflow(v, (uint64_t)text_digit(*p, base), &v))
+            return false;
+    *s = p;
+    *out = v;
+    return true;
+}
+
+static bool parse_bytes(const char **s, uint64_t *out)
+{
+    if (!parse_number(s, out))
+        return false;
+    unsigned shift = 0;
+    switch (**s | 32) {
+    case 'k':
+        shift = 10;
+        break;
+    case 'm':
+        shift = 20;
+        break;
+    case 'g':
+        shift = 30;
+        break;
+    default:
+        return true;
+    }
+    (*s)++;
+    return !__builtin_mul_overflow(*out, (uint64_t)1 << shift, out);
+}
+
+static bool parse_choice_of(const struct arg *a, const char *s, size_t n, uint64_t *out)
+{
+    for (uint64_t i = 0; a->choices[i]; i++) {
+        if (text_same(a->choices[i], s, n)) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_choice(const struct arg *a, const char *s, uint64_t *out)
+{
+    return parse_choice_of(a, s, text_length(s), out);
+}
+
+static bool parse_set(const struct arg *a, const char *s, uint64_t *out)
+{
+    uint64_t bit, choices = 0;
+    size_t n;
+
+    while (a->choices[choices])
+        choices++;
+    bool all = text_same("all", s, text_length(s));
+    *out = all ? ((uint64_t)1 << choices) - 1 : 0;
+    if (all || text_same("none", s, text_length(s)))
+        return true;
+    for (;; s += n + 1) {
+        for (n = 0; s[n] && s[n] != ','; n++)
+            ;
+        if (!parse_choice_of(a, s, n, &bit))
+            return false;
+        *out |= (uint64_t)1 << bit;
+        if (!s[n])
+            return true;
+    }
+}
+
+static bool parse_bool(const char *s, uint64_t *out)
+{
+    static const char *const words[][2] = {{"off", "on"}, {"0", "1"}, {"no", "yes"}, {"false", "true"}};
+    for (unsigned i = 0; i < ARRAY_SIZE(words); i++) {
+        for (uint64_t v = 0; v < 2; v++) {
+            if (text_same(words[i][v], s, text_length(s))) {
+                *out = v;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool parse_value(const struct arg *a, const char *s, uint64_t *out)
+{
+    if (a->type == ARG_CHOICE)
+        return parse_choice(a, s, out);
+    if (a->type == ARG_SET)
+        return parse_set(a, s, out);
+    if (a->type == ARG_BOOL)
+        return parse_bool(s, out);
+    if (!(a->type == ARG_BYTES ? parse_bytes(&s, out) : parse_number(&s, out)))
+        return false;
+    return !*s && *out >= a->min && *out <= a->max;
+}
+
+static void put_unknown(struct text *t, const char *word, size_t n, const struct arg *const *tables)
+{
+    struct nearest near = {.text = word, .n = n};
+
+    for (; *tables; tables++)
+        for (const struct arg *a = *tables; a->name; a++)
+            nearest_consider(&near, a->name);
+    text_put(t, "unknown argument ");
+    text_put_quoted(t, word, n);
+    text_put_nearest(t, &near);
+    if (!word[n])
+        text_put(t, "; applications stand behind '--'");
+    text_put(t, "; 'help' lists the known ones");
+}
+
+/* Checks one key=value completely; the value is for the caller to store. */
+static int check(const char *assign, const struct arg *const *tables, bool run_only, const struct arg **arg,
+                 uint64_t *value, struct text *err)
+{
+    size_t n = key_length(assign);
+    const struct arg *a = cmdline_find(assign, tables);
+
+    if (!a || !n) {
+        put_unknown(err, assign, n, tables);
+        return -EINVAL;
+    }
+    if (run_only && a->scope == ARG_BOOT) {
+        text_put(err, "argument ");
+        text_put_quoted(err, assign, n);
+        text_put(err, " holds for the whole boot: it must stand in front of '--'");
+        return -EINVAL;
+    }
+    if (!assign[n] || !parse_value(a, assign + n + 1, value)) {
+        text_put(err, "argument ");
+        text_put_quoted(err, assign, n);
+        if (assign[n]) {
+            text_put(err, " does not accept ");
+            text_put_quoted(err, assign + n + 1, text_length(assign + n + 1));
+        } else {
+            text_put(err, " needs a value");
+        }
+        text_put(err, "; accepted: ");
+        put_accepts(err, a);
+        return -EINVAL;
+    }
+    *arg = a;
+    return 0;
+}
+
+int cmdline_set(const char *assign, const struct arg *const *tables, bool run_only, char *err,
+                size_t err_size)
+{
+    struct text t = {err, err_size};
+    const struct arg *a = NULL;
+    uint64_t value = 0;
+
+    int r = check(assign, tables, run_only, &a, &value, &t);
+    if (!r)
+        *a->value = value;
+    return r;
+}
+
+/* ---- Words ---- */
+
+struct parser {
+    const struct arg *const *tables;
+    struct words words;
+    struct cmdline *out;
+    struct text err;
+};
+
+static int boot_word(struct parser *p, const char *word)
+{
+    const struct arg *a;
+    uint64_t value;
+
+    if (text_same("help", word, text_length(word)) || text_same("--help", word, text_length(word))) {
+        p->out->help = true;
+        return 0;
+    }
+    return check(word, p->tables, false, &a, &value, &p->err);
+}
+
+static int fail(struct parser *p, const char *what, const char *word)
+{
+    text_put(&p->err, what);
+    if (word) {
+        text_put(&p->err, " ");
+        text_put_quoted(&p->err, word, text_length(word));
+    }
+    return -EINVAL;
+}
+
+/* The next word of the line, as words_next() has it. */
+static int next_word(struct parser *p, const char **word)
+{
+    struct words *w = &p->words;
+    int r = words_next(w, word);
+
+    if (r >= 0)
+        return r;
+    text_put(&p->err, "the quotation mark at character ");
+    text_put_number(&p->err, (uint64_t)(w->from - w->line) + 1);
+    text_put(&p->err, " has no partner: ");
+    text_put(&p->err, w->from);
+    return r;
+}
+
+static int too_many(struct parser *p, const char *what, uint64_t most, const char *of)
+{
+    text_put(&p->err, "at most ");
+    text_put_number(&p->err, most);
+    return fail(p, what, of);
+}
+
+static int command_word(struct parser *p, struct command *c, const char *word)
+{
+    if (!c->argc && word[key_length(word)] == '=') {
+        const struct arg *a;
+        uint64_t value;
+        if (c->assign_count == CMD_ARGS_MAX)
+            return too_many(p, " assignments can stand in front of an application:", CMD_ARGS_MAX, word);
+        c->assign[c->assign_count++] = word;
+        return check(word, p->tables, true, &a, &value, &p->err);
+    }
+    if (c->argc == CMD_ARGS_MAX)
+        return too_many(p, " words, its name included, can be given to application", CMD_ARGS_MAX,
+                        c->argv[0]);
+    c->argv[c->argc++] = word;
+    return 0;
+}
+
+static int no_application(struct parser *p, const struct command *c)
+{
+    if (c->assign_count)
+        return fail(p, "no application behind", c->assign[c->assign_count - 1]);
+    return fail(p, "no application in front of ';' or '&'", NULL);
+}
+
+static int parse_commands(struct parser *p)
+{
+    struct command *c = NULL;
+    const char *word;
+
+    while (*p->words.from) {
+        int r = next_word(p, &word);
+        if (r < 0)
+            return r;
+        if (!c) {
+            if (!r && !p->words.end)
+                break; /* only blanks were left */
+            if (p->out->count == CMD_MAX)
+                return too_many(p, " applications can stand on one line", CMD_MAX, NULL);
+            c = &p->out->commands[p->out->count++];
+        }
+        r = r ? command_word(p, c, word) : 0;
+        if (r)
+            return r;
+        if (p->words.end || !*p->words.from) {
+            if (!c->argc)
+                return no_application(p, c);
+            c->background = p->words.end == '&';
+            c = NULL;
+        }
+    }
+    return 0;
+}
+
+/* Checks every word in front of "--", and counts them. */
+static int parse_boot(struct parser *p, unsigned *count)
+{
+    const char *word;
+
+    for (*count = 0; *p->words.from; ++*count) {
+        int r = next_word(p, &word);
+        if (r < 0)
+            return r;
+        if (r && text_same("--", word, text_length(word)) && !p->words.end)
+            return 0;
+        if (p->words.end)
+            return fail(p, "';' and '&' separate applications, which stand behind '--'", NULL);
+        if (!r)
+            return 0; /* only blanks were left */
+        r = boot_word(p, word);
+        if (r)
+            return r;
+    }
+    return 0;
+}
+
+/* Every word was accepted before, so this cannot fail half-way. */
+static void apply(const struct parser *p, const char *word, unsigned count)
+{
+    for (; count--; word += text_length(word) + 1) {
+        const struct arg *a = cmdline_find(word, p->tables);
+        if (a) /* help has no entry */
+            parse_value(a, word + key_length(word) + 1, a->value);
+    }
+}
+
+int cmdline_parse(char *text, const struct arg *const *tables, struct cmdline *out, char *err,
+                  size_t err_size)
+{
+    struct parser p = {tables, words_of(text), out, {err, err_size}};
+    unsigned count;
+
+    text_put(&p.err, "");
+    memset(out, 0, sizeof(*out));
+    for (const char *c = text; *c; c++)
+        if ((*c < ' ' || *c > '~') && !words_blank(*c))
+            return fail(&p, "the command line holds an unprintable character behind", text);
+    int r = parse_boot(&p, &count);
+    if (!r)
+        r = parse_commands(&p);
+    if (r) {
+        out->count = 0;
+        return r;
+    }
+    apply(&p, text, count);
+    return 0;
+}

@@ -1,0 +1,28 @@
+/* The kernel's own table, which its second link has: see symbols.h. */
+#include "kernel/lib/symbols.h"
+#include "kernel/core/printf.h"
+
+extern const char symbols_start[], symbols_end[], image_start[], text_end[];
+
+bool symbols_find_kernel(vaddr_t address, struct symbols_place *out)
+{
+    struct symbols symbols;
+    const char *why;
+
+    *out = (struct symbols_place){0};
+    if (address < (vaddr_t)image_start || address >= (vaddr_t)text_end)
+        return false;
+    return !symbols_open(symbols_start, (uint64_t)(symbols_end - symbols_start), &symbols, &why) &&
+           symbols_find(&symbols, address, out);
+}
+
+void symbols_describe(const struct symbols_place *place, char *buf, size_t n)
+{
+    size_t used = 0;
+
+    buf[0] = '\0';
+    if (place->function)
+        used = ksnprintf(buf, n, "%s+0x%llx", place->function, (unsigned long long)place->offset);
+    if (place->file && used < n)
+        ksnprintf(buf + used, n - used, "%s%s:%u", used ? " " : "", place->file, place->line);
+}

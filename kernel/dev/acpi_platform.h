@@ -1,8 +1,0 @@
-/* What the kernel takes out of the ACPI tables of a machine with a GIC: MADT, GTDT, SPCR, PPTT, FADT, IORT. */
-#pragma once
-#include "kernel/dev/acpi.h"
-#include "kernel/dev/platform.h"
-
-/* Fills out.  0, or -ENOENT or -EINVAL: what became of the MADT, without which there is nothing; of the others, what is
- * missing or broken is zero. */
-int acpi_platform(acpi_get_fn *get, struct platform *out);

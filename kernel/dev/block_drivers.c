@@ -1,5 +1,0 @@
-/* The kinds of block devices there are, in the order they are looked for. */
-#include "block_core.h"
-
-const struct block_driver *const block_drivers[] = {&block_model_driver, &block_virtio_driver,
-                                                    &block_ram_driver, NULL};

@@ -1,0 +1,15 @@
+/* A font of fixed width for the printable characters of ASCII. */
+#pragma once
+#include "kernel/lib/base.h"
+
+#define FONT_FIRST  ' '
+#define FONT_LAST   '~'
+#define FONT_GLYPHS (FONT_LAST - FONT_FIRST + 1)
+
+struct font {
+    uint8_t width, height; /* pixels; width at most 8                                                    */
+    const uint8_t *rows; /* height bytes for each character; the leftmost pixel is the most significant bit */
+};
+
+/* The console's; made by tools/font.sh. */
+extern const struct font console_font;

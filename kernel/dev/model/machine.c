@@ -1,0 +1,85 @@
+/*
+ * The registers of the simulated multiprocessor: the first ivshmem device whose memory starts with its cookie.
+ * Other users of ivshmem, and a plain QEMU, are no error.
+ */
+#include "machine_find.h"
+#include "kernel/dev/pci/pci.h"
+#include "kernel/core/printf.h"
+#include "kernel/arch/arch.h"
+
+#define DEVICES_MAX 8
+
+static volatile uint8_t *registers; /* NULL: no such machine */
+static struct pci_device device;
+
+volatile struct machine_id *machine_id(void)
+{
+    return (volatile struct machine_id *)registers;
+}
+
+volatile struct machine_cpu *machine_cpu(unsigned index)
+{
+    ASSERT(registers && index < MACHINE_CPUS);
+    return (volatile struct machine_cpu *)(registers + MACHINE_CPU_OFFSET + index * PAGE_SIZE);
+}
+
+volatile struct machine_path *machine_path(unsigned index)
+{
+    ASSERT(registers && index < MACHINE_CPUS);
+    return (volatile struct machine_path *)(registers + MACHINE_PATH_OFFSET + index * PAGE_SIZE);
+}
+
+volatile struct machine_disk *machine_disk(void)
+{
+    ASSERT(registers && (machine_id()->caps & MACHINE_CAP_DISK));
+    return (volatile struct machine_disk *)(registers + MACHINE_DISK_OFFSET);
+}
+
+const struct pci_device *machine_pci(void)
+{
+    ASSERT(registers);
+    return &device;
+}
+
+/* Maps page 0 alone first: what is no machine of ours stays unmapped but for it. */
+static bool has_cookie(paddr_t base)
+{
+    const volatile struct machine_id *id = arch_map_device(base, PAGE_SIZE);
+
+    return id && id->magic == MACHINE_MAGIC;
+}
+
+static int take(paddr_t base)
+{
+    volatile struct machine_id *id = arch_map_device(base, MACHINE_BYTES);
+
+    if (!id) {
+        kprintf("machine: the simulated machine's registers cannot be mapped\n");
+        return -ENODEV;
+    }
+    if (id->version != MACHINE_VERSION || !id->cpus || id->cpus > MACHINE_CPUS) {
+        kprintf(
+            "machine: the simulated machine speaks version %u with %u CPUs; this kernel knows version %u\n",
+            id->version, id->cpus, MACHINE_VERSION);
+        return -ENODEV;
+    }
+    registers = (volatile uint8_t *)id;
+    kprintf("machine: simulated %.32s: %u chips x %u cores x %u threads\n", (const char *)id->name, id->chips,
+            id->cores_per_chip, id->threads_per_core);
+    return 0;
+}
+
+int machine_init(void)
+{
+    for (unsigned n = 0; n < DEVICES_MAX && !pci_find(MACHINE_PCI_VENDOR, MACHINE_PCI_DEVICE, n, &device);
+         n++) {
+        paddr_t base;
+        uint64_t size;
+        if (pci_bar(&device, MACHINE_PCI_BAR, &base, &size) || size < MACHINE_BYTES)
+            continue;
+        pci_enable(&device, false);
+        if (has_cookie(base))
+            return take(base);
+    }
+    return -ENODEV;
+}

@@ -1,0 +1,262 @@
+/* See virtio.h. */
+#include "virtio.h"
+#include "kernel/arch/arch.h"
+#include "kernel/core/printf.h"
+#include "mm/mm.h"
+
+#define VENDOR           0x1af4
+#define MODERN_ID        0x1040 /* + kind; 4.1.2 */
+#define TRANSITIONAL_ID  0x1000 /* + what transitional_ids says */
+#define RESET_WAIT_NS    (100 * NS_PER_MS)
+#define NOTIFY_BYTES_MAX (64 * (uint32_t)KIB) /* mapped of the doorbells at most */
+#define CONFIG_BYTES     64                   /* mapped of the registers of a device's own kind */
+#define QUEUE_VECTOR     0
+#define NO_VECTOR        0xffff
+
+/* struct virtio_pci_common_cfg, 4.1.4.3 */
+enum {
+    DEVICE_FEATURE_SELECT = 0x00,
+    DEVICE_FEATURE = 0x04,
+    DRIVER_FEATURE_SELECT = 0x08,
+    DRIVER_FEATURE = 0x0c,
+    CONFIG_VECTOR = 0x10,
+    QUEUES = 0x12,
+    STATUS = 0x14,
+    QUEUE_SELECT = 0x16,
+    QUEUE_SIZE = 0x18,
+    QUEUE_MSIX_VECTOR = 0x1a,
+    QUEUE_ENABLE = 0x1c,
+    QUEUE_NOTIFY_OFF = 0x1e,
+    QUEUE_DESCRIPTORS = 0x20,
+    QUEUE_AVAILABLE = 0x28,
+    QUEUE_USED = 0x30,
+};
+enum {
+    STATUS_ACKNOWLEDGE = 1,
+    STATUS_DRIVER = 2,
+    STATUS_DRIVER_OK = 4,
+    STATUS_FEATURES_OK = 8,
+    STATUS_FAILED = 128,
+};
+
+/* The older numbers of those devices that have such (4.1.2.1). */
+static const uint8_t transitional_ids[] = {[1] = 0x00, [2] = 0x01, [3] = 0x03, [4] = 0x05};
+
+static uint8_t get_status(const struct virtio_device *d)
+{
+    return arch_io_read8(d->common + STATUS);
+}
+
+static void add_status(const struct virtio_device *d, uint8_t bits)
+{
+    arch_io_write8(d->common + STATUS, get_status(d) | bits);
+}
+
+static void say(const struct virtio_device *d, const char *why)
+{
+    kprintf("virtio: %s at %02x:%02x.%u: %s: left alone\n", d->what, d->pci.bus, d->pci.slot, d->pci.function,
+            why);
+}
+
+static int find_device(unsigned kind, unsigned nth, struct pci_device *out)
+{
+    unsigned modern = 0;
+
+    while (modern <= nth && !pci_find(VENDOR, (uint16_t)(MODERN_ID + kind), modern, out))
+        modern++;
+    if (modern > nth)
+        return 0;
+    if (kind >= ARRAY_SIZE(transitional_ids) || !kind)
+        return -ENODEV;
+    return pci_find(VENDOR, (uint16_t)(TRANSITIONAL_ID + transitional_ids[kind]), nth - modern, out);
+}
+
+/* NULL: it does not lie where it says, or there is no room to map it. */
+static char *map(const struct virtio_device *d, const struct virtio_region *r, uint32_t needed, uint32_t most)
+{
+    paddr_t base;
+    uint64_t size;
+
+    if (pci_bar(&d->pci, r->bar, &base, &size) || !virtio_region_fits(r, size, needed))
+        return NULL;
+    return arch_map_device(base + r->at, MIN(r->bytes, most));
+}
+
+static const char *find_registers(struct virtio_device *d)
+{
+    uint32_t config[VIRTIO_CONFIG_WORDS];
+
+    for (unsigned i = 0; i < VIRTIO_CONFIG_WORDS; i++)
+        config[i] = pci_read(&d->pci, 4 * i);
+    int err = virtio_layout_find(config, &d->layout);
+    if (err)
+        return err == -ENOENT ? "it has no modern interface" : "its capabilities are broken";
+    pci_enable(&d->pci, false);
+    d->notify_bytes = MIN(d->layout.notify.bytes, NOTIFY_BYTES_MAX);
+    d->common = map(d, &d->layout.common, VIRTIO_COMMON_BYTES, VIRTIO_COMMON_BYTES);
+    d->notify = map(d, &d->layout.notify, 2, NOTIFY_BYTES_MAX);
+    if (d->layout.device.bytes)
+        d->config = map(d, &d->layout.device, 4, CONFIG_BYTES);
+    return d->common && d->notify && (d->config || !d->layout.device.bytes)
+               ? NULL
+               : "its registers cannot be reached";
+}
+
+static bool reset(const struct virtio_device *d)
+{
+    uint64_t since_ns = arch_clock_ns();
+
+    arch_io_write8(d->common + STATUS, 0);
+    while (get_status(d)) {
+        if (arch_clock_ns() - since_ns > RESET_WAIT_NS)
+            return false;
+        arch_cpu_relax();
+    }
+    return true;
+}
+
+void virtio_stop(struct virtio_device *d)
+{
+    d->failed = true;
+    if (d->common && !reset(d))
+        pci_silence(&d->pci);
+}
+
+void virtio_fail(struct virtio_device *d, const char *why)
+{
+    if (d->failed)
+        return;
+    say(d, why);
+    arch_io_write8(d->common + STATUS, STATUS_FAILED);
+    virtio_stop(d);
+}
+
+static uint64_t offered(const struct virtio_device *d)
+{
+    uint64_t features = 0;
+
+    for (unsigned half = 0; half < 2; half++) {
+        arch_io_write32(d->common + DEVICE_FEATURE_SELECT, half);
+        features |= (uint64_t)arch_io_read32(d->common + DEVICE_FEATURE) << 32 * half;
+    }
+    return features;
+}
+
+/* 3.1.1, steps 2 to 6. */
+static const char *negotiate(struct virtio_device *d, uint64_t needed, uint64_t wanted)
+{
+    uint64_t there = offered(d);
+
+    needed |= VIRTIO_FEATURE_VERSION_1;
+    add_status(d, STATUS_ACKNOWLEDGE);
+    add_status(d, STATUS_DRIVER);
+    if ((there & needed) != needed)
+        return "it lacks features that are needed";
+    d->features = there & (needed | wanted);
+    for (unsigned half = 0; half < 2; half++) {
+        arch_io_write32(d->common + DRIVER_FEATURE_SELECT, half);
+        arch_io_write32(d->common + DRIVER_FEATURE, (uint32_t)(d->features >> 32 * half));
+    }
+    add_status(d, STATUS_FEATURES_OK);
+    return get_status(d) & STATUS_FEATURES_OK ? NULL : "it does not accept the features it offers";
+}
+
+/* Queues share one message; changes of the configuration send none. */
+static const char *connect(struct virtio_device *d, struct cpu *target, void (*handler)(void *), void *arg)
+{
+    if (pci_msi_connect(&d->pci, QUEUE_VECTOR, target, handler, arg, &d->msi))
+        return "it has no message interrupts, or nothing here delivers them";
+    arch_io_write16(d->common + CONFIG_VECTOR, NO_VECTOR);
+    return NULL;
+}
+
+int virtio_open(unsigned kind, unsigned nth, const char *what, uint64_t needed, uint64_t wanted,
+                struct cpu *target, void (*handler)(void *arg), void *arg, struct virtio_device *out)
+{
+    *out = (struct virtio_device){.what = what};
+    if (find_device(kind, nth, &out->pci))
+        return -ENODEV;
+    const char *why = find_registers(out);
+    if (why) {
+        out->failed = true;
+        say(out, why);
+        return -EIO;
+    }
+    why = reset(out) ? negotiate(out, needed, wanted) : "it does not reset";
+    if (!why)
+        why = connect(out, target, handler, arg);
+    if (why)
+        virtio_fail(out, why);
+    return why ? -EIO : 0;
+}
+
+uint32_t virtio_config(const struct virtio_device *d, unsigned at)
+{
+    return d->config && at + 4 <= MIN(d->layout.device.bytes, (uint32_t)CONFIG_BYTES)
+               ? arch_io_read32(d->config + at)
+               : 0;
+}
+
+static void write_address(const struct virtio_device *d, unsigned reg, const void *memory)
+{
+    paddr_t pa = virt_to_phys(memory);
+
+    arch_io_write32(d->common + reg, (uint32_t)pa);
+    arch_io_write32(d->common + reg + 4, (uint32_t)(pa >> 32));
+}
+
+/* The selected queue.  What is wrong with it, or NULL. */
+static const char *program_queue(struct virtio_queue *q)
+{
+    struct virtio_device *d = q->device;
+    uint32_t doorbell;
+
+    if (virtio_doorbell(&d->layout, arch_io_read16(d->common + QUEUE_NOTIFY_OFF), d->notify_bytes, &doorbell))
+        return "a doorbell of its lies outside of them";
+    q->doorbell = d->notify + doorbell;
+    arch_io_write16(d->common + QUEUE_SIZE, q->ring.size);
+    arch_io_write16(d->common + QUEUE_MSIX_VECTOR, QUEUE_VECTOR);
+    if (arch_io_read16(d->common + QUEUE_MSIX_VECTOR) != QUEUE_VECTOR)
+        return "it has no message for a queue";
+    write_address(d, QUEUE_DESCRIPTORS, q->ring.descriptors);
+    write_address(d, QUEUE_AVAILABLE, q->ring.available);
+    write_address(d, QUEUE_USED, q->ring.used);
+    arch_io_write16(d->common + QUEUE_ENABLE, 1);
+    return NULL;
+}
+
+int virtio_queue_open(struct virtio_device *d, unsigned number, unsigned size_max, struct virtio_queue *q)
+{
+    paddr_t memory;
+
+    *q = (struct virtio_queue){.device = d, .number = number};
+    if (d->failed)
+        return -EIO;
+    if (number >= arch_io_read16(d->common + QUEUES))
+        return -ENOENT;
+    arch_io_write16(d->common + QUEUE_SELECT, (uint16_t)number);
+    unsigned size = arch_io_read16(d->common + QUEUE_SIZE);
+    if (!size)
+        return -ENOENT;
+    if (frame_alloc(0, &memory))
+        return -ENOMEM;
+    const char *why =
+        virtq_init(&q->ring, phys_to_virt(memory), MIN(MIN(size, size_max), (unsigned)VIRTQ_SIZE_MAX))
+            ? "the size of a queue is no power of two"
+            : program_queue(q);
+    if (why)
+        virtio_fail(d, why);
+    return why ? -EIO : 0;
+}
+
+void virtio_start(struct virtio_device *d)
+{
+    if (!d->failed)
+        add_status(d, STATUS_DRIVER_OK);
+}
+
+void virtio_notify(const struct virtio_queue *q)
+{
+    if (!q->device->failed && virtq_must_notify(&q->ring))
+        arch_io_write16(q->doorbell, (uint16_t)q->number);
+}

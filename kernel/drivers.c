@@ -1,0 +1,5 @@
+/* The kinds of block devices there are, in the order they are looked for. */
+#include "kernel/dev/block/block_core.h"
+
+const struct block_driver *const block_drivers[] = {&block_model_driver, &block_virtio_driver,
+                                                    &block_ram_driver, NULL};

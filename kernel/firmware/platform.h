@@ -1,0 +1,97 @@
+/*
+ * What firmware says of a machine that cannot be asked itself: CPUs, interrupt controller, timer, serial port, how to
+ * call the firmware.  A device tree (devtree.h) and ACPI (acpi_platform.h) fill in the same structure; drivers read it
+ * and do not know which it was.  All addresses are physical, interrupt numbers the controller's own (GIC INTIDs).
+ */
+#pragma once
+#include "kernel/lib/base.h"
+#include "kernel/dev/pci/pci.h"
+
+#define PLATFORM_CPUS_MAX    512
+#define PLATFORM_REDISTS_MAX 64 /* redistributor regions; on some machines one for each CPU */
+#define PLATFORM_MSI_MAX     8
+#define PLATFORM_MODEL_MAX   64
+#define PLATFORM_MSI_MAPS    16
+
+/* What of MPIDR_EL1 identifies a CPU: Aff3 in bits 39:32, Aff2 to Aff0 in 23:0 (DDI 0487, D17.2.101). */
+#define MPIDR_FIELDS ((uint64_t)0xff00ffffff)
+
+struct platform_cpu {
+    uint64_t hwid; /* MPIDR_FIELDS of its MPIDR */
+    uint32_t uid;  /* ACPI processor id; the device-tree node's phandle          */
+    bool enabled;
+    /* Where it sits, as firmware says; sparse numbers below 2^20, equal means the same.  Valid if platform.has_places. */
+    uint32_t chip, core, thread;
+};
+
+/* Size 0: there is none. */
+struct platform_region {
+    paddr_t base;
+    uint64_t size;
+};
+
+struct platform_gic {
+    unsigned version; /* 2, 3 or 4 (which is driven as 3); 0: there is none we know */
+    struct platform_region distributor;
+    struct platform_region cpu_interface; /* version 2 */
+    unsigned redist_count;                /* version 3 */
+    struct platform_region redist[PLATFORM_REDISTS_MAX];
+    uint64_t redist_stride; /* bytes from one to the next; 0: what the registers say */
+    unsigned frame_count;   /* GICv2m message frames */
+    struct platform_frame {
+        struct platform_region region;
+        uint32_t first_spi, spis; /* 0: what the frame's own register says */
+    } frame[PLATFORM_MSI_MAX];
+    unsigned its_count; /* interrupt translation services */
+    struct platform_its {
+        struct platform_region region;
+        uint32_t id; /* by which maps name it: ACPI's, or the device-tree node's phandle */
+    } its[PLATFORM_MSI_MAX];
+};
+
+/* PCI requesters (bus << 8 | slot << 3 | function) from first on are devices from device on to an ITS. */
+struct platform_msi_map {
+    uint32_t first, count, device, its;
+};
+
+struct platform_timer {
+    uint32_t virtual_irq, physical_irq; /* of EL1; 0: not wired */
+    uint32_t hz;                        /* what to believe when the counter does not say; 0: nothing */
+};
+
+enum platform_uart_kind { UART_NONE, UART_PL011 };
+struct platform_uart {
+    enum platform_uart_kind kind;
+    paddr_t base;
+    uint32_t irq; /* 0: none */
+};
+
+/* How PSCI is called (DEN 0022, 5.2.1). */
+enum psci_conduit { PSCI_NONE, PSCI_HVC, PSCI_SMC };
+
+struct platform {
+    const char *source;             /* "device tree", "ACPI": for messages */
+    char model[PLATFORM_MODEL_MAX]; /* what a device tree calls the machine, printable; else empty */
+    enum psci_conduit psci;
+    struct platform_gic gic;
+    struct platform_timer timer;
+    struct platform_uart uart;
+    uint32_t pmu_irq;    /* overflow interrupt of the CPUs' own counters; 0: none */
+    uint32_t spe_irq;    /* of their statistical profiling's buffers; 0: none      */
+    struct pci_host pci; /* of segment 0; no ECAM: there is none, or ACPI's MCFG says */
+    /* Requesters of segment 0, masked, as devices; not mapped: firmware does not say. */
+    bool msi_mapped;
+    uint32_t msi_requester_mask;
+    unsigned msi_map_count, msi_maps_ignored; /* listed here; what was found beyond PLATFORM_MSI_MAPS */
+    struct platform_msi_map msi_map[PLATFORM_MSI_MAPS];
+    bool has_places;
+    unsigned cpu_count, cpus_ignored; /* listed here; what was found beyond PLATFORM_CPUS_MAX */
+    struct platform_cpu cpu[PLATFORM_CPUS_MAX];
+};
+
+/* A new entry, zero but for hwid; NULL where that CPU is there already or the table is full (which is counted). */
+struct platform_cpu *platform_add_cpu(struct platform *p, uint64_t hwid);
+void platform_add_msi_map(struct platform *p, struct platform_msi_map map);
+/* The device that a requester is, and to which of gic.its[].  0; -ENODEV: no map has it, or the ITS is not there.  Where
+ * firmware says nothing it is the device of its own number of the first ITS. */
+int platform_msi_device(const struct platform *p, uint32_t requester, uint32_t *device, unsigned *its);

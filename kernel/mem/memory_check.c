@@ -1,0 +1,54 @@
+/* See memory_check.h. */
+#include "kernel/mem/memory_check.h"
+#include "kernel/boot/memory_need.h"
+#include "kernel/core/end.h"
+#include "kernel/core/printf.h"
+#include "mm/bootmem.h"
+#include "mm/mm.h"
+
+#define EXIT_TOO_LITTLE 4
+#define FIRMWARES_PART  MIB /* at most what firmware keeps to itself of the machine's memory */
+
+/* Returns the memory that the machine would need, in MB: its own and what is missing. */
+static unsigned long long needed_mb(const struct boot_info *info, uint64_t missing)
+{
+    uint64_t has = bootmem_bytes(info, UINT64_MAX) + info->kernel_size;
+
+    return ALIGN_UP(has + missing + FIRMWARES_PART, MIB) / MIB;
+}
+
+static void check(const struct boot_info *info, uint64_t free, uint64_t needed, const char *for_what)
+{
+    if (free >= needed)
+        return;
+    kprintf("memory: too little%s: %llu KB are free and %llu KB needed; %llu MB in all would be enough\n",
+            for_what, (unsigned long long)(free / KIB), (unsigned long long)(needed / KIB),
+            needed_mb(info, needed - free));
+    end_run(EXIT_TOO_LITTLE);
+}
+
+void memory_check_start(const struct boot_info *info, paddr_t limit)
+{
+    uint64_t free = bootmem_bytes(info, limit);
+
+    if (free < MEMORY_NEED_START && free < bootmem_bytes(info, UINT64_MAX)) {
+        kprintf("memory: too little below %#llx, as mem.limit or the boot CPU has it: %llu KB are free and "
+                "%llu KB "
+                "needed\n",
+                (unsigned long long)limit, (unsigned long long)(free / KIB),
+                (unsigned long long)(MEMORY_NEED_START / KIB));
+        end_run(EXIT_TOO_LITTLE);
+    }
+    check(info, free, MEMORY_NEED_START, "");
+}
+
+void memory_check_cpus(const struct boot_info *info, unsigned cpus)
+{
+    struct frame_stats stats;
+    char of[64];
+
+    frame_stats(&stats);
+    ksnprintf(of, sizeof(of), " for %u CPUs, of which cpus= starts fewer", cpus);
+    check(info, stats.free_pages * PAGE_SIZE, (cpus - 1) * (uint64_t)MEMORY_NEED_CPU + MEMORY_NEED_START / 2,
+          cpus > 1 ? of : "");
+}

@@ -1,0 +1,450 @@
+/* See counts.h.  All under one gate: opening and closing change what every CPU counts. */
+#include "kernel/proc/count_session.h"
+#include "kernel/proc/internal.h"
+#include "kernel/core/printf.h"
+#include "kernel/lib/text.h"
+
+#define SESSIONS 16
+#define LAST_MAX 64 /* things read since last by one session */
+
+/* What is read; pid and tid are 0 where they do not matter. */
+struct thing {
+    uint32_t scope, pid, tid;
+};
+
+/* The machine's accounts are read as things of their own. */
+#define SCOPE_ACCOUNT(a) (SYS_SCOPES + (a))
+
+/* An earlier reading. */
+struct last {
+    struct last *next;
+    struct thing thing;
+    struct hpm_sums sums;
+};
+
+struct session {
+    uint32_t pid;                /* its owner's; 0: free */
+    const struct family *family; /* that its owner is a member of */
+    struct hpm_session *hpm;
+    struct last *last;
+    unsigned lasts;
+    uint64_t serial;    /* of all sessions there have been */
+    uint64_t delivered; /* readings since last that are in user memory */
+};
+
+struct gate sessions_gate = GATE(sessions_gate, GATE_SESSIONS, "sessions");
+static struct session sessions[SESSIONS]; /* sessions_gate */
+static uint64_t last_serial;              /* sessions_gate */
+
+static struct session *find(const struct process *owner, uint32_t number)
+{
+    struct session *s = number && number <= SESSIONS ? &sessions[number - 1] : NULL;
+
+    return s && s->pid == owner->pid ? s : NULL;
+}
+
+/* Returns one that is free and that owner may have; or NULL, with why. */
+static struct session *find_free(const struct process *owner, char *why, size_t size)
+{
+    struct session *free = NULL;
+    unsigned own = 0, family = 0;
+
+    for (unsigned i = SESSIONS; i-- > 0;) {
+        own += sessions[i].pid == owner->pid;
+        family += sessions[i].family == owner->family;
+        if (!sessions[i].pid)
+            free = &sessions[i];
+    }
+    if (own == SYS_COUNT_SESSIONS)
+        ksnprintf(why, size, "this process has %u sessions open, as many as one process may have", own);
+    else if (family >= SYS_COUNT_FAMILY)
+        ksnprintf(
+            why, size,
+            "this application and those that it has started have %u sessions open, as many as they may have",
+            family);
+    else if (!free)
+        ksnprintf(why, size, "all %d sessions are open: other applications have them", SESSIONS);
+    return own == SYS_COUNT_SESSIONS || family >= SYS_COUNT_FAMILY ? NULL : free;
+}
+
+int counts_open(const struct process *owner, const char *names, char *why, size_t size)
+{
+    gate_enter(&sessions_gate);
+    struct session *s = find_free(owner, why, size);
+    int err = s ? hpm_session_open(names, &s->hpm, why, size) : -ENOSPC;
+    if (!err) {
+        s->pid = owner->pid;
+        s->family = owner->family;
+        s->serial = ++last_serial;
+    }
+    gate_leave(&sessions_gate);
+    return err ? err : (int)(s - sessions) + 1;
+}
+
+static void forget_last(struct session *s, struct last **at)
+{
+    struct last *l = *at;
+
+    *at = l->next;
+    s->lasts--;
+    kfree(l);
+}
+
+static void close_held(struct session *s)
+{
+    hpm_session_close(s->hpm);
+    while (s->last)
+        forget_last(s, &s->last);
+    *s = (struct session){0};
+}
+
+int counts_close(const struct process *owner, uint32_t session)
+{
+    gate_enter(&sessions_gate);
+    struct session *s = find(owner, session);
+    if (s)
+        close_held(s);
+    gate_leave(&sessions_gate);
+    return s ? 0 : -ESRCH;
+}
+
+void counts_forget(const struct process *owner)
+{
+    gate_enter(&sessions_gate);
+    for (unsigned i = 0; i < SESSIONS; i++)
+        if (sessions[i].pid == owner->pid)
+            close_held(&sessions[i]);
+    gate_leave(&sessions_gate);
+}
+
+/* ---- Readings ---- */
+
+/* By their own numbers, so that the same is the same however it is asked for. */
+static struct thing thing_of(const struct process *owner, const struct sys_hpm_read *read)
+{
+    struct thing t = {.scope = read->scope};
+
+    if (read->scope != SYS_SCOPE_MACHINE)
+        t.pid = read->pid ? read->pid : owner->pid;
+    if (read->scope == SYS_SCOPE_THREAD)
+        t.tid = read->tid ? read->tid : thread_current()->tid;
+    return t;
+}
+
+/* What a reading since last has seen of things, and of which session. Later ones start from there once its
+ * values are in user memory. */
+struct seen {
+    uint64_t serial, delivered;
+    unsigned things;
+    struct {
+        struct thing thing;
+        struct hpm_sums sums;
+    } of[HPM_ACCOUNTS];
+};
+
+/* Memory that a reading works in: the gate's holder's. */
+static struct work {
+    struct hpm_sums sums, spare;
+    struct hpm_sums part[HPM_ACCOUNTS]; /* of the machine's */
+} work;
+
+/* alone: no other reading is subtracted from this one.  -ESRCH: it is no more.  Other CPUs' counts are as old as hpm_update has left them. */
+static int sum_up(struct process *owner, const struct thing *t, uint64_t counts, bool alone,
+                  struct hpm_sums *sums)
+{
+    if (t->scope == SYS_SCOPE_MACHINE || t->scope >= SYS_SCOPES)
+        return 0; /* there is always one */
+    struct process *p = process_to_read(owner, t->pid);
+    if (!p)
+        return -ESRCH;
+    int err = 0;
+    if (t->scope == SYS_SCOPE_PROCESS)
+        process_sum(p, counts, alone, sums);
+    else if (t->scope == SYS_SCOPE_FAMILY)
+        process_sum_family(p, counts, alone, sums);
+    else
+        err = process_sum_thread(p, t->tid, counts, sums);
+    process_put(p);
+    return err;
+}
+
+/* Nobody can read them any more. */
+static void forget_ended(struct process *owner, struct session *s)
+{
+    for (struct last **at = &s->last; *at;) {
+        if (sum_up(owner, &(*at)->thing, 0, false, &work.spare))
+            forget_last(s, at);
+        else
+            at = &(*at)->next;
+    }
+}
+
+static struct last *find_last(struct process *owner, struct session *s, const struct thing *t)
+{
+    struct last *l = s->last;
+
+    while (l && (l->thing.scope != t->scope || l->thing.pid != t->pid || l->thing.tid != t->tid))
+        l = l->next;
+    if (l)
+        return l;
+    if (s->lasts == LAST_MAX)
+        forget_ended(owner, s);
+    if (s->lasts == LAST_MAX)
+        return NULL;
+    l = kmalloc(sizeof *l);
+    if (!l)
+        return NULL;
+    l->next = s->last;
+    l->thing = *t;
+    s->last = l;
+    s->lasts++;
+    return l;
+}
+
+/* sums become what is new in them; seen has what they were. */
+static int subtract_last(struct process *owner, struct session *s, const struct thing *t,
+                         struct hpm_sums *sums, struct seen *seen)
+{
+    struct last *l = find_last(owner, s, t);
+
+    if (!l)
+        return s->lasts == LAST_MAX ? -ENOSPC : -ENOMEM;
+    seen->of[seen->things].thing = *t;
+    hpm_sums_clear(&seen->of[seen->things].sums);
+    hpm_sums_copy(&seen->of[seen->things++].sums, sums);
+    hpm_sums_sub(sums, &l->sums);
+    return 0;
+}
+
+/* The machine is what its accounts come to. */
+static int sum_up_machine(struct process *owner, struct session *s, struct seen *seen)
+{
+    hpm_sum_accounts(hpm_session_counts(s->hpm), work.part);
+    for (unsigned a = 0; a < HPM_ACCOUNTS; a++) {
+        const struct thing account = {.scope = SCOPE_ACCOUNT(a)};
+        int err = seen ? subtract_last(owner, s, &account, &work.part[a], seen) : 0;
+        if (err)
+            return err;
+        hpm_sums_add(&work.sums, &work.part[a]);
+    }
+    return 0;
+}
+
+static void put_text(char *to, size_t size, const char *from)
+{
+    size_t n = MIN(text_length(from), size - 1);
+
+    memcpy(to, from, n);
+}
+
+/* What is not written is 0 already. */
+static void put_value(const struct hpm_value *from, struct sys_hpm_value *to)
+{
+    to->kind = from->unit ? SYS_VALUE_METRIC : SYS_VALUE_COUNT;
+    to->sure = from->estimate.sure;
+    to->count = from->estimate.count;
+    to->low = from->estimate.low;
+    to->high = from->estimate.high;
+    to->millionths = from->metric.millionths;
+    to->trouble = from->metric.trouble;
+    to->seen_permille = from->seen_permille;
+    to->counted = from->counted;
+    to->seen = from->seen;
+    to->length = from->length;
+    to->fitted = from->fitted;
+    put_text(to->name, sizeof to->name, from->name);
+    if (from->unit)
+        put_text(to->unit, sizeof to->unit, from->unit);
+}
+
+/* seen: NULL, or what the reading is since. */
+static int read_held(struct process *owner, struct session *s, const struct sys_hpm_read *read,
+                     struct sys_hpm_value *out, size_t room, struct seen *seen)
+{
+    bool machine = read->scope == SYS_SCOPE_MACHINE;
+    struct thing thing = thing_of(owner, read);
+    unsigned n = hpm_session_values(s->hpm);
+    struct hpm_value value;
+
+    hpm_sums_clear(&work.sums);
+    for (unsigned a = 0; machine && a < HPM_ACCOUNTS; a++)
+        hpm_sums_clear(&work.part[a]);
+    hpm_update(read->scope == SYS_SCOPE_FAMILY ? 0 : thing.pid);
+    int err = machine ? sum_up_machine(owner, s, seen)
+                      : sum_up(owner, &thing, hpm_session_counts(s->hpm), !seen, &work.sums);
+    if (!err && !machine && seen)
+        err = subtract_last(owner, s, &thing, &work.sums, seen);
+    if (!err)
+        hpm_session_fit(s->hpm, &work.sums);
+    for (unsigned i = 0; !err && i < n && i < room; i++) {
+        hpm_session_value(s->hpm, i, &work.sums, &value);
+        put_value(&value, &out[i]);
+        for (unsigned a = 0; machine && a < HPM_ACCOUNTS; a++) {
+            hpm_session_value(s->hpm, i, &work.part[a], &value);
+            out[i].part[a] = value.estimate.count;
+        }
+    }
+    return err ? err : (int)n;
+}
+
+static int read_once(struct process *owner, const struct sys_hpm_read *read, struct sys_hpm_value *out,
+                     size_t room, struct seen *seen)
+{
+    gate_enter(&sessions_gate);
+    struct session *s = find(owner, read->session);
+    if (s && seen) {
+        seen->things = 0;
+        seen->serial = s->serial;
+        seen->delivered = s->delivered;
+    }
+    int n = s ? read_held(owner, s, read, out, room, seen) : -ESRCH;
+    gate_leave(&sessions_gate);
+    return n;
+}
+
+/* The reading is in user memory.  False: meanwhile another one was, or the session was closed. */
+static bool commit(struct process *owner, uint32_t session, const struct seen *seen)
+{
+    gate_enter(&sessions_gate);
+    struct session *s = find(owner, session);
+    bool same = s && s->serial == seen->serial && s->delivered == seen->delivered;
+    for (unsigned i = 0; same && i < seen->things; i++) {
+        struct last *l = find_last(owner, s, &seen->of[i].thing);
+        if (l) /* else it has ended and was forgotten */
+            hpm_sums_copy(&l->sums, &seen->of[i].sums);
+    }
+    if (same)
+        s->delivered++;
+    gate_leave(&sessions_gate);
+    return same;
+}
+
+static int check_read(const struct sys_hpm_read *read)
+{
+    if (read->scope >= SYS_SCOPES || read->since_last > 1 || read->reserved)
+        return -EINVAL;
+    return read->scope == SYS_SCOPE_MACHINE && !visible_machine() ? -EACCES : 0;
+}
+
+int counts_read(struct process *owner, const struct sys_hpm_read *read, vaddr_t to, size_t room)
+{
+    _Static_assert((int)SYS_SURE_NONE == (int)ESTIMATE_NONE && (int)SYS_SURE_BEYOND == (int)ESTIMATE_BEYOND &&
+                       (int)SYS_SURE_INTERVAL == (int)ESTIMATE_INTERVAL &&
+                       (int)SYS_METRIC_TOO_LARGE == (int)METRIC_TOO_LARGE &&
+                       (int)SYS_ACCOUNT_MONITORING == (int)HPM_MONITORING,
+                   "as in abi.h");
+    int n = check_read(read);
+    if (n)
+        return n;
+    struct sys_hpm_value *values = kmalloc(MAX(room, (size_t)1) * sizeof(*values));
+    struct seen *seen = read->since_last ? kmalloc_unfilled(sizeof(*seen)) : NULL;
+    if (!values || (read->since_last && !seen))
+        n = -ENOMEM;
+    while (!n) {
+        n = read_once(owner, read, values, room, seen);
+        if (n > 0 && arch_copy_to_user(to, values, MIN((size_t)n, room) * sizeof(*values)))
+            n = -EFAULT;
+        if (n < 0 || !seen || commit(owner, read->session, seen))
+            break;
+        memset(values, 0, room * sizeof(*values));
+        n = 0;
+    }
+    kfree(seen);
+    kfree(values);
+    return n;
+}
+
+/* ---- Read in user mode ---- */
+
+/* A page of the window that no thread of the process has; PROCESS_THREADS_MAX: each has its own. */
+static unsigned take_place(struct process *p)
+{
+    unsigned i = 0;
+    bool irq = spin_lock(&p->lock);
+
+    while (i < PROCESS_THREADS_MAX && (p->shown[i / 64] >> i % 64 & 1))
+        i++;
+    if (i < PROCESS_THREADS_MAX)
+        p->shown[i / 64] |= (uint64_t)1 << i % 64;
+    spin_unlock(&p->lock, irq);
+    return i;
+}
+
+static void give_place(struct process *p, unsigned i)
+{
+    bool irq = spin_lock(&p->lock);
+
+    p->shown[i / 64] &= ~((uint64_t)1 << i % 64);
+    spin_unlock(&p->lock, irq);
+}
+
+static vaddr_t shown_at(unsigned i)
+{
+    return SHOWN_BASE + (vaddr_t)i * PAGE_SIZE;
+}
+
+static int make_page(struct process *p, struct hpm_user_page **out)
+{
+    _Static_assert(SHOWN_BASE + (vaddr_t)(PROCESS_THREADS_MAX - 1) * PAGE_SIZE <= SHOWN_MAX &&
+                       sizeof(struct hpm_user_page) <= PAGE_SIZE,
+                   "room for each thread's page");
+    unsigned place = take_place(p);
+    paddr_t page;
+    int err = place >= (SHOWN_MAX - SHOWN_BASE) >> PAGE_SHIFT ? -ENOMEM : frame_alloc_zeroed(&page);
+
+    if (!err) {
+        err = space_show(p->space, shown_at(place), page);
+        if (err)
+            frame_free(page, 0);
+    }
+    if (err) {
+        if (place < PROCESS_THREADS_MAX)
+            give_place(p, place);
+        return err;
+    }
+    *out = phys_to_virt(page);
+    (*out)->place = place;
+    return 0;
+}
+
+static void drop_page(struct process *p, struct hpm_user_page *page)
+{
+    unsigned place = page->place;
+
+    space_hide(p->space, shown_at(place));
+    frame_free(virt_to_phys(page), 0);
+    give_place(p, place);
+}
+
+static int show(const struct process *owner, uint32_t session, struct hpm_user_page *page)
+{
+    gate_enter(&sessions_gate);
+    const struct session *s = find(owner, session);
+    int err = s ? hpm_user_open(&thread_current()->hpm, s->hpm, session, page) : -ESRCH;
+    gate_leave(&sessions_gate);
+    return err;
+}
+
+/* The page is mapped before, and unmapped after the gate. */
+int64_t counts_show(struct process *owner, uint32_t session)
+{
+    struct hpm_user_page *had = thread_current()->hpm.user, *page = had;
+    int err = had ? 0 : make_page(owner, &page);
+
+    if (err)
+        return err;
+    err = show(owner, session, page);
+    if (!err)
+        return (int64_t)shown_at(page->place);
+    if (!had)
+        drop_page(owner, page);
+    return err;
+}
+
+void counts_hide(struct process *owner)
+{
+    struct hpm_user_page *page = hpm_user_close(&thread_current()->hpm);
+
+    if (page)
+        drop_page(owner, page);
+}

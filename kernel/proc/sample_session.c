@@ -1,0 +1,336 @@
+/*
+ * See samples.h.  A thread of the kernel, the collector, takes what the CPUs have in their rings, some hundred times a second, into one
+ * buffer for each session, and ends the windows in which periods are adapted.  A buffer that is full leaves samples where they
+ * are; when the rings are full as well, they count what is lost.
+ *
+ * All under the gate of counts.h.
+ */
+#include "kernel/proc/sample_session.h"
+#include "kernel/proc/count_session.h"
+#include "kernel/proc/internal.h"
+#include "kernel/core/printf.h"
+
+#define SESSIONS     4
+#define COLLECT_NS   (10 * NS_PER_MS)
+#define WINDOW_NS    (100 * NS_PER_MS) /* the first ones are shorter */
+#define FIRST_NS     (10 * NS_PER_MS)
+#define BUFFER_ORDER 7
+#define PART         64 /* samples copied to user memory at a time */
+
+_Static_assert(SAMPLES_SESSION_BYTES == PAGE_SIZE << BUFFER_ORDER, "what a session's owner is charged");
+_Static_assert(sizeof(struct sys_sample) == sizeof(struct hpm_sample) &&
+                   offsetof(struct sys_sample, period) == offsetof(struct hpm_sample, period) &&
+                   offsetof(struct sys_sample, criterion) == offsetof(struct hpm_sample, criterion) &&
+                   offsetof(struct sys_sample, store) == offsetof(struct hpm_sample, store) &&
+                   (int)SYS_SOURCE_NONE == (int)SOURCE_COUNT,
+               "as in abi.h");
+
+enum { BUFFER_SAMPLES = (PAGE_SIZE << BUFFER_ORDER) / sizeof(struct hpm_sample) };
+
+struct session {
+    uint32_t pid;                /* its owner's; 0: free */
+    const struct family *family; /* that its owner is a member of */
+    struct hpm_profile *profile;
+    struct hpm_sample *buffer; /* samples first..count-1 wait */
+    size_t first, count;
+    uint64_t serial;    /* of all sessions there have been */
+    uint64_t delivered; /* samples that are in user memory */
+    uint64_t window_ns, window_end_ns;
+};
+
+/* Under the gate, but for the queue. */
+static struct {
+    struct spinlock lock; /* for sleeping only */
+    struct wait_queue idle;
+    bool started;
+    unsigned open; /* lock */
+    uint64_t last_serial;
+    struct session session[SESSIONS];
+} table = {.lock = SPINLOCK(LOCK_PROC, "collector of samples"),
+           .idle = {{&table.idle.waiters, &table.idle.waiters}}};
+
+/* ---- Collector ---- */
+
+static void collect(struct session *s)
+{
+    uint64_t now_ns = arch_clock_ns();
+
+    if (s->first == s->count)
+        s->first = s->count = 0;
+    s->count += hpm_profile_take(s->profile, s->buffer + s->count, BUFFER_SAMPLES - s->count);
+    if (now_ns >= s->window_end_ns) {
+        hpm_profile_window(s->profile);
+        s->window_ns = MIN(2 * s->window_ns, (uint64_t)WINDOW_NS);
+        s->window_end_ns = now_ns + s->window_ns;
+    }
+}
+
+static void wait_for_session(void)
+{
+    bool irq = spin_lock(&table.lock);
+
+    while (!table.open)
+        wait_sleep(&table.idle, &table.lock, &irq, UINT64_MAX);
+    spin_unlock(&table.lock, irq);
+}
+
+static void run(UNUSED void *unused)
+{
+    for (;;) {
+        wait_for_session();
+        gate_enter(&sessions_gate);
+        for (unsigned i = 0; i < SESSIONS; i++)
+            if (table.session[i].pid)
+                collect(&table.session[i]);
+        gate_leave(&sessions_gate);
+        sched_sleep_until(arch_clock_ns() + COLLECT_NS);
+    }
+}
+
+static int start_collector(void)
+{
+    const struct thread_params params = {
+        .name = "collector", .entry = run, .prio = PRIO_KERNEL, .group = GROUP_NONE};
+    struct thread *t;
+    int err = table.started ? 0 : thread_create(&params, &t);
+
+    if (err || table.started)
+        return err;
+    table.started = true;
+    thread_start(t);
+    thread_put(t);
+    return 0;
+}
+
+static void count_open(int more)
+{
+    bool irq = spin_lock(&table.lock);
+
+    table.open += (unsigned)more;
+    wait_wake(&table.idle, 1);
+    spin_unlock(&table.lock, irq);
+}
+
+/* ---- Sessions ---- */
+
+static struct session *find_held(const struct process *owner, uint32_t number)
+{
+    struct session *s = number && number <= SESSIONS ? &table.session[number - 1] : NULL;
+
+    return s && s->pid == owner->pid ? s : NULL;
+}
+
+static int open_held(struct session *s, const struct hpm_profiling *what, char *why, size_t size)
+{
+    paddr_t pa;
+
+    if (start_collector() || frame_alloc(BUFFER_ORDER, &pa)) {
+        ksnprintf(why, size, "no memory");
+        return -ENOMEM;
+    }
+    *s = (struct session){.buffer = phys_to_virt(pa), .window_ns = FIRST_NS, .serial = ++table.last_serial};
+    s->window_end_ns = arch_clock_ns() + s->window_ns;
+    int err = hpm_profile_open(what, &s->profile, why, size);
+    if (err)
+        frame_free(pa, BUFFER_ORDER);
+    return err;
+}
+
+/* Returns one that is free and that owner may have; or NULL, with why. */
+static struct session *find_free(const struct process *owner, char *why, size_t size)
+{
+    struct session *free = NULL;
+    unsigned own = 0, family = 0;
+
+    for (unsigned i = SESSIONS; i-- > 0;) {
+        own += table.session[i].pid == owner->pid;
+        family += table.session[i].family == owner->family;
+        if (!table.session[i].pid)
+            free = &table.session[i];
+    }
+    if (own == SYS_SAMPLE_SESSIONS)
+        ksnprintf(why, size, "this process has %u sessions of samples open, as many as one process may have",
+                  own);
+    else if (family >= SYS_SAMPLE_FAMILY)
+        ksnprintf(
+            why, size,
+            "this application and those that it has started have %u sessions of samples open, as many as "
+            "they may have",
+            family);
+    else if (!free)
+        ksnprintf(why, size, "all %d sessions of samples are open: other applications have them", SESSIONS);
+    return own == SYS_SAMPLE_SESSIONS || family >= SYS_SAMPLE_FAMILY ? NULL : free;
+}
+
+/* May owner have samples of this process, or of all?  0, or an error, with why. */
+static int check_visible(struct process *owner, uint32_t pid, char *why, size_t size)
+{
+    if (!pid && !visible_machine()) {
+        ksnprintf(why, size, "proc.visible=own: name a process, this one or one that it has started");
+        return -EACCES;
+    }
+    if (!pid || children_will_be(owner, pid))
+        return 0;
+    struct process *other = process_find(pid);
+    bool is = other && visible_process(owner, other);
+    if (other)
+        process_put(other);
+    if (!is)
+        ksnprintf(why, size, "there is no process %u", (unsigned)pid);
+    return is ? 0 : -ESRCH;
+}
+
+int samples_open(struct process *owner, const struct hpm_profiling *what, char *why, size_t size)
+{
+    int err = check_visible(owner, what->pid, why, size);
+
+    if (err)
+        return err;
+    gate_enter(&sessions_gate);
+    struct session *s = find_free(owner, why, size);
+    err = s ? open_held(s, what, why, size) : -ENOSPC;
+    if (!err) {
+        s->pid = owner->pid;
+        s->family = owner->family;
+    }
+    gate_leave(&sessions_gate);
+    if (err)
+        return err;
+    count_open(1);
+    return (int)(s - table.session) + 1;
+}
+
+static void close_held(struct session *s)
+{
+    hpm_profile_close(s->profile);
+    frame_free(virt_to_phys(s->buffer), BUFFER_ORDER);
+    *s = (struct session){0};
+    count_open(-1);
+}
+
+int samples_close(const struct process *owner, uint32_t session)
+{
+    gate_enter(&sessions_gate);
+    struct session *s = find_held(owner, session);
+    if (s)
+        close_held(s);
+    gate_leave(&sessions_gate);
+    return s ? 0 : -ESRCH;
+}
+
+void samples_forget(const struct process *owner)
+{
+    gate_enter(&sessions_gate);
+    for (unsigned i = 0; i < SESSIONS; i++)
+        if (table.session[i].pid == owner->pid)
+            close_held(&table.session[i]);
+    gate_leave(&sessions_gate);
+}
+
+/* ---- Taking: samples are copied to user memory outside of the gate, and stay in the buffer until that is done ---- */
+
+/* Where a session's next sample stands. */
+struct position {
+    uint64_t serial, delivered;
+};
+
+/* The next samples, at most max, and where they stand.  How many; -ESRCH. */
+static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sample *part, size_t max,
+                    struct position *at)
+{
+    int64_t n = -ESRCH;
+
+    gate_enter(&sessions_gate);
+    struct session *s = find_held(owner, session);
+    if (s) {
+        collect(s);
+        n = (int64_t)MIN(max, s->count - s->first);
+        memcpy(part, s->buffer + s->first, (size_t)n * sizeof *part);
+        *at = (struct position){s->serial, s->delivered};
+    }
+    gate_leave(&sessions_gate);
+    return n;
+}
+
+/* The n samples there have been copied.  False: meanwhile another thread has taken some, or the session was closed. */
+static bool commit(const struct process *owner, uint32_t session, size_t n, const struct position *at)
+{
+    gate_enter(&sessions_gate);
+    struct session *s = find_held(owner, session);
+    bool same = s && s->serial == at->serial && s->delivered == at->delivered;
+    if (same) {
+        s->first += n;
+        s->delivered += n;
+    }
+    gate_leave(&sessions_gate);
+    return same;
+}
+
+static int64_t take_part(const struct process *owner, uint32_t session, vaddr_t to, size_t max,
+                         struct hpm_sample *part)
+{
+    struct position at;
+    int64_t n;
+
+    do {
+        n = peek(owner, session, part, max, &at);
+        if (n <= 0)
+            return n;
+        if (arch_copy_to_user(to, part, (size_t)n * sizeof *part))
+            return -EFAULT;
+    } while (!commit(owner, session, (size_t)n, &at));
+    return n;
+}
+
+int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, size_t max)
+{
+    struct hpm_sample *part = kmalloc(PART * sizeof *part);
+    size_t done = 0;
+    int64_t n;
+
+    if (!part)
+        return -ENOMEM;
+    do {
+        n = take_part(owner, session, to + done * sizeof *part, MIN(max - done, (size_t)PART), part);
+        done += n > 0 ? (size_t)n : 0;
+        sched_point();
+    } while (n == PART && done < max && !process_ending(owner));
+    kfree(part);
+    return done ? (int64_t)done : n;
+}
+
+static int account_held(const struct session *s, uint32_t criterion, struct sys_sample_account *out)
+{
+    struct hpm_profile_account a;
+
+    if (criterion >= hpm_profile_criteria(s->profile))
+        return -ENOENT;
+    hpm_profile_account(s->profile, criterion, &a);
+    *out = (struct sys_sample_account){.taken = a.taken,
+                                       .delivered = a.delivered,
+                                       .lost = a.lost,
+                                       .stood_for = a.stood_for,
+                                       .estimate = a.estimate,
+                                       .period = a.period,
+                                       .asked = a.asked,
+                                       .throttled = a.throttled,
+                                       .cycles = a.cycles,
+                                       .passed = a.passed,
+                                       .idle = a.idle,
+                                       .seen_permille = a.seen_permille,
+                                       .stretched = a.stretched};
+    for (size_t i = s->first; i < s->count; i++)
+        out->delivered -= s->buffer[i].criterion == criterion;
+    ksnprintf(out->name, sizeof out->name, "%s", hpm_profile_criterion(s->profile, criterion));
+    return 0;
+}
+
+int samples_account(const struct process *owner, uint32_t session, uint32_t criterion,
+                    struct sys_sample_account *out)
+{
+    gate_enter(&sessions_gate);
+    const struct session *s = find_held(owner, session);
+    int err = s ? account_held(s, criterion, out) : -ESRCH;
+    gate_leave(&sessions_gate);
+    return err;
+}

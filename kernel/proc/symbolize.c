@@ -1,0 +1,71 @@
+/* What lies at an address: a region of the process's memory, and code by its program's table or the kernel's (kernel/lib/symbols.h). */
+#include "kernel/proc/internal.h"
+#include "kernel/proc/bundle.h"
+#include "kernel/core/printf.h"
+
+extern const char bundle_start[], bundle_end[], image_start[], image_end[];
+
+void place_load(struct process *p, const char *program)
+{
+    char name[BUNDLE_NAME_MAX + 1];
+    struct bundle_file file;
+    const char *why;
+
+    ksnprintf(name, sizeof(name), "symbols/%s", program);
+    if (bundle_find(bundle_start, bundle_end - bundle_start, name, &file, &why))
+        return;
+    if (symbols_open(file.data, file.size, &p->symbols, &why))
+        kprintf("%s: broken table of symbols: %s\n", p->name, why);
+}
+
+static void copy_text(char *to, size_t room, const char *from)
+{
+    if (from)
+        ksnprintf(to, room, "%s", from);
+}
+
+static void put_code(const struct symbols_place *code, struct sys_place *out)
+{
+    copy_text(out->function, sizeof(out->function), code->function);
+    copy_text(out->file, sizeof(out->file), code->file);
+    out->function_offset = code->offset;
+    out->line = code->line;
+}
+
+static bool find_kernel(vaddr_t va, struct sys_place *out)
+{
+    struct symbols_place code = {0};
+
+    if (va < (vaddr_t)image_start || va >= (vaddr_t)image_end)
+        return false;
+    copy_text(out->region, sizeof(out->region), "kernel");
+    out->region_offset = va - (vaddr_t)image_start;
+    out->region_bytes = (uint64_t)(image_end - image_start);
+    symbols_find_kernel(va, &code);
+    put_code(&code, out);
+    return true;
+}
+
+static void find_program(const struct process *p, vaddr_t va, struct sys_place *out)
+{
+    struct symbols_place code = {0};
+
+    symbols_find(&p->symbols, va, &code);
+    put_code(&code, out);
+}
+
+void place_find(struct process *p, vaddr_t va, struct sys_place *out)
+{
+    _Static_assert(sizeof(out->region) == REGION_NAME_MAX, "names of regions as in abi.h");
+    *out = (struct sys_place){0};
+    if (!find_kernel(va, out) &&
+        space_locate(p->space, va, out->region, &out->region_offset, &out->region_bytes))
+        find_program(p, va, out);
+}
+
+void place_find_code(const struct process *p, vaddr_t va, struct sys_place *out)
+{
+    *out = (struct sys_place){0};
+    if (!find_kernel(va, out))
+        find_program(p, va, out);
+}
