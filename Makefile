@@ -444,7 +444,7 @@ bench-clustering: $(H)/sim_sharing
 	@QUICK=$(QUICK) $(call keep,clustering) $(H)/sim_sharing
 
 # How good multiplexed counts are: intervals and distances on simulated events (TRIALS and SEED from the environment).
-$(H)/sim_mux: test/host/sim_mux.c $(MUX) hpm/mux.h hpm/estimate.h hpm/group.h kernel/lib/fixed.h
+$(H)/sim_mux: test/host/sim_mux.c $(MUX) hpm/policy/mux.h hpm/policy/estimate.h hpm/events/group.h kernel/lib/fixed.h
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
@@ -460,7 +460,7 @@ bench-lives: $(H)/sim_lives
 	@QUICK=$(QUICK) $(call keep,lives) $(H)/sim_lives
 
 # How soon a sampling period settles, and how evenly a loop's stores are sampled (TRIALS and SEED from the environment).
-$(H)/sim_period: test/host/sim_period.c hpm/period.c hpm/period_draw.c hpm/period.h hpm/pmu/draw.h kernel/lib/fixed.h
+$(H)/sim_period: test/host/sim_period.c hpm/policy/period.c hpm/policy/period_draw.c hpm/policy/period.h hpm/pmu/draw.h kernel/lib/fixed.h
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@

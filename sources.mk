@@ -2,9 +2,9 @@
 
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic, mem* and others.
-POLICY_SRC :=  hpm/breakdown.c hpm/context.c hpm/criteria.c hpm/estimate.c hpm/fit.c hpm/group.c hpm/mux.c hpm/mux_turns.c hpm/period.c hpm/period_draw.c hpm/plan.c hpm/path/log.c  kernel/dev/block/block_faults.c  mm/demand.c mm/lrudist.c mm/lrustack.c mm/mrc.c mm/mrustack.c mm/page_index.c mm/prefetch.c mm/prefetch_chooser.c mm/prefetch_ppg.c mm/prefetch_shadow.c mm/prefetch_spatial.c mm/prefetch_streams.c mm/share.c mm/share_divide.c mm/slots.c mm/track_govern.c  kernel/trace/ctf.c kernel/trace/ctf_describe.c kernel/trace/events.c kernel/trace/ring.c  mm/region_policy.c mm/replace.c mm/replace_arc.c mm/replace_aside.c mm/replace_chooser.c mm/replace_clock.c mm/replace_gap.c mm/replace_lirs.c mm/replace_lru.c mm/replace_mru.c mm/replace_region.c mm/replace_s3fifo.c mm/replace_sieve.c mm/replace_weigh.c mm/replace_wtinylfu.c  sched/balance_policy.c sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_core.c sched/place_simple.c sched/ready.c sched/sampling_period.c sched/shmap.c sched/shmap_picture.c
+POLICY_SRC :=  hpm/policy/breakdown.c hpm/policy/context.c hpm/policy/criteria.c hpm/policy/estimate.c hpm/policy/fit.c hpm/events/group.c hpm/policy/mux.c hpm/policy/mux_turns.c hpm/policy/period.c hpm/policy/period_draw.c hpm/policy/plan.c hpm/path/ring.c  kernel/dev/block/block_faults.c  mm/demand.c mm/lrudist.c mm/lrustack.c mm/mrc.c mm/mrustack.c mm/page_index.c mm/prefetch.c mm/prefetch_chooser.c mm/prefetch_ppg.c mm/prefetch_shadow.c mm/prefetch_spatial.c mm/prefetch_streams.c mm/share.c mm/share_divide.c mm/slots.c mm/track_govern.c  kernel/trace/ctf.c kernel/trace/ctf_describe.c kernel/trace/events.c kernel/trace/ring.c  mm/region_policy.c mm/replace.c mm/replace_arc.c mm/replace_aside.c mm/replace_chooser.c mm/replace_clock.c mm/replace_gap.c mm/replace_lirs.c mm/replace_lru.c mm/replace_mru.c mm/replace_region.c mm/replace_s3fifo.c mm/replace_sieve.c mm/replace_weigh.c mm/replace_wtinylfu.c  sched/balance_policy.c sched/cluster.c sched/cluster_cosine.c sched/cluster_published.c sched/cluster_watch.c sched/place.c sched/place_core.c sched/place_simple.c sched/ready.c sched/sampling_period.c sched/shmap.c sched/shmap_picture.c
 # ... of one instruction set's kernel.
-POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c hpm/pmu/spe_packets.c hpm/pmu/spe_sources.c
+POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c hpm/pmu/arm/spe_packets.c hpm/pmu/arm/spe_sources.c
 # ... names of events and metrics.  Tables of the PMUs' events are made from libpfm4's.
 EVENTS_SRC :=  hpm/events/bits.c hpm/events/generic.c hpm/events/generic_model.c hpm/events/identity.c hpm/events/list.c hpm/events/lookup.c hpm/events/metric.c hpm/events/metrics.c hpm/events/nest.c hpm/events/request.c hpm/events/scaled.c hpm/events/words.c
 EVENTS_SRC_x86_64 :=  $(EVENTS_SRC) hpm/events/choices_x86.c hpm/events/generic_amd.c hpm/events/generic_intel.c $(EVENTS)/x86_64.c
@@ -14,9 +14,9 @@ FONT_SRC := $(FONT)/font_data.c
 # What a device tree says; libfdt is fetched and built from source.
 DEVTREE_SRC := kernel/firmware/devtree.c kernel/firmware/devtree_numa.c kernel/firmware/devtree_platform.c kernel/firmware/devtree_read.c kernel/firmware/platform.c
 LIBFDT_SRC := $(LIBFDT)/fdt.c $(LIBFDT)/fdt_ro.c
-ARCH_SRC_x86_64 :=  hpm/pmu/amd.c hpm/pmu/amd_ibs.c hpm/pmu/intel.c hpm/pmu/intel_ability.c hpm/pmu/intel_fixed.c hpm/pmu/intel_models.c hpm/pmu/intel_pebs.c hpm/pmu/x86_regs.c  kernel/arch/x86_64/boot.S kernel/arch/x86_64/clock.c kernel/arch/x86_64/console.c kernel/arch/x86_64/context.c kernel/arch/x86_64/cpu_init.c kernel/arch/x86_64/cpus.c kernel/arch/x86_64/early.c kernel/arch/x86_64/entry.S kernel/arch/x86_64/fpu.c kernel/arch/x86_64/frame.c kernel/arch/x86_64/identity.c kernel/arch/x86_64/irq.c kernel/arch/x86_64/lapic.c kernel/arch/x86_64/memory.c kernel/arch/x86_64/pci_ports.c kernel/arch/x86_64/power.c kernel/arch/x86_64/pte.c kernel/arch/x86_64/pvh.c kernel/arch/x86_64/quirks.c kernel/arch/x86_64/reference.c kernel/arch/x86_64/smp.c kernel/arch/x86_64/start.c kernel/arch/x86_64/topology.c kernel/arch/x86_64/trampoline.S kernel/arch/x86_64/trap.c kernel/arch/x86_64/usercopy_asm.S
-ARCH_SRC_aarch64 :=  hpm/pmu/armv8.c hpm/pmu/armv8_regs.c hpm/pmu/armv8_spe.c hpm/pmu/armv8_spe_regs.c  kernel/arch/aarch64/boot.S kernel/arch/aarch64/cache.c kernel/arch/aarch64/clock.c kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c kernel/arch/aarch64/cpus.c kernel/arch/aarch64/entry.S kernel/arch/aarch64/fpu.S kernel/arch/aarch64/frame.c kernel/arch/aarch64/gic.c kernel/arch/aarch64/gicv2.c kernel/arch/aarch64/gicv3.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/identity.c kernel/arch/aarch64/irq.c kernel/arch/aarch64/its.c kernel/arch/aarch64/lpi.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci.c kernel/arch/aarch64/platform_find.c kernel/arch/aarch64/power.c kernel/arch/aarch64/psci.c kernel/arch/aarch64/pte.c kernel/arch/aarch64/quirks.c kernel/arch/aarch64/smp.c kernel/arch/aarch64/start.c kernel/arch/aarch64/trap.c kernel/arch/aarch64/usercopy_asm.S kernel/arch/aarch64/v2m.c  kernel/firmware/acpi_iort.c kernel/firmware/acpi_platform.c  $(DEVTREE_SRC) $(LIBFDT_SRC)
-KERNEL_SRC :=  hpm/figures.c hpm/hpm.c hpm/profile.c hpm/profile_window.c hpm/profiles.c hpm/remote.c hpm/report.c hpm/sampling.c hpm/session.c hpm/setup.c hpm/user.c  hpm/path/backends.c hpm/path/model.c hpm/path/path.c  hpm/pmu/backends.c hpm/pmu/model.c hpm/pmu/rate.c  kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/msi.c kernel/arch/cpu_ids.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/sync.c kernel/arch/usercopy.c  kernel/boot/boot_info.c  kernel/core/call.c kernel/core/cmdline.c kernel/core/console.c kernel/report/console_thread.c kernel/core/cpu.c kernel/core/end.c kernel/lib/format.c kernel/core/image_symbols.c kernel/core/lock.c kernel/main.c kernel/mem/memory_check.c kernel/report/monitor.c kernel/core/number.c kernel/core/outputs.c kernel/core/panic.c kernel/core/printf.c kernel/report/quirks.c kernel/run.c kernel/lib/string.c kernel/lib/symbols.c kernel/lib/words.c  kernel/firmware/acpi.c kernel/firmware/acpi_numa.c kernel/firmware/acpi_tables.c kernel/dev/block/block.c kernel/drivers.c kernel/dev/block/block_ram.c kernel/dev/block/block_wait.c kernel/dev/block/block_watch.c kernel/dev/model/machine.c kernel/dev/block/model_disk.c kernel/firmware/numa.c kernel/dev/pci/pci.c kernel/dev/pci/pci_bar.c kernel/dev/pci/pci_msi.c kernel/dev/display/screen.c kernel/firmware/smbios.c kernel/dev/virtio/virtio.c kernel/dev/block/virtio_blk.c kernel/dev/virtio/virtio_console.c kernel/dev/virtio/virtio_layout.c kernel/dev/virtio/virtq.c  kernel/proc/bundle.c kernel/proc/children.c kernel/proc/count_session.c kernel/proc/sample_session.c kernel/proc/elf.c kernel/proc/family.c kernel/proc/family_sum.c kernel/proc/futex.c kernel/proc/load.c kernel/proc/syscall/memory.c kernel/proc/symbolize.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall/syscall.c kernel/proc/sysinfo.c kernel/proc/syscall/thread.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c kernel/proc/visible.c  kernel/selftest/clock.c kernel/selftest/cpus.c kernel/selftest/describe.c kernel/selftest/memory.c kernel/selftest/program.c kernel/selftest/selftest.c  kernel/report/counters.c kernel/report/memory.c kernel/trace/record.c kernel/report/stream.c  mm/account.c mm/ahead.c mm/area.c mm/args.c mm/bootmem.c mm/buddy.c mm/divide.c mm/evict.c mm/fault.c mm/fetch.c mm/foresee.c mm/frame.c mm/heap.c mm/hot.c mm/kstack.c mm/pool.c mm/pool_grow.c mm/reclaim.c mm/reclaim_line.c mm/regions.c mm/space.c mm/space_check.c mm/space_describe.c mm/swap.c mm/swap_done.c mm/tlb.c mm/track.c mm/track_curve.c mm/track_default.c mm/track_path.c mm/track_record.c mm/track_rows.c mm/track_sampled.c mm/track_scan.c mm/track_soft.c  sched/balance.c sched/gate.c sched/migrate.c sched/policies.c sched/runqueue.c sched/sched.c sched/sharing.c sched/sharing_args.c sched/sharing_detect.c sched/sharing_place.c sched/sharing_policies.c sched/sharing_report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c sched/watchdog.c  $(FONT_SRC) $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH)) $(EVENTS_SRC_$(ARCH))
+ARCH_SRC_x86_64 :=  hpm/pmu/x86/amd.c hpm/pmu/x86/amd_ibs.c hpm/pmu/x86/intel.c hpm/pmu/x86/intel_ability.c hpm/pmu/x86/intel_fixed.c hpm/pmu/x86/intel_models.c hpm/pmu/x86/intel_pebs.c hpm/pmu/x86/x86_regs.c  kernel/arch/x86_64/boot.S kernel/arch/x86_64/clock.c kernel/arch/x86_64/console.c kernel/arch/x86_64/context.c kernel/arch/x86_64/cpu_init.c kernel/arch/x86_64/cpus.c kernel/arch/x86_64/early.c kernel/arch/x86_64/entry.S kernel/arch/x86_64/fpu.c kernel/arch/x86_64/frame.c kernel/arch/x86_64/identity.c kernel/arch/x86_64/irq.c kernel/arch/x86_64/lapic.c kernel/arch/x86_64/memory.c kernel/arch/x86_64/pci_ports.c kernel/arch/x86_64/power.c kernel/arch/x86_64/pte.c kernel/arch/x86_64/pvh.c kernel/arch/x86_64/quirks.c kernel/arch/x86_64/reference.c kernel/arch/x86_64/smp.c kernel/arch/x86_64/start.c kernel/arch/x86_64/topology.c kernel/arch/x86_64/trampoline.S kernel/arch/x86_64/trap.c kernel/arch/x86_64/usercopy_asm.S
+ARCH_SRC_aarch64 :=  hpm/pmu/arm/armv8.c hpm/pmu/arm/armv8_regs.c hpm/pmu/arm/armv8_spe.c hpm/pmu/arm/armv8_spe_regs.c  kernel/arch/aarch64/boot.S kernel/arch/aarch64/cache.c kernel/arch/aarch64/clock.c kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c kernel/arch/aarch64/cpus.c kernel/arch/aarch64/entry.S kernel/arch/aarch64/fpu.S kernel/arch/aarch64/frame.c kernel/arch/aarch64/gic.c kernel/arch/aarch64/gicv2.c kernel/arch/aarch64/gicv3.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/identity.c kernel/arch/aarch64/irq.c kernel/arch/aarch64/its.c kernel/arch/aarch64/lpi.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci.c kernel/arch/aarch64/platform_find.c kernel/arch/aarch64/power.c kernel/arch/aarch64/psci.c kernel/arch/aarch64/pte.c kernel/arch/aarch64/quirks.c kernel/arch/aarch64/smp.c kernel/arch/aarch64/start.c kernel/arch/aarch64/trap.c kernel/arch/aarch64/usercopy_asm.S kernel/arch/aarch64/v2m.c  kernel/firmware/acpi_iort.c kernel/firmware/acpi_platform.c  $(DEVTREE_SRC) $(LIBFDT_SRC)
+KERNEL_SRC :=  hpm/breakdown_events.c hpm/account.c hpm/slot.c hpm/profile_window.c hpm/profile.c hpm/remote_latency.c hpm/report.c hpm/sampling.c hpm/session.c hpm/init.c hpm/user.c  hpm/path/backends.c hpm/path/model.c hpm/path/path.c  hpm/backends.c hpm/pmu/model.c hpm/pmu/rate.c  kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/msi.c kernel/arch/cpu_ids.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/sync.c kernel/arch/usercopy.c  kernel/boot/boot_info.c  kernel/core/call.c kernel/core/cmdline.c kernel/core/console.c kernel/report/console_thread.c kernel/core/cpu.c kernel/core/end.c kernel/lib/format.c kernel/core/image_symbols.c kernel/core/lock.c kernel/main.c kernel/mem/memory_check.c kernel/report/monitor.c kernel/core/number.c kernel/core/outputs.c kernel/core/panic.c kernel/core/printf.c kernel/report/quirks.c kernel/run.c kernel/lib/string.c kernel/lib/symbols.c kernel/lib/words.c  kernel/firmware/acpi.c kernel/firmware/acpi_numa.c kernel/firmware/acpi_tables.c kernel/dev/block/block.c kernel/drivers.c kernel/dev/block/block_ram.c kernel/dev/block/block_wait.c kernel/dev/block/block_watch.c kernel/dev/model/machine.c kernel/dev/block/model_disk.c kernel/firmware/numa.c kernel/dev/pci/pci.c kernel/dev/pci/pci_bar.c kernel/dev/pci/pci_msi.c kernel/dev/display/screen.c kernel/firmware/smbios.c kernel/dev/virtio/virtio.c kernel/dev/block/virtio_blk.c kernel/dev/virtio/virtio_console.c kernel/dev/virtio/virtio_layout.c kernel/dev/virtio/virtq.c  kernel/proc/bundle.c kernel/proc/children.c kernel/proc/count_session.c kernel/proc/sample_session.c kernel/proc/elf.c kernel/proc/family.c kernel/proc/family_sum.c kernel/proc/futex.c kernel/proc/load.c kernel/proc/syscall/memory.c kernel/proc/symbolize.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall/syscall.c kernel/proc/sysinfo.c kernel/proc/syscall/thread.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c kernel/proc/visible.c  kernel/selftest/clock.c kernel/selftest/cpus.c kernel/selftest/describe.c kernel/selftest/memory.c kernel/selftest/program.c kernel/selftest/selftest.c  kernel/report/counters.c kernel/report/memory.c kernel/trace/record.c kernel/report/stream.c  mm/account.c mm/ahead.c mm/area.c mm/args.c mm/bootmem.c mm/buddy.c mm/divide.c mm/evict.c mm/fault.c mm/fetch.c mm/foresee.c mm/frame.c mm/heap.c mm/hot.c mm/kstack.c mm/pool.c mm/pool_grow.c mm/reclaim.c mm/reclaim_line.c mm/regions.c mm/space.c mm/space_check.c mm/space_describe.c mm/swap.c mm/swap_done.c mm/tlb.c mm/track.c mm/track_curve.c mm/track_default.c mm/track_path.c mm/track_record.c mm/track_rows.c mm/track_sampled.c mm/track_scan.c mm/track_soft.c  sched/balance.c sched/gate.c sched/migrate.c sched/policies.c sched/runqueue.c sched/sched.c sched/sharing.c sched/sharing_args.c sched/sharing_detect.c sched/sharing_place.c sched/sharing_policies.c sched/sharing_report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c sched/watchdog.c  $(FONT_SRC) $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH)) $(EVENTS_SRC_$(ARCH))
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC :=  test/qemu/kernel/arch.c test/qemu/kernel/block.c test/qemu/kernel/console.c test/qemu/kernel/futex.c test/qemu/kernel/heap.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/msi.c test/qemu/kernel/panics.c test/qemu/kernel/pmu.c test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/string.c test/qemu/kernel/suite.c test/qemu/kernel/swap.c test/qemu/kernel/telemetry.c test/qemu/kernel/threads.c test/qemu/kernel/turns.c test/qemu/kernel/virtio.c  test/qemu/apps/$(ARCH)/known_loop.S
 # The UEFI loader, and what it includes.
@@ -37,7 +37,7 @@ hello_SRC := apps/hello/hello.c
 # ... for those that measure others.
 MEASURING_SRC := apps/hpm/figures.c apps/hpm/places.c apps/hpm/program.c apps/hpm/recording.c apps/hpm/shares.c apps/hpm/table.c
 hpmrec_SRC := apps/hpmrec/hpmrec.c $(MEASURING_SRC)
-hpmstat_SRC := apps/hpmstat/breakdown.c apps/hpmstat/hpmstat.c apps/hpmstat/list.c hpm/fit.c $(MEASURING_SRC)
+hpmstat_SRC := apps/hpmstat/breakdown.c apps/hpmstat/hpmstat.c apps/hpmstat/list.c hpm/policy/fit.c $(MEASURING_SRC)
 hpmtop_SRC := apps/hpmtop/hpmtop.c $(MEASURING_SRC)
 memstat_SRC := $(wildcard apps/memstat/*.c) apps/hpm/program.c
 phases_SRC := apps/phases/chase.c apps/phases/compress.c apps/phases/graph.c apps/phases/interp.c apps/phases/job.c apps/phases/lz.c apps/phases/matrix.c apps/phases/phases.c apps/phases/sort.c apps/phases/vm.c
@@ -161,26 +161,26 @@ test_ready_SRC := sched/ready.c
 test_sampling_period_SRC := sched/sampling_period.c
 test_shmap_SRC := sched/shmap.c sched/shmap_picture.c
 
-MUX := hpm/mux.c hpm/mux_turns.c hpm/estimate.c
-PLAN := $(MUX) hpm/plan.c hpm/group.c $(EVENTS_SRC_aarch64)
+MUX := hpm/policy/mux.c hpm/policy/mux_turns.c hpm/policy/estimate.c
+PLAN := $(MUX) hpm/policy/plan.c hpm/events/group.c $(EVENTS_SRC_aarch64)
 test_estimate_SRC := $(MUX)
-test_fit_SRC := hpm/fit.c
-test_hpm_context_SRC := $(PLAN) hpm/context.c hpm/breakdown.c hpm/fit.c
-test_hpm_group_SRC := hpm/group.c
-test_hpm_group_cause_SRC := hpm/group.c
+test_fit_SRC := hpm/policy/fit.c
+test_hpm_context_SRC := $(PLAN) hpm/policy/context.c hpm/policy/breakdown.c hpm/policy/fit.c
+test_hpm_group_SRC := hpm/events/group.c
+test_hpm_group_cause_SRC := hpm/events/group.c
 test_hpm_plan_SRC := $(PLAN)
 test_mux_SRC := $(MUX) test/host/mux_config.c test/host/mux_work.c
 test_mux_plans_SRC := $(test_mux_SRC)
 test_mux_sums_SRC := $(test_mux_SRC)
-test_mux_turns_SRC := hpm/mux_turns.c test/host/mux_config.c
+test_mux_turns_SRC := hpm/policy/mux_turns.c test/host/mux_config.c
 test_page_index_SRC := mm/page_index.c
 test_track_govern_SRC := mm/track_govern.c
 # The simulated machine's page-access tracker.
-PATH_TESTED := hpm/path/log.c hpm/path/model.c hpm/path/path.c test/host/path_double.c
-test_page_log_SRC := hpm/path/log.c
+PATH_TESTED := hpm/path/ring.c hpm/path/model.c hpm/path/path.c test/host/path_double.c
+test_page_log_SRC := hpm/path/ring.c
 test_hpm_path_none_SRC := $(PATH_TESTED) hpm/path/backends.c test/host/path_kernel.c test/host/said.c
 test_hpm_path_SRC := $(test_hpm_path_none_SRC) test/host/path_threads.c
-test_period_SRC := hpm/period.c hpm/period_draw.c
+test_period_SRC := hpm/policy/period.c hpm/policy/period_draw.c
 
 # mm complete, but for memory, page tables and TLBs, above disks that fail.
 MM_TESTED :=  $(filter-out mm/area.c mm/bootmem.c mm/buddy.c mm/frame.c mm/heap.c mm/kstack.c mm/tlb.c,$(filter mm/%,$(KERNEL_SRC)))  kernel/dev/block/block.c kernel/dev/block/block_faults.c kernel/dev/block/block_wait.c kernel/dev/block/block_watch.c $(LOCK_SRC) sched/gate.c hpm/path/backends.c $(PATH_TESTED)  test/host/mm_double.c test/host/mm_double_kernel.c test/host/fibers.c test/host/said.c
@@ -195,7 +195,7 @@ test_pool_grow_SRC := $(MM_TESTED)
 test_track_SRC := $(MM_TESTED)
 test_watch_SRC := $(MM_TESTED)
 
-# hpm without drivers and events: a test's double says which drivers there are, in place of hpm/pmu/backends.c.
+# hpm without drivers and events: a test's double says which drivers there are, in place of hpm/backends.c.
 HPM_TESTED :=  $(filter-out hpm/events/% hpm/pmu/% hpm/path/%,$(filter hpm/%,$(KERNEL_SRC))) $(LOCK_SRC) kernel/lib/format.c  test/host/hpm_kernel.c test/host/hpm_threads.c
 HPM_TESTED_MODEL := $(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c test/host/hpm_double.c test/machine/pmu_masks.c
 test_hpm_count_SRC := $(HPM_TESTED_MODEL)
@@ -207,18 +207,18 @@ test_hpm_sampling_SRC := $(HPM_TESTED_MODEL)
 test_hpm_session_SRC := $(HPM_TESTED_MODEL)
 test_hpm_session_refused_SRC := $(HPM_TESTED_MODEL)
 HPM_TESTED_DRIVER := $(HPM_TESTED) hpm/pmu/rate.c test/host/hpm_driver.c
-HPM_TESTED_AMD :=  $(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) hpm/pmu/amd.c hpm/pmu/amd_ibs.c test/host/amd_double.c test/host/amd_kinds.c
+HPM_TESTED_AMD :=  $(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) hpm/pmu/x86/amd.c hpm/pmu/x86/amd_ibs.c test/host/amd_double.c test/host/amd_kinds.c
 test_hpm_amd_SRC := $(HPM_TESTED_AMD)
 test_hpm_amd_due_SRC := $(HPM_TESTED_AMD) test/host/hpm_due.c test/host/hpm_due_user.c
 test_hpm_amd_ibs_SRC := $(HPM_TESTED_AMD)
-HPM_TESTED_INTEL :=  $(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) hpm/pmu/intel.c hpm/pmu/intel_ability.c hpm/pmu/intel_fixed.c hpm/pmu/intel_models.c hpm/pmu/intel_pebs.c  test/host/intel_double.c test/host/intel_kinds.c
+HPM_TESTED_INTEL :=  $(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) hpm/pmu/x86/intel.c hpm/pmu/x86/intel_ability.c hpm/pmu/x86/intel_fixed.c hpm/pmu/x86/intel_models.c hpm/pmu/x86/intel_pebs.c  test/host/intel_double.c test/host/intel_kinds.c
 test_hpm_intel_SRC := $(HPM_TESTED_INTEL)
 test_hpm_intel_count_SRC := $(HPM_TESTED_INTEL)
 test_hpm_intel_due_SRC := $(HPM_TESTED_INTEL) test/host/hpm_due.c test/host/hpm_due_user.c
 test_hpm_intel_fixed_SRC := $(HPM_TESTED_INTEL)
 test_hpm_intel_records_SRC := $(HPM_TESTED_INTEL)
-SPE_DECODED := hpm/pmu/spe_packets.c hpm/pmu/spe_sources.c
-HPM_TESTED_ARMV8 :=  $(HPM_TESTED_DRIVER) $(EVENTS_SRC_aarch64) hpm/pmu/armv8.c hpm/pmu/armv8_spe.c $(SPE_DECODED)  test/host/armv8_double.c test/host/armv8_kinds.c test/host/spe_double.c
+SPE_DECODED := hpm/pmu/arm/spe_packets.c hpm/pmu/arm/spe_sources.c
+HPM_TESTED_ARMV8 :=  $(HPM_TESTED_DRIVER) $(EVENTS_SRC_aarch64) hpm/pmu/arm/armv8.c hpm/pmu/arm/armv8_spe.c $(SPE_DECODED)  test/host/armv8_double.c test/host/armv8_kinds.c test/host/spe_double.c
 HPM_TESTED_SPE := $(HPM_TESTED_ARMV8) test/host/spe_kinds.c
 test_hpm_armv8_SRC := $(HPM_TESTED_ARMV8)
 test_hpm_armv8_due_SRC := $(HPM_TESTED_ARMV8) test/host/hpm_due.c test/host/hpm_due_user.c
@@ -226,15 +226,15 @@ test_hpm_spe_SRC := $(HPM_TESTED_SPE)
 test_hpm_spe_buffer_SRC := $(HPM_TESTED_SPE)
 test_spe_packets_SRC := $(SPE_DECODED)
 
-test_criteria_SRC := hpm/criteria.c $(EVENTS_SRC_x86_64) hpm/group.c
-test_event_nest_SRC := $(EVENTS_SRC_aarch64) hpm/group.c
-test_event_request_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
-test_events_arm_SRC := $(EVENTS_SRC_aarch64) hpm/group.c
-test_events_libpfm4_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
+test_criteria_SRC := hpm/policy/criteria.c $(EVENTS_SRC_x86_64) hpm/events/group.c
+test_event_nest_SRC := $(EVENTS_SRC_aarch64) hpm/events/group.c
+test_event_request_SRC := $(EVENTS_SRC_x86_64) hpm/events/group.c
+test_events_arm_SRC := $(EVENTS_SRC_aarch64) hpm/events/group.c
+test_events_libpfm4_SRC := $(EVENTS_SRC_x86_64) hpm/events/group.c
 test_events_libpfm4_LIBS := -lpfm
-test_events_without_SRC := $(filter hpm/%,$(EVENTS_SRC_x86_64)) $(EVENTS)/without/x86_64.c hpm/group.c
-test_events_x86_SRC := $(EVENTS_SRC_x86_64) hpm/group.c test/machine/pmu_masks.c
-test_metric_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
+test_events_without_SRC := $(filter hpm/%,$(EVENTS_SRC_x86_64)) $(EVENTS)/without/x86_64.c hpm/events/group.c
+test_events_x86_SRC := $(EVENTS_SRC_x86_64) hpm/events/group.c test/machine/pmu_masks.c
+test_metric_SRC := $(EVENTS_SRC_x86_64) hpm/events/group.c
 
 test_args_SRC := apps/common/args.c
 test_btree_SRC := apps/warehouse/btree.c apps/common/arena.c
@@ -264,11 +264,11 @@ FUZZERS := $(notdir $(basename $(wildcard test/host/fuzz_*.c)))
 fuzz_acpi_SRC := kernel/firmware/acpi.c kernel/firmware/acpi_iort.c kernel/firmware/acpi_numa.c kernel/firmware/acpi_platform.c kernel/firmware/numa.c kernel/firmware/platform.c
 fuzz_bundle_SRC := kernel/proc/bundle.c
 fuzz_cmdline_SRC := kernel/core/cmdline.c kernel/lib/words.c kernel/lib/format.c
-fuzz_criteria_SRC := hpm/criteria.c $(EVENTS_SRC_x86_64) hpm/group.c
+fuzz_criteria_SRC := hpm/policy/criteria.c $(EVENTS_SRC_x86_64) hpm/events/group.c
 fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/firmware/numa.c kernel/boot/boot_info.c
 fuzz_elf_SRC := kernel/proc/elf.c
-fuzz_event_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
-fuzz_metric_SRC := $(EVENTS_SRC_x86_64) hpm/group.c
+fuzz_event_SRC := $(EVENTS_SRC_x86_64) hpm/events/group.c
+fuzz_metric_SRC := $(EVENTS_SRC_x86_64) hpm/events/group.c
 fuzz_page_trace_SRC := $(TRACE_READING)
 fuzz_spe_SRC := $(SPE_DECODED)
 fuzz_symbols_SRC := kernel/lib/symbols.c

@@ -6,8 +6,8 @@
 #pragma once
 #include "kernel/lib/base.h"
 #include "kernel/core/cmdline.h"
-#include "hpm/estimate.h"
-#include "hpm/fit.h"
+#include "hpm/policy/estimate.h"
+#include "hpm/policy/fit.h"
 #include "hpm/events/list.h"
 #include "hpm/events/metric.h"
 #include "hpm/user_page.h"
@@ -59,7 +59,7 @@ enum hpm_miss {
 };
 
 /* Where cycles went, cumulative; subtract two readings.  Cycles and instructions are exact; what shared a counter with
- * others is scaled from the part of the cycles it was counted in ("seen") to all of them, and fitted (hpm/fit.h): no part is larger
+ * others is scaled from the part of the cycles it was counted in ("seen") to all of them, and fitted (hpm/policy/fit.h): no part is larger
  * than its whole.  What the PMU does not count is 0: hpm_caps() says what that is. */
 struct hpm_breakdown {
     uint64_t cycles;       /* not idle                      */
@@ -87,7 +87,7 @@ _Static_assert(offsetof(struct hpm_breakdown, seen_cycles) - offsetof(struct hpm
 #define HPM_FIXED_MAX 6
 #define HPM_PLACES    (HPM_COUNTERS_MAX + HPM_FIXED_MAX)
 
-/* Counts of one thread, or of one CPU; see hpm/context.h. */
+/* Counts of one thread, or of one CPU; see hpm/policy/context.h. */
 struct hpm_context {
     uint32_t sequence; /* odd while it is being written */
     uint64_t cycles;
@@ -105,7 +105,7 @@ struct hpm_sums {
     uint64_t cycles;
     uint64_t fitted;                        /* bit i: hpm_session_fit has changed count[i]                  */
     uint64_t held;                          /* bit i: there is a count[i]; what the others have is nothing */
-    struct mux_sum count[GROUP_EVENTS_MAX]; /* logical counts, see hpm/plan.h */
+    struct mux_sum count[GROUP_EVENTS_MAX]; /* logical counts, see hpm/policy/plan.h */
 };
 
 static inline void hpm_sums_clear(struct hpm_sums *s)
@@ -313,9 +313,9 @@ int hpm_sampling_adjust(uint32_t period, uint32_t jitter);
 
 /*
  * A profile: samples of where threads are, by up to 8 criteria at a time: every so many events of a kind, every so often, every so many
- * entries into the kernel, or accesses by what served them (hpm/criteria.h).  Events are counted beside all else, in turns where
+ * entries into the kernel, or accesses by what served them (hpm/policy/criteria.h).  Events are counted beside all else, in turns where
  * counters are few; their distances go on through the turns.  The distances are random primes around the period; adaptive
- * periods and the limit of cost are followed at the end of each window (hpm/period.h).
+ * periods and the limit of cost are followed at the end of each window (hpm/policy/period.h).
  */
 struct hpm_profile;
 struct hpm_profiling {
@@ -357,7 +357,7 @@ uint64_t hpm_timer_ns(void);
 /* The timer's interrupt; and before a return to user mode, from an interrupt, a fault or a system call.  Interrupts off. */
 void hpm_timer(const struct arch_frame *frame);
 void hpm_entered_slots(const struct arch_frame *frame);
-extern uint32_t hpm_entries; /* who samples by entries; see hpm/profile.h */
+extern uint32_t hpm_entries; /* who samples by entries; see hpm/slot.h */
 static inline void hpm_entered(const struct arch_frame *frame)
 {
     if (__builtin_expect(__atomic_load_n(&hpm_entries, __ATOMIC_RELAXED) != 0, 0))

@@ -1,9 +1,9 @@
 /* What the files of hpm share; nobody else includes this. */
 #pragma once
-#include "hpm/context.h"
+#include "hpm/policy/context.h"
 #include "hpm/pmu/pmu.h"
-#include "hpm/profile.h"
-#include "hpm/ring.h"
+#include "hpm/slot.h"
+#include "hpm/sample_ring.h"
 #include "kernel/core/cpu.h"
 
 /* A CPU's part in sampling.  Written by the CPU itself, interrupts off, but for the ring's tail and delivered. */

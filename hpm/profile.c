@@ -1,385 +1,369 @@
-/* See profile.h. */
-#include "hpm/internal.h"
-#include "hpm/period.h"
-#include "kernel/core/cpu.h"
-#include "kernel/trace/telemetry.h"
-
-struct profile_slot profile_slots[PROFILE_SLOTS];
-uint32_t profile_timed, hpm_entries;
-
-/* More interrupts for samples than this in a millisecond are a storm: a tenth of the time or more. */
-#define STORM_MAX 100
-
-/* ---- Samples ---- */
-
-/* xorshift32 (Marsaglia 2003). */
-static uint32_t draw(struct profiler *p)
-{
-    p->random ^= p->random << 13;
-    p->random ^= p->random >> 17;
-    p->random ^= p->random << 5;
-    return p->random;
-}
-
 /*
- * Some samples in a row are as far apart as each other.  Multiples of a prime fall on the sites of a short loop in turn, so that each
- * has as many of them; with another distance for each sample, chance alone gives one of eight sites some more than another.
+ * Who wants what sampled.  A profile has a ring for each CPU, which that CPU fills (hpm/slot.c), and a slot for each criterion.  What
+ * it samples of events is a session's (session.c): opening and closing go through the plan, so that when either returns every
+ * CPU has followed, and nobody uses a ring that is given back.
+ *
+ * Accesses by source are recorded by the hardware itself, for one who asks at a time (sampling.c).
  */
-static ALWAYS_INLINE uint32_t next_distance(struct profiler *p, struct profiler_slot *s)
+#include "hpm/profile.h"
+#include "kernel/core/printf.h"
+#include "kernel/lib/text.h"
+#include "mm/mm.h"
+
+#define PROFILES_MAX 4
+#define TIME_MIN_NS  (10 * NS_PER_US)
+#define RATE_MAX     1000000
+#define FIRST_NS     NS_PER_MS
+
+/* Callers that open and close come one at a time; windows and takings of one profile as well. */
+static struct hpm_profile *profiles[PROFILES_MAX];
+uint64_t profile_taking_ticks;
+
+static int say(char *err, size_t err_size, const char *what, int error)
 {
-    if (!s->alike--) {
-        s->alike = PROFILE_ALIKE - 1;
-        s->next = &s->of->distance[draw(p) % PROFILE_DISTANCES];
-    }
-    uint32_t next = __atomic_load_n(s->next, __ATOMIC_RELAXED);
-    s->distance = next;
-    return next;
+    ksnprintf(err, err_size, "%s", what);
+    return error;
 }
 
-static uint32_t window_of(const struct profiler_slot *s)
+static unsigned order_of(uint64_t bytes)
 {
-    return __atomic_load_n(&s->of->window, __ATOMIC_RELAXED);
+    return bytes > PAGE_SIZE ? log2_floor(bytes - 1) + 1 - PAGE_SHIFT : 0;
 }
 
-static void add(uint64_t *total, uint64_t n)
+/* ---- Opening ---- */
+
+static int find_slots(struct hpm_profile *p)
 {
-    __atomic_store_n(total, *total + n, __ATOMIC_RELAXED);
-}
+    unsigned slot = 0;
 
-static void tell(const struct profiler_slot *s, const struct hpm_sample *at)
-{
-    TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, at->time, at->pc, 0, 0, at->tid, at->pid, 0, at->source,
-                  at->user, 0, ctf_text(s->of->name), at->period);
-}
-
-/* One of so many, at the profiler's place.  Those that are kept are counted by who takes them out. */
-static ALWAYS_INLINE void take_one(const struct hpm_cpu *hpm, struct profiler_slot *s, uint32_t stands_for,
-                                   bool telling)
-{
-    const struct hpm_thread *t = hpm->current;
-    uint32_t pid = t ? t->pid : 0;
-
-    if (s->pid && s->pid != pid)
-        return;
-    struct sample_ring *ring = s->ring;
-    if (__builtin_expect(ring_full(ring), 0)) {
-        add(&s->lost_for, stands_for);
-        add(&s->lost, 1);
-        return;
-    }
-    /* Field by field: a structure of this size is copied by a call. */
-    struct hpm_sample *at = ring_next(ring);
-    at->time = hpm->profiler.time;
-    at->pc = hpm->profiler.pc;
-    at->data = at->data_phys = 0;
-    at->tid = t ? t->tid : 0;
-    at->pid = pid;
-    at->period = stands_for;
-    at->cpu = s->like.cpu;
-    at->latency = s->like.latency;
-    at->source = s->like.source;
-    at->criterion = s->like.criterion;
-    at->user = hpm->profiler.user;
-    at->store = false;
-    if (telling)
-        tell(s, at);
-    ring_commit(ring, 1);
-}
-
-static void take(const struct hpm_cpu *hpm, struct profiler_slot *s, uint32_t stands_for)
-{
-    take_one(hpm, s, stands_for, true);
-}
-
-/* ---- Events ---- */
-
-void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, bool timed,
-                         struct sample_ring *ring)
-{
-    struct profiler *p = &hpm->profiler;
-    struct profiler_slot *s = &p->of[slot];
-
-    *s = (struct profiler_slot){
-        .of = &profile_slots[slot],
-        .ring = ring,
-        .pid = profile_slots[slot].pid,
-        .like = {.cpu = (uint16_t)cpu, .source = SOURCE_COUNT, .criterion = profile_slots[slot].criterion}};
-    if (!p->random)
-        p->random = (uint32_t)arch_ticks() | 1;
-    s->left = timed ? 0 : next_distance(p, s);
-}
-
-static void disarm(struct hpm_cpu *hpm, const struct profiler_counter *counter, uint64_t count)
-{
-    struct profiler_slot *s = counter->slot;
-
-    if (counter->due > count) {
-        s->left = counter->due - count;
-        return;
-    }
-    /* It was due, and its interrupt is late. */
-    take(hpm, s, (uint32_t)MIN(s->distance + count - counter->due, (uint64_t)UINT32_MAX));
-    s->left = next_distance(&hpm->profiler, s);
-}
-
-/* What storms kept from being sampled until this reading. */
-static void note_held(struct profiler *p, const struct pmu_latch *now)
-{
-    for (unsigned left = p->held; left; left &= left - 1) {
-        unsigned c = (unsigned)__builtin_ctz(left);
-        struct profiler_counter *counter = &p->counter[c];
-        counter->slot->holding += now->count[c] - counter->due;
-        counter->due = now->count[c];
-        p->holding |= (uint16_t)(1u << (counter->slot - p->of));
-    }
-}
-
-void profile_disarm(struct hpm_cpu *hpm, const struct pmu_latch *now)
-{
-    struct profiler *p = &hpm->profiler;
-
-    for (unsigned left = p->armed; left; left &= left - 1) {
-        unsigned c = (unsigned)__builtin_ctz(left);
-        disarm(hpm, &p->counter[c], now->count[c]);
-    }
-    p->armed = 0;
-    note_held(p, now);
-    p->held = 0;
-}
-
-void profile_publish_held(struct hpm_cpu *hpm)
-{
-    struct profiler *p = &hpm->profiler;
-
-    note_held(p, &hpm->last);
-    for (; p->holding; p->holding &= (uint16_t)(p->holding - 1)) {
-        struct profiler_slot *s = &p->of[__builtin_ctz(p->holding)];
-        add(&s->held_back, s->holding);
-        s->holding = 0;
-    }
-}
-
-/* Periods have become so much shorter that what is left of a distance would be many of them: not so long, then. */
-static void shorten(struct profiler *p, struct profiler_slot *s)
-{
-    uint32_t passed = s->distance - (uint32_t)s->left;
-
-    if (s->left / 2 <= __atomic_load_n(&s->of->distance[0], __ATOMIC_RELAXED))
-        return;
-    s->left = next_distance(p, s);
-    s->distance += passed;
-}
-
-/* What the counter counts from then on is not sampled. */
-static void hold(struct profiler *p, unsigned c, struct profiler_slot *s, uint64_t from)
-{
-    p->counter[c] = (struct profiler_counter){s, from};
-    p->armed &= (uint8_t) ~(1u << c);
-    p->held |= (uint8_t)(1u << c);
-}
-
-void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms, const uint8_t *slot)
-{
-    struct profiler *p = &hpm->profiler;
-
-    for (unsigned left = arms; left; left &= left - 1) {
-        unsigned c = (unsigned)__builtin_ctz(left);
-        struct profiler_slot *s = &p->of[slot[c]];
-        if (s->throttled == window_of(s)) {
-            hold(p, c, s, now->count[c]);
+    for (unsigned i = 0; i < p->criteria.count; i++) {
+        p->of[i].slot = PROFILE_NONE;
+        if (profile_is_access(p, i))
             continue;
+        while (slot < PROFILE_SLOTS && profile_slots[slot].used)
+            slot++;
+        if (slot == PROFILE_SLOTS)
+            return -ENOSPC;
+        p->of[i].slot = (uint8_t)slot++;
+    }
+    return 0;
+}
+
+static void free_rings(struct hpm_profile *p)
+{
+    for (unsigned i = 0; i < cpu_count() && p->ring[i].slots; i++)
+        frame_free(virt_to_phys(p->ring[i].slots), order_of(p->ring[i].size * sizeof(struct hpm_sample)));
+}
+
+static int make_rings(struct hpm_profile *p)
+{
+    uint64_t size = (uint64_t)1 << log2_floor(hpm_samples);
+    paddr_t pa;
+
+    for (unsigned i = 0; i < cpu_count(); i++) {
+        if (frame_alloc(order_of(size * sizeof(struct hpm_sample)), &pa)) {
+            free_rings(p);
+            return -ENOMEM;
         }
-        shorten(p, s);
-        p->counter[c] = (struct profiler_counter){s, now->count[c] + s->left};
-        p->armed |= (uint8_t)(1u << c);
-        hpm_state.ops->arm(c, p->counter[c].due);
+        p->ring[i] = (struct sample_ring){.slots = phys_to_virt(pa), .size = size};
+    }
+    return 0;
+}
+
+/* Periods of a second are what a rate of less can need. */
+static void begin_period(struct hpm_profile *p, unsigned i)
+{
+    /* One event a ns, which is soon known better. */
+    const uint64_t first[] = {[CRITERION_EVENT] = NS_PER_S / p->rate,
+                              [CRITERION_TIME] = FIRST_NS,
+                              [CRITERION_ENTRIES] = 100,
+                              [CRITERION_ACCESS] = 1000};
+    enum criterion_kind kind = p->criteria.criterion[i].kind;
+    struct period_config config = {.samples = p->rate, .window = NS_PER_S, .min = 1, .max = PERIOD_MAX};
+
+    if (kind == CRITERION_TIME)
+        config.min = TIME_MIN_NS;
+    if (kind == CRITERION_ACCESS) {
+        config.min = hpm_caps()->sample_period_min;
+        config.max = HPM_SAMPLING_PERIOD_MAX;
+    }
+    period_init(&p->of[i].period, &config, first[kind]);
+    profile_set_mean(p, i);
+}
+
+static void begin_slot(struct hpm_profile *p, unsigned i)
+{
+    struct profile_slot *s = profile_slot(p, i);
+
+    *s = (struct profile_slot){.used = true,
+                               .criterion = (uint8_t)i,
+                               .modes = p->criteria.criterion[i].modes,
+                               .pid = p->pid,
+                               .window = 1,
+                               .name = p->criteria.criterion[i].name};
+    profile_draw(p, i);
+    cpu_for_each (cpu)
+        if (cpu->hpm)
+            profiler_slot_begin(cpu->hpm, cpu->index, p->of[i].slot,
+                                p->criteria.criterion[i].kind == CRITERION_TIME, &p->ring[cpu->index]);
+}
+
+static int begin_events(struct hpm_profile *p, char *err, size_t err_size)
+{
+    static char names[CRITERIA_MAX * (EVENT_TEXT_MAX + 1)];
+    uint8_t slots[CRITERIA_MAX];
+    unsigned events = 0;
+    size_t used = 0;
+
+    for (unsigned i = 0; i < p->criteria.count; i++) {
+        if (p->criteria.criterion[i].kind != CRITERION_EVENT)
+            continue;
+        used += (size_t)ksnprintf(names + used, sizeof names - used, "%s,", p->criteria.criterion[i].name);
+        p->of[i].event = (uint8_t)events;
+        slots[events++] = p->of[i].slot;
+    }
+    if (!events)
+        return 0;
+    if (!hpm_state.pmu.arms)
+        return say(err, err_size,
+                   "this PMU's counters do not interrupt by themselves: events cannot be sampled", -ENODEV);
+    int error = session_open(names, slots, &p->events, err, err_size);
+    return error;
+}
+
+static int begin_access(struct hpm_profile *p, char *err, size_t err_size)
+{
+    for (unsigned i = 0; i < p->criteria.count; i++) {
+        const struct criterion *c = &p->criteria.criterion[i];
+        if (!profile_is_access(p, i))
+            continue;
+        struct hpm_sampling config = {.sources = c->sources,
+                                      .period = profile_draw_access(p, i),
+                                      .user = c->modes & EVENT_USER,
+                                      .kernel = c->modes & EVENT_KERNEL};
+        int error = hpm_sampling_start(&config);
+        if (error == -EBUSY)
+            ksnprintf(err, err_size, "%s: accesses are being recorded for somebody else", c->name);
+        else if (error)
+            ksnprintf(err, err_size, "%s: this machine does not record accesses so", c->name);
+        struct hpm_sample_account a;
+        hpm_sampling_account(&a);
+        p->of[i].lost_before = a.lost_hardware + a.lost_buffer;
+        return error;
+    }
+    return 0;
+}
+
+/* Sampling by time and entries begins, or ends for everybody. */
+static void set_polled(const struct hpm_profile *p, bool on)
+{
+    for (unsigned i = 0; i < p->criteria.count; i++) {
+        enum criterion_kind kind = p->criteria.criterion[i].kind;
+        uint32_t *mask = kind == CRITERION_TIME      ? &profile_timed
+                         : kind == CRITERION_ENTRIES ? &hpm_entries
+                                                     : NULL;
+        if (mask && on)
+            __atomic_fetch_or(mask, 1u << p->of[i].slot, __ATOMIC_ACQ_REL);
+        else if (mask)
+            __atomic_fetch_and(mask, ~(1u << p->of[i].slot), __ATOMIC_ACQ_REL);
     }
 }
 
-/* Is this one interrupt too many, after so many others? */
-static bool is_storm(struct profiler *p)
+static int validate(const struct hpm_profiling *what, char *err, size_t err_size)
 {
-    bool storm = p->time - p->storm_since < arch_ticks_hz() / 1000;
-
-    p->storm_since = p->time;
-    p->storm = 0;
-    return storm;
+    if (!what->rate || what->rate > RATE_MAX)
+        return say(err, err_size, "the rate must be 1 to 1000000 samples a second", -EINVAL);
+    if (!what->permille || what->permille > 1000)
+        return say(err, err_size, "the limit must be 1 to 1000 thousandths of the time", -EINVAL);
+    return 0;
 }
 
-/* No more of these until the window is over: by then its period is longer. */
-static void throttle(struct profiler *p, unsigned c)
+static int parse(struct hpm_profile *p, const char *text, char *err, size_t err_size)
 {
-    struct profiler_slot *s = p->counter[c].slot;
+    struct criteria_caps caps = {.counters = hpm_state.ops != NULL,
+                                 .events = &hpm_state.pmu.events,
+                                 .sources = hpm_state.pmu.sample_sources,
+                                 .access_min = hpm_caps()->sample_period_min,
+                                 .time_min_ns = TIME_MIN_NS};
+    unsigned accesses = 0;
+    int error = criteria_parse(text, &caps, &p->criteria, err, err_size);
 
-    s->throttled = window_of(s);
-    s->left = next_distance(p, s);
-    add(&s->throttles, 1);
-    hold(p, c, s, p->counter[c].due);
+    if (error)
+        return error;
+    for (unsigned i = 0; i < p->criteria.count; i++) {
+        accesses += profile_is_access(p, i);
+        for (unsigned j = 0; j < i; j++)
+            if (text_same(p->criteria.criterion[i].name, p->criteria.criterion[j].name,
+                          text_length(p->criteria.criterion[j].name)))
+                return say(err, err_size, "a criterion is named twice", -EINVAL);
+    }
+    return accesses > 1 ? say(err, err_size,
+                              "accesses are recorded by one criterion at a time: name their sources"
+                              " together, as access.any",
+                              -EINVAL)
+                        : 0;
 }
 
-static ALWAYS_INLINE void arm_next(struct profiler *p, unsigned c)
+static int begin(struct hpm_profile *p, char *err, size_t err_size)
 {
-    struct profiler_counter *counter = &p->counter[c];
-    uint64_t due = counter->due + next_distance(p, counter->slot);
+    int error = begin_access(p, err, err_size);
 
-    counter->due = due;
-    hpm_state.ops->arm(c, due);
+    if (error)
+        return error;
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        if (!profile_is_access(p, i))
+            begin_slot(p, i);
+    error = begin_events(p, err, err_size);
+    if (error) {
+        for (unsigned i = 0; i < p->criteria.count; i++)
+            if (profile_is_access(p, i))
+                hpm_sampling_stop();
+            else
+                profile_slot(p, i)->used = false;
+        return error;
+    }
+    set_polled(p, true);
+    return 0;
 }
 
-/* The rare: samples are recorded as they are taken, or there may be a storm. */
-static __attribute__((noinline, cold)) void overflowed_more(struct hpm_cpu *hpm, unsigned c)
+static int prepare(struct hpm_profile *p, const struct hpm_profiling *what, char *err, size_t err_size)
 {
-    struct profiler *p = &hpm->profiler;
+    int error = parse(p, what->criteria, err, err_size);
 
-    take(hpm, p->counter[c].slot, p->counter[c].slot->distance);
-    if (p->storm > STORM_MAX && is_storm(p))
-        throttle(p, c);
+    if (error)
+        return error;
+    if (find_slots(p))
+        return say(err, err_size, "too many criteria at a time: other profiles have theirs", -ENOSPC);
+    p->pid = what->pid;
+    p->rate = what->rate;
+    p->permille = what->permille;
+    p->random = arch_ticks() | 1;
+    profile_windows_begin(p);
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        begin_period(p, i);
+    return make_rings(p) ? say(err, err_size, "no memory for samples: lower hpm.samples", -ENOMEM) : 0;
+}
+
+int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out, char *err, size_t err_size)
+{
+    unsigned n = 0;
+    paddr_t pa;
+
+    int error = validate(what, err, err_size);
+    if (error)
+        return error;
+    while (n < PROFILES_MAX && profiles[n])
+        n++;
+    if (n == PROFILES_MAX)
+        return say(err, err_size, "too many profiles at a time", -ENOSPC);
+    if (frame_alloc(order_of(sizeof(struct hpm_profile)), &pa))
+        return say(err, err_size, "no memory", -ENOMEM);
+    struct hpm_profile *p = phys_to_virt(pa);
+    memset(p, 0, sizeof *p);
+    error = prepare(p, what, err, err_size);
+    if (!error) {
+        error = begin(p, err, err_size);
+        if (error)
+            free_rings(p);
+    }
+    if (error) {
+        frame_free(pa, order_of(sizeof *p));
+        return error;
+    }
+    *out = profiles[n] = p;
+    return 0;
+}
+
+void hpm_profile_close(struct hpm_profile *p)
+{
+    for (unsigned n = 0; n < PROFILES_MAX; n++)
+        if (profiles[n] == p)
+            profiles[n] = NULL;
+    set_polled(p, false);
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        if (profile_is_access(p, i))
+            hpm_sampling_stop();
+    if (p->events)
+        hpm_session_close(p->events);
     else
-        arm_next(p, c);
+        follow_everywhere();
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        if (!profile_is_access(p, i))
+            profile_slot(p, i)->used = false;
+    free_rings(p);
+    frame_free(virt_to_phys(p), order_of(sizeof *p));
 }
 
-static ALWAYS_INLINE void overflowed(struct hpm_cpu *hpm, unsigned c)
-{
-    struct profiler *p = &hpm->profiler;
+/* ---- Taking ---- */
 
-    if (!(p->armed >> c & 1))
-        return;
-    if (__builtin_expect(++p->storm > STORM_MAX, 0) || telemetry_wants(TELEMETRY_SAMPLES)) {
-        overflowed_more(hpm, c);
-        return;
+unsigned hpm_profile_criteria(const struct hpm_profile *p)
+{
+    return p->criteria.count;
+}
+
+const char *hpm_profile_criterion(const struct hpm_profile *p, unsigned criterion)
+{
+    return p->criteria.criterion[criterion].name;
+}
+
+static size_t take_access(struct hpm_profile *p, unsigned i, struct hpm_sample *out, size_t max)
+{
+    struct profile_criterion *c = &p->of[i];
+    size_t n = hpm_sampling_take(out, max), kept = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        if (p->pid && out[k].pid != p->pid)
+            continue;
+        if (kept < k)
+            sample_copy(&out[kept], &out[k]);
+        out[kept].time = arch_ticks_ns(out[kept].time);
+        c->stood_for += out[kept].period;
+        out[kept++].criterion = (uint8_t)i;
     }
-    take_one(hpm, p->counter[c].slot, p->counter[c].slot->distance, false);
-    arm_next(p, c);
+    c->delivered += kept;
+    return kept;
 }
 
-void profile_overflowed(struct hpm_cpu *hpm, unsigned counters)
+/* Those of one criterion in a row are counted together. */
+static size_t take_row(struct hpm_profile *p, const struct hpm_sample *from, size_t n, struct hpm_sample *out)
 {
-    for (unsigned left = counters; left; left &= left - 1)
-        overflowed(hpm, (unsigned)__builtin_ctz(left));
-}
+    struct profile_criterion *c = &p->of[from->criterion];
+    uint8_t criterion = from->criterion;
+    const struct hpm_sample *at = from, *end = from + n;
+    uint64_t stood_for = 0;
 
-/* Where counters of samples are all there is, which is frequent, there is no more to it than this. */
-HOT_CODE void hpm_interrupt(struct arch_frame *frame)
-{
-    struct hpm_cpu *hpm = hpm_counted(this_cpu());
-
-    if (!hpm)
-        return;
-    struct profiler *p = &hpm->profiler;
-    p->time = arch_ticks_near();
-    unsigned why = hpm_state.ops->interrupted();
-    unsigned left = why / PMU_COUNTER;
-    p->pc = arch_frame_pc(frame);
-    p->user = arch_frame_user(frame);
-    if (__builtin_expect(hpm_accounts | why % PMU_COUNTER, 0) || !left) {
-        interrupted(hpm, why);
-        return;
-    }
     do {
-        overflowed(hpm, (unsigned)__builtin_ctz(left));
-    } while (left &= left - 1);
-    p->ticks += arch_ticks_near() - p->time;
-    p->interrupts++;
+        sample_copy(out, at);
+        out->time = arch_ticks_ns(out->time);
+        stood_for += out->period;
+        out++;
+    } while (++at < end && at->criterion == criterion);
+    c->delivered += (size_t)(at - from);
+    c->stood_for += stood_for;
+    return (size_t)(at - from);
 }
 
-/* ---- Time and entries ---- */
-
-static bool wants_mode(const struct profiler_slot *s, bool user)
+static size_t take_from(struct hpm_profile *p, struct sample_ring *ring, struct hpm_sample *out, size_t max)
 {
-    return s->of->modes & (user ? EVENT_USER : EVENT_KERNEL);
+    size_t n = MIN(ring_waiting(ring), max), done = 0;
+
+    while (done < n)
+        done += take_row(p, ring_at(ring, done), MIN(n - done, ring_in_row(ring, done)), out + done);
+    ring_taken(ring, n);
+    return n;
 }
 
-void profile_idle(struct hpm_cpu *hpm, bool idle)
+size_t hpm_profile_take(struct hpm_profile *p, struct hpm_sample *out, size_t max)
 {
-    uint32_t left = __atomic_load_n(&profile_timed, __ATOMIC_ACQUIRE);
-    uint64_t now = left ? arch_clock_ns() : 0;
+    uint64_t began = arch_ticks();
+    size_t n = 0;
 
-    for (; left; left &= left - 1) {
-        struct profiler_slot *s = &hpm->profiler.of[__builtin_ctz(left)];
-        if (!s->left && !idle)
-            s->left = next_distance(&hpm->profiler, s);
-        if (s->left)
-            s->left = !idle ? now + s->left : s->left > now ? s->left - now : 1;
-    }
-}
-
-uint64_t hpm_timer_ns(void)
-{
-    const struct hpm_cpu *hpm = this_cpu()->hpm;
-    uint64_t at = UINT64_MAX;
-
-    if (!hpm || !hpm->current)
-        return at;
-    for (uint32_t left = __atomic_load_n(&profile_timed, __ATOMIC_ACQUIRE); left; left &= left - 1)
-        at = MIN(at, hpm->profiler.of[__builtin_ctz(left)].left);
-    return at;
-}
-
-/* What is due of those slots, some of which may be late by more than a distance. */
-static void take_timed(struct hpm_cpu *hpm, uint32_t slots, bool user)
-{
-    uint64_t now = arch_clock_ns();
-
-    for (; slots; slots &= slots - 1) {
-        struct profiler_slot *s = &hpm->profiler.of[__builtin_ctz(slots)];
-        if (!s->left)
-            s->left = now + next_distance(&hpm->profiler, s);
-        if (s->left > now)
-            continue;
-        /* What interrupts could not come in is this sample's. */
-        uint64_t late = now - s->left, stands_for = s->distance;
-        uint32_t next = next_distance(&hpm->profiler, s);
-        if (late < next) {
-            s->left += next;
-        } else {
-            stands_for += late;
-            s->left = now + next;
-        }
-        if (wants_mode(s, user))
-            take(hpm, s, (uint32_t)MIN(stands_for, (uint64_t)UINT32_MAX));
-    }
-}
-
-static void begin(struct hpm_cpu *hpm, const struct arch_frame *frame)
-{
-    hpm->profiler.time = arch_ticks();
-    hpm->profiler.pc = arch_frame_pc(frame);
-    hpm->profiler.user = arch_frame_user(frame);
-}
-
-static void charge(struct hpm_cpu *hpm)
-{
-    uint64_t ticks = arch_ticks() - hpm->profiler.time;
-
-    add(&hpm->profiler.ticks, ticks);
-}
-
-void hpm_timer(const struct arch_frame *frame)
-{
-    struct hpm_cpu *hpm = this_cpu()->hpm;
-    uint32_t slots = __atomic_load_n(&profile_timed, __ATOMIC_ACQUIRE);
-
-    if (!slots || !hpm || !hpm->current)
-        return;
-    begin(hpm, frame);
-    take_timed(hpm, slots, hpm->profiler.user);
-    charge(hpm);
-}
-
-void hpm_entered_slots(const struct arch_frame *frame)
-{
-    struct hpm_cpu *hpm = this_cpu()->hpm;
-    uint32_t slots = __atomic_load_n(&hpm_entries, __ATOMIC_ACQUIRE);
-
-    if (!hpm)
-        return;
-    begin(hpm, frame);
-    for (; slots; slots &= slots - 1) {
-        struct profiler_slot *s = &hpm->profiler.of[__builtin_ctz(slots)];
-        if (!wants_mode(s, hpm->profiler.user) || --s->left)
-            continue;
-        take(hpm, s, s->distance);
-        s->left = next_distance(&hpm->profiler, s);
-    }
-    charge(hpm);
+    for (unsigned i = 0; i < cpu_count() && n < max; i++)
+        n += take_from(p, &p->ring[i], out + n, max - n);
+    for (unsigned i = 0; i < p->criteria.count && n < max; i++)
+        if (profile_is_access(p, i))
+            n += take_access(p, i, out + n, max - n);
+    if (n)
+        __atomic_fetch_add(&profile_taking_ticks, arch_ticks() - began, __ATOMIC_RELAXED);
+    return n;
 }

@@ -1,8 +1,8 @@
 /*
- * Windows of a profile: what came in one decides about the periods of the next (hpm/period.h).  Events of the whole machine are
+ * Windows of a profile: what came in one decides about the periods of the next (hpm/policy/period.h).  Events of the whole machine are
  * known from their counts, whether they were sampled or not; all else is known from the samples.
  */
-#include "hpm/profiles.h"
+#include "hpm/profile.h"
 #include "kernel/lib/fixed.h"
 #include "kernel/core/printf.h"
 

@@ -4,7 +4,7 @@
  * each, beside what the hardware measured ([A] Table 2.7).  A row is printed only if the PMU counts what is in it.
  */
 #include "hpm/internal.h"
-#include "hpm/context.h"
+#include "hpm/policy/context.h"
 #include "kernel/core/printf.h"
 #include "mm/mm.h"
 

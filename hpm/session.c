@@ -1,7 +1,7 @@
 /*
  * Who wants what counted.  The breakdown's figures are wanted always, sessions come and go; each time a new plan of all that is
  * wanted is made in the memory of the plan before the present one, and every CPU told to follow it.  When all have, nobody
- * uses the present one's memory any more (see hpm/context.h).
+ * uses the present one's memory any more (see hpm/policy/context.h).
  */
 #include "hpm/internal.h"
 #include "hpm/events/nest.h"

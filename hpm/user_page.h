@@ -40,7 +40,7 @@ struct hpm_user_page {
 };
 
 /* What a register that counts has counted since the page was written.  What would be an eighth from all the way round is a step
- * back, as QEMU's counters do (hpm/pmu/armv8.c): nothing. */
+ * back, as QEMU's counters do (hpm/pmu/arm/armv8.c): nothing. */
 static inline uint64_t hpm_user_passed(const volatile struct hpm_user_register *r,
                                        uint64_t (*read)(uint32_t index))
 {

@@ -34,7 +34,7 @@
  * is to have more zeros behind it and grow(), which takes no time by the number of nodes.  Pure: no lock, clock or allocation; one caller at a time per state.
  */
 #pragma once
-#include "hpm/path/buffered.h"
+#include "mm/policy/replace/buffered.h"
 #include "kernel/lib/base.h"
 
 #define REPLACE_NONE UINT32_MAX /* no node */

@@ -13,8 +13,8 @@
  * ask track_hot before evicting one.
  */
 #pragma once
-#include "hpm/path/buffered.h"
-#include "hpm/path/log.h"
+#include "mm/policy/replace/buffered.h"
+#include "hpm/path/ring.h"
 #include "kernel/core/cmdline.h"
 
 struct space;

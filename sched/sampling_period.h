@@ -2,7 +2,7 @@
  * One access in how many is sampled?  As many as the budget allows: at first by what the counters say, which know little of a
  * young process, then by the samples.  They come in bursts, so a low rate may just be the time between two, and a burst
  * is braked at once.
- * Not struct period (hpm/period.h), which aims at a number of samples in windows of equal length and goes by their mean.  Here a budget
+ * Not struct period (hpm/policy/period.h), which aims at a number of samples in windows of equal length and goes by their mean.  Here a budget
  * of time is to hold over a whole detection, so what was spent too much is paid back; bursts are shorter than a judgement, so the
  * worst of them is the guide; a change stops and starts sampling on all CPUs, so small ones are not made.
  * Pure: the caller reads clock and accounts, and tells the PMU.

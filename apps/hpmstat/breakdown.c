@@ -10,7 +10,7 @@
 #include <string.h>
 #include "apps/hpm/figures.h"
 #include "apps/hpmstat/hpmstat.h"
-#include "hpm/fit.h"
+#include "hpm/policy/fit.h"
 
 #define WORD(field) (offsetof(struct sys_breakdown, field) / sizeof(uint64_t))
 #define COUNT(a)    (sizeof(a) / sizeof(a)[0])

@@ -27,7 +27,7 @@ enum event_modes { EVENT_USER = 1, EVENT_KERNEL = 2 };
  * PMCCNTR_EL0.  Simulated machine: the number of the counter, 4 and 5.
  *
  * Events of one exclusion class other than 0 may share a group only when their `extra` is the same: it is the value of
- * one register that all of them use (struct group_event of hpm/group.h has the same four fields).
+ * one register that all of them use (struct group_event of hpm/events/group.h has the same four fields).
  */
 struct event {
     uint64_t config;   /* as the counter's selector has it, without modes, interrupt and enable bits */

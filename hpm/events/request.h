@@ -1,5 +1,5 @@
 /*
- * What somebody wants to know, by name, as a request to pack (hpm/group.h): the step between texts and counters.
+ * What somebody wants to know, by name, as a request to pack (hpm/events/group.h): the step between texts and counters.
  *
  *     event_request_init(&r, &pmu);
  *     event_request_add(&r, "ipc", err, sizeof err);              a metric: its events share a group
@@ -14,7 +14,7 @@
 #pragma once
 #include "hpm/events/event.h"
 #include "hpm/events/metric.h"
-#include "hpm/group.h"
+#include "hpm/events/group.h"
 
 #define EVENT_WISHES_MAX GROUP_EVENTS_MAX
 

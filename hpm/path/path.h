@@ -6,8 +6,8 @@
  * PAGE_SPACES, which the kernel deals out (mm/track.c); 0 is none.
  */
 #pragma once
-#include "hpm/path/buffered.h"
-#include "hpm/path/log.h"
+#include "mm/policy/replace/buffered.h"
+#include "hpm/path/ring.h"
 
 struct cpu;
 

@@ -6,7 +6,7 @@
  * All members are called on the CPU concerned with interrupts off, unless they say otherwise.
  */
 #pragma once
-#include "hpm/context.h"
+#include "hpm/policy/context.h"
 #include "hpm/events/event.h"
 
 struct cpu;
@@ -109,5 +109,5 @@ static inline uint64_t pmu_no_image(UNUSED const struct event *const *event)
     return 0;
 }
 
-extern const struct pmu_ops *const pmu_backends[]; /* in probe order, NULL-terminated (hpm/pmu/backends.c) */
+extern const struct pmu_ops *const pmu_backends[]; /* in probe order, NULL-terminated (hpm/backends.c) */
 extern const struct pmu_ops pmu_model, pmu_intel, pmu_amd, pmu_armv8;

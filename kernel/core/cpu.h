@@ -18,7 +18,7 @@ struct cpu {
     struct arch_cpu arch; /* first: arch/ finds struct cpu from its register      */
     /* What interrupts and switches need is together. */
     struct thread *current;   /* running thread; written by the scheduler, irqs off  */
-    struct hpm_cpu *hpm;      /* hpm/hpm.c                                           */
+    struct hpm_cpu *hpm;      /* hpm/account.c                                           */
     struct path_cpu *pages;   /* hpm/path/path.c                                     */
     struct runqueue *rq;      /* sched/runqueue.c                                    */
     struct arch_space *space; /* loaded address space, NULL = kernel only            */

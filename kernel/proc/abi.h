@@ -175,7 +175,7 @@ struct sys_hpm_listed {
     uint32_t reserved;
 };
 
-/* What is to be sampled; hpm/criteria.h has the text's form. */
+/* What is to be sampled; hpm/policy/criteria.h has the text's form. */
 struct sys_profiling {
     uint64_t criteria; /* address of the text                                                  */
     uint32_t pid;      /* samples of this process only; 0: of all                              */

@@ -6,9 +6,9 @@
  * undefined: a register or leaf that is not there, a reserved bit, another event for a counter that counts, a record that there is not.
  */
 #pragma once
-#include "hpm/pmu/amd_ibs.h"
-#include "hpm/pmu/amd_regs.h"
-#include "hpm/pmu/x86_regs.h"
+#include "hpm/pmu/x86/amd_ibs.h"
+#include "hpm/pmu/x86/amd_regs.h"
+#include "hpm/pmu/x86/x86_regs.h"
 #include "test/host/hpm_driver.h"
 
 enum { AMD_COUNTERS_MAX = 15, ACCESS_CYCLES = 30, ENTRIES = 4 };

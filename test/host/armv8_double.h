@@ -6,7 +6,7 @@
  * counter that counts, or its value without having read it just before.
  */
 #pragma once
-#include "hpm/pmu/armv8_regs.h"
+#include "hpm/pmu/arm/armv8_regs.h"
 #include "test/host/hpm_driver.h"
 #include "test/host/spe_double.h"
 

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "hpm/pmu/spe_sources.h"
+#include "hpm/pmu/arm/spe_sources.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -8,7 +8,7 @@ struct double_cpu double_cpus[DOUBLE_CPUS];
 bool double_machine_present;
 unsigned double_ring_records_max = 4096;
 
-/* In place of hpm/pmu/backends.c. */
+/* In place of hpm/backends.c. */
 const struct pmu_ops *const pmu_backends[] = {&pmu_model, NULL};
 
 static uint8_t registers[MACHINE_BYTES] ALIGNED(4096);

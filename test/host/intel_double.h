@@ -7,7 +7,7 @@
  * not at all.
  */
 #pragma once
-#include "hpm/pmu/intel_regs.h"
+#include "hpm/pmu/x86/intel_regs.h"
 #include "test/host/hpm_driver.h"
 
 enum { INTEL_COUNTERS = 32, INTEL_FIXED = 16, ACCESS_CYCLES = 2 };

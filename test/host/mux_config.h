@@ -1,6 +1,6 @@
 /* What tests of multiplexing begin with: four groups, and random numbers that are the same in each test. */
 #pragma once
-#include "hpm/mux.h"
+#include "hpm/policy/mux.h"
 
 enum { GROUPS = 4, ROUND = 1200000 };
 

@@ -1,5 +1,5 @@
 /*
- * How good multiplexed counts are: simulated events of many kinds, counted in full and by hpm/mux.c.
+ * How good multiplexed counts are: simulated events of many kinds, counted in full and by hpm/policy/mux.c.
  *
  * Two measures.  The 95 % interval over the session: how often does it hold the true count, and how wide is it?  And [A]'s
  * own (2.7.1): KL(P||P') = sum P log2(P/P'), P the distribution of the events over the rounds, P' that of the estimates,
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "hpm/estimate.h"
+#include "hpm/policy/estimate.h"
 
 enum {
     CELL = 500, /* cycles: the resolution of the simulation */

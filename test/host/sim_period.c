@@ -1,11 +1,11 @@
 /*
- * Two ways to adapt a sampling period, the published one ([S] 3.4.3) and that of hpm/period.c, on simulated rates of events; and
+ * Two ways to adapt a sampling period, the published one ([S] 3.4.3) and that of hpm/policy/period.c, on simulated rates of events; and
  * how evenly the stores of a loop are sampled with periods that are fixed, jittered or primes ([S] 3.5).
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "hpm/period.h"
+#include "hpm/policy/period.h"
 
 enum {
     CPUS = 4,
@@ -108,7 +108,7 @@ static const struct shape {
 
 struct rule {
     const char *name;
-    unsigned every; /* windows between two updates; 0: it is hpm/period.c's */
+    unsigned every; /* windows between two updates; 0: it is hpm/policy/period.c's */
 };
 static const struct rule rules[] = {{"published", 5}, {"published-each", 1}, {"events", 0}};
 
@@ -366,7 +366,7 @@ static unsigned long number(const char *name, unsigned long otherwise)
 static const char explanation[] =
     "# Adaptation.  100 samples are wanted in each of 300 windows, of 4 CPUs together.\n"
     "# rule: published: p' = p M / L, M the mean of 20 windows' samples, at every 5th window;\n"
-    "#   published-each: at each; events: hpm/period.c, at each.\n"
+    "#   published-each: at each; events: hpm/policy/period.c, at each.\n"
     "# rate: constant, the first guess 2^-10 to 2^10 of the right period, as with all the others;\n"
     "#   constant-near: 1/2 to 2 of it; stepped: another one each 60 windows, within two orders of\n"
     "#   magnitude; bursty: 20 to 1, each for 4 windows on average; drifting: up and down by 2^8 in\n"
@@ -379,7 +379,7 @@ static const char explanation[] =
     "# Bias.  A loop of so many stores, all of them counted; 41 mean periods, 99,980 to 100,020;\n"
     "# 10,000 samples a store, or 1,000 where loops of 2 to 32 stores are tried.\n"
     "# periods: fixed; low-bits: 8 random bits, as published; jitter: uniform within a sixteenth;\n"
-    "#   prime: hpm/period_draw.c's; drawn anew after so many samples.\n"
+    "#   prime: hpm/policy/period_draw.c's; drawn anew after so many samples.\n"
     "# ratio: samples of the most sampled store to those of the least; unseen: stores without any.\n";
 
 int main(void)

@@ -1,7 +1,7 @@
 /* See spe_double.h. */
 #include <stdlib.h>
 #include <string.h>
-#include "hpm/pmu/spe_packets.h"
+#include "hpm/pmu/arm/spe_packets.h"
 #include "test/host/armv8_double.h"
 #include "test/host/random.h"
 

@@ -6,7 +6,7 @@
  * trapped, reserved bits, changes while it samples, a buffer without room for a record or taken away under records.
  */
 #pragma once
-#include "hpm/pmu/armv8_spe_regs.h"
+#include "hpm/pmu/arm/armv8_spe_regs.h"
 #include "kernel/lib/base.h"
 
 /* What kind of CPU it is. */

@@ -1,7 +1,7 @@
 /* Kinds of processors with statistical profiling, operations, and what tests of both do with them. */
 #pragma once
 #include "test/host/armv8_double.h"
-#include "hpm/pmu/armv8_spe.h"
+#include "hpm/pmu/arm/armv8_spe.h"
 
 #define ALL_FILTERS (IDR_FE | IDR_FT)
 #define USER_PC     0x401000

@@ -1,7 +1,7 @@
 /* Variance and interval of multiplexed counts, against the same in floating point and against coverage. */
 #include <math.h>
 #include "test/host/expect_panic.h"
-#include "hpm/estimate.h"
+#include "hpm/policy/estimate.h"
 
 enum { SLOTS = 10, PASSES = 4, ROUND = 400000, PASS = ROUND / PASSES, SLICE = PASS / SLOTS };
 

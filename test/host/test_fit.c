@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "hpm/fit.h"
+#include "hpm/policy/fit.h"
 #include "test/host/expect_panic.h"
 #include "test/host/random.h"
 

@@ -1,6 +1,6 @@
 /* The counts of one thread or CPU as figures and as sums. */
 #include "test/host/expect_panic.h"
-#include "hpm/context.h"
+#include "hpm/policy/context.h"
 
 enum { COUNTERS = 2, SLICE = 10000, INSTRUCTIONS = 0, PINNED, FIRST, SECOND, THIRD, ASKED };
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include "hpm/group.h"
+#include "hpm/events/group.h"
 
 static struct group_work work;
 

@@ -1,7 +1,7 @@
 /* Plans of all that is counted at a time: who shares a place, who is where, and who is named when it is impossible. */
 #include "test/host/expect_panic.h"
 #include "hpm/events/request.h"
-#include "hpm/plan.h"
+#include "hpm/policy/plan.h"
 #include "test/host/random.h"
 
 enum { SLICE = 10000, BOTH = EVENT_USER | EVENT_KERNEL };

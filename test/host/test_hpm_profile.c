@@ -1,5 +1,5 @@
 /* Samples by criteria: when they come, whose they are, what they stand for, and that none is lost unsaid. */
-#include "hpm/period.h"
+#include "hpm/policy/period.h"
 #include "test/host/expect_panic.h"
 #include "test/host/hpm_profiles.h"
 #include "test/host/random.h"

@@ -1,7 +1,7 @@
 /* What is counted in turns, scaled, against an oracle in floating point. */
 #include <math.h>
 #include "test/host/expect_panic.h"
-#include "hpm/estimate.h"
+#include "hpm/policy/estimate.h"
 #include "test/host/mux_work.h"
 
 /* Event 4 is in two groups, PINNED in four, and what another event asked for serves them too. */

@@ -1,7 +1,7 @@
 /* Sums of what threads and CPUs counted in turns, and differences of two readings: pools, units and
  * windows. */
 #include "test/host/expect_panic.h"
-#include "hpm/estimate.h"
+#include "hpm/policy/estimate.h"
 #include "test/host/mux_work.h"
 
 static void readings_of_a_window_and_of_several_threads_add_up(void **state)

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "hpm/path/log.h"
+#include "hpm/path/ring.h"
 
 #define CPUS    4
 #define THREADS 7

@@ -1,6 +1,6 @@
 /* Periods: adapted to a rate, lengthened to a limit, drawn as primes. */
 #include "test/host/expect_panic.h"
-#include "hpm/period.h"
+#include "hpm/policy/period.h"
 
 enum { CPUS = 4, WINDOW = 1000000 };
 

@@ -1,6 +1,6 @@
 /* Records of the Statistical Profiling Extension: what is read from bytes as the manual writes them, and from any others. */
 #include "test/host/expect_panic.h"
-#include "hpm/pmu/spe_sources.h"
+#include "hpm/pmu/arm/spe_sources.h"
 
 enum { ROOM = 4096 };
 

@@ -3,7 +3,7 @@
  * known what must be counted.  One CPU.
  */
 #include "hpm/internal.h"
-#include "hpm/pmu/armv8_regs.h"
+#include "hpm/pmu/arm/armv8_regs.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 #include "sched/cpuset.h"

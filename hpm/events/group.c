@@ -1,0 +1,535 @@
+/*
+ * Packing of events into counter groups; see group.h.
+ *
+ * An *item* is what must be seated together: a set, or an event that another excludes.  All other events are single
+ * and may go anywhere.  For a growing number of groups the items are tried in every group (depth first, empty groups
+ * being alike); a placement goes on only if a maximum matching (augmenting paths) still seats every event, those of
+ * items without a group yet going anywhere too.  With all items placed that matching is the plan.
+ */
+#include "hpm/events/group.h"
+
+enum {
+    NOWHERE = 0xffff,
+    EFFORT = 5000000, /* steps of augmenting paths, a few nanoseconds each */
+};
+#define FIXED_PLACES (~0ull << GROUP_COUNTERS_MAX)
+
+static uint64_t bit(unsigned n)
+{
+    return 1ull << n;
+}
+
+static unsigned lowest(uint64_t mask)
+{
+    return (unsigned)__builtin_ctzll(mask);
+}
+
+/* How many bits are set; the compiler's own may call a library. */
+static unsigned ones(uint64_t mask)
+{
+    unsigned n = 0;
+
+    for (; mask; mask &= mask - 1)
+        n++;
+    return n;
+}
+
+static uint64_t all_events(const struct group_request *r)
+{
+    return r->events == 64 ? ~0ull : bit(r->events) - 1;
+}
+
+static uint64_t places_of(const struct group_request *r, unsigned event)
+{
+    const struct group_event *e = &r->event[event];
+    uint64_t places = e->mask & (bit(r->counters) - 1);
+
+    return e->fixed < GROUP_FIXED_MAX && r->fixed >> e->fixed & 1 ? places | bit(GROUP_FIXED(e->fixed))
+                                                                  : places;
+}
+
+static bool excluded(const struct group_request *r, unsigned a, unsigned b)
+{
+    const struct group_event *first = &r->event[a], *second = &r->event[b];
+
+    return a != b && first->exclusion && first->exclusion == second->exclusion &&
+           (!first->extra || first->extra != second->extra);
+}
+
+/* ---- Matching of events to places ---- */
+
+static uint8_t *event_at(struct group_work *w, unsigned place)
+{
+    return &w->plan->event[place / GROUP_PLACES][place % GROUP_PLACES];
+}
+
+/* Everybody on the path from the free place back moves up by one, and event takes the place at its start. */
+static void shift_along(struct group_work *w, unsigned event, unsigned place)
+{
+    for (; w->from[place] != NOWHERE; place = w->from[place])
+        *event_at(w, place) = *event_at(w, w->from[place]);
+    *event_at(w, place) = (uint8_t)event;
+}
+
+/* Puts the places of groups first..last-1 that event could have and no path has been to into the queue.  Returns a free
+ * one, or NOWHERE. */
+static unsigned look(struct group_work *w, unsigned event, unsigned first, unsigned last, unsigned from,
+                     unsigned *queued)
+{
+    for (unsigned g = first; g < last; g++) {
+        uint64_t fresh = w->places[event] & w->unvisited[g];
+        w->spent++;
+        w->unvisited[g] &= ~fresh;
+        while (fresh) {
+            /* Fixed counters first: what they serve is few. */
+            unsigned p = lowest(fresh & FIXED_PLACES ? fresh & FIXED_PLACES : fresh);
+            unsigned place = g * GROUP_PLACES + p;
+            fresh &= ~bit(p);
+            w->spent++;
+            w->from[place] = (uint16_t)from;
+            if (*event_at(w, place) == GROUP_NIL)
+                return place;
+            w->queue[(*queued)++] = (uint16_t)place;
+        }
+    }
+    return NOWHERE;
+}
+
+/* Finds event a place in groups first..last-1, moving others where need be.  False: impossible, and w->queue's first
+ * *queued places are those that event and whoever could make room for it compete for. */
+static bool seat(struct group_work *w, unsigned event, unsigned first, unsigned last, unsigned *queued)
+{
+    for (unsigned g = 0; g < w->groups; g++)
+        w->unvisited[g] = ~0ull;
+    *queued = 0;
+    unsigned free = look(w, event, first, last, NOWHERE, queued);
+    for (unsigned i = 0; free == NOWHERE && i < *queued; i++) {
+        unsigned place = w->queue[i], group = place / GROUP_PLACES, occupant = *event_at(w, place);
+        bool stays = w->must[group] >> occupant & 1;
+        free = look(w, occupant, stays ? group : 0, stays ? group + 1 : w->groups, place, queued);
+    }
+    if (free == NOWHERE)
+        return false;
+    shift_along(w, event, free);
+    return true;
+}
+
+/* Seats, from scratch, what each group must have and then `anywhere`. */
+static bool seat_all(struct group_work *w, uint64_t anywhere)
+{
+    unsigned queued;
+
+    memset(w->plan->event, GROUP_NIL, (size_t)w->groups * GROUP_PLACES);
+    for (unsigned g = 0; g < w->groups; g++)
+        for (uint64_t left = w->must[g]; left; left &= left - 1)
+            if (!seat(w, lowest(left), g, g + 1, &queued))
+                return false;
+    for (uint64_t left = anywhere; left; left &= left - 1)
+        if (!seat(w, lowest(left), 0, w->groups, &queued))
+            return false;
+    return true;
+}
+
+/* ---- Can it be done at all? ---- */
+
+static bool sizes_good(const struct group_request *r)
+{
+    return r->events <= GROUP_EVENTS_MAX && r->counters <= GROUP_COUNTERS_MAX && (r->counters || r->fixed) &&
+           r->sets <= GROUP_SETS_MAX && r->groups_max <= GROUP_MAX && !(r->pinned & ~all_events(r));
+}
+
+static int refuse(struct group_cause *cause, enum group_why why, unsigned event, unsigned other, unsigned set,
+                  uint64_t crowd)
+{
+    *cause = (struct group_cause){why, (uint8_t)event, (uint8_t)other, (uint8_t)set, crowd};
+    return why == GROUP_CROWDED || why == GROUP_TOO_MANY ? -ENOSPC : -EINVAL;
+}
+
+/* Do these events fit into one group?  event and set are the demand that brings them together. */
+static int check_together(struct group_work *w, uint64_t together, unsigned event, unsigned set,
+                          struct group_cause *cause)
+{
+    unsigned queued;
+
+    for (uint64_t left = together; left; left &= left - 1) {
+        unsigned a = lowest(left);
+        uint64_t rivals = w->rivals[a] & left;
+        if (rivals)
+            return refuse(cause, GROUP_EXCLUDED, a, lowest(rivals), set, 0);
+    }
+    w->groups = 1;
+    w->must[0] = together;
+    memset(w->plan->event[0], GROUP_NIL, GROUP_PLACES);
+    for (uint64_t left = together; left; left &= left - 1) {
+        if (seat(w, lowest(left), 0, 1, &queued))
+            continue;
+        /* By Hall's theorem; the alternating tree is a least set that violates it. */
+        uint64_t crowd = bit(lowest(left));
+        for (unsigned i = 0; i < queued; i++)
+            crowd |= bit(*event_at(w, w->queue[i]));
+        return refuse(cause, GROUP_CROWDED, event, GROUP_NIL, set, crowd);
+    }
+    return 0;
+}
+
+static int check_request(struct group_work *w, struct group_cause *cause)
+{
+    const struct group_request *r = w->request;
+
+    for (unsigned e = 0; e < r->events; e++)
+        if (!w->places[e])
+            return refuse(cause, GROUP_NO_PLACE, e, GROUP_NIL, GROUP_NIL, 0);
+    int err = check_together(w, r->pinned, GROUP_NIL, GROUP_NIL, cause);
+    for (unsigned s = 0; s < r->sets && !err; s++) {
+        if (!r->set[s] || r->set[s] & ~all_events(r))
+            return refuse(cause, GROUP_BAD_SET, GROUP_NIL, GROUP_NIL, s, 0);
+        err = check_together(w, r->pinned | r->set[s], GROUP_NIL, s, cause);
+    }
+    for (unsigned e = 0; e < r->events && !err; e++)
+        err = check_together(w, r->pinned | bit(e), e, GROUP_NIL, cause);
+    return err;
+}
+
+/* ---- Items ---- */
+
+static void add_item(struct group_work *w, uint64_t events)
+{
+    uint64_t rivals = 0;
+
+    for (uint64_t left = events; left; left &= left - 1)
+        rivals |= w->rivals[lowest(left)];
+    w->item[w->items] = events;
+    w->item_rivals[w->items++] = rivals;
+}
+
+/* Is what set s demands of the groups demanded by another already? */
+static bool covered(const struct group_request *r, unsigned s)
+{
+    uint64_t wanted = r->set[s] & ~r->pinned;
+
+    for (unsigned other = 0; other < r->sets; other++) {
+        uint64_t has = r->set[other] & ~r->pinned;
+        if (other != s && !(wanted & ~has) && (wanted != has || other < s))
+            return true;
+    }
+    return !(wanted & (wanted - 1)); /* one event alone is no set */
+}
+
+/* Harder ones first: with more events, then with more rivals. */
+static bool harder(const struct group_work *w, unsigned a, unsigned b)
+{
+    unsigned events_a = ones(w->item[a]), events_b = ones(w->item[b]);
+
+    return events_a != events_b ? events_a > events_b : ones(w->item_rivals[a]) > ones(w->item_rivals[b]);
+}
+
+/* Of items first.. the one that adds the fewest events to a group that has `in`, has some of them already, and leaves no
+ * more than there are places; else the hardest. */
+static unsigned nearest(const struct group_work *w, unsigned first, uint64_t in)
+{
+    unsigned room = w->request->counters + ones(w->request->fixed) - ones(w->request->pinned),
+             hardest = first;
+    unsigned best = GROUP_NIL, least = 0;
+
+    for (unsigned i = first; i < w->items; i++) {
+        unsigned more = ones(w->item[i] & ~in);
+        if (harder(w, i, hardest))
+            hardest = i;
+        if ((w->item[i] & in) && ones(w->item[i] | in) <= room && (best == GROUP_NIL || more < least)) {
+            best = i;
+            least = more;
+        }
+    }
+    return best == GROUP_NIL ? hardest : best;
+}
+
+/* Hardest first, which soon shows what is impossible; or chained: those that share events one after the other, as many as
+ * might fit into a group, which soon finds what is possible. */
+static void sort_items(struct group_work *w, bool chained)
+{
+    uint64_t in = 0;
+
+    for (unsigned i = 0; i < w->items; i++) {
+        unsigned next = nearest(w, i, chained ? in : 0);
+        uint64_t events = w->item[next], rivals = w->item_rivals[next];
+        w->item[next] = w->item[i];
+        w->item_rivals[next] = w->item_rivals[i];
+        w->item[i] = events;
+        w->item_rivals[i] = rivals;
+        in = events & in ? in | events : events;
+    }
+}
+
+static void find_items(struct group_work *w)
+{
+    const struct group_request *r = w->request;
+    uint64_t in_sets = 0;
+
+    w->items = 0;
+    for (unsigned s = 0; s < r->sets; s++)
+        if (!covered(r, s)) {
+            add_item(w, r->set[s] & ~r->pinned);
+            in_sets |= r->set[s];
+        }
+    w->single = 0;
+    for (uint64_t left = all_events(r) & ~r->pinned & ~in_sets; left; left &= left - 1) {
+        if (w->rivals[lowest(left)])
+            add_item(w, left & -left);
+        else
+            w->single |= left & -left;
+    }
+}
+
+/* ---- Search ---- */
+
+/* What the groups must have when items 0..placed-1 are where they are. */
+static void gather(struct group_work *w, unsigned placed)
+{
+    for (unsigned g = 0; g < w->groups; g++)
+        w->must[g] = w->request->pinned;
+    for (unsigned i = 0; i < placed; i++)
+        w->must[w->choice[i]] |= w->item[i];
+}
+
+/* Could the items from `placed` on and the single events still find places, if rivals did not matter? */
+static bool hopeful(struct group_work *w, unsigned placed)
+{
+    uint64_t seated = 0, open = w->single;
+
+    for (unsigned g = 0; g < w->groups; g++)
+        seated |= w->must[g];
+    for (unsigned i = placed; i < w->items; i++)
+        open |= w->item[i] & ~seated;
+    return seat_all(w, open);
+}
+
+/* The group that needs the fewest new events to have item i, of those not tried yet; GROUP_NIL: there is none.  Of empty
+ * groups only the first is one to try. */
+static unsigned next_group(const struct group_work *w, unsigned i)
+{
+    unsigned used = 0, best = GROUP_NIL, least = 0;
+
+    for (unsigned k = 0; k < i; k++)
+        used = MAX(used, w->choice[k] + 1u);
+    for (unsigned g = 0; g <= used && g < w->groups; g++) {
+        unsigned more = ones(w->item[i] & ~w->must[g]);
+        if (w->tried[i] >> g & 1 || w->must[g] & w->item_rivals[i])
+            continue;
+        if (best == GROUP_NIL || more < least) {
+            best = g;
+            least = more;
+        }
+    }
+    return best;
+}
+
+/* Moves item i to its next group that is not hopeless; false: there is none. */
+static bool place_item(struct group_work *w, unsigned i)
+{
+    for (;;) {
+        gather(w, i);
+        unsigned g = next_group(w, i);
+        if (g == GROUP_NIL)
+            return false;
+        w->tried[i] |= bit(g);
+        w->choice[i] = (uint8_t)g;
+        w->must[g] |= w->item[i];
+        if (hopeful(w, i + 1))
+            return true;
+    }
+}
+
+/* Depth first.  True: w->plan has everybody seated.  *all: every possibility was tried, so that false is proof. */
+static bool search(struct group_work *w, uint64_t effort, bool *all)
+{
+    unsigned i = 0;
+
+    *all = true;
+    gather(w, 0);
+    if (!hopeful(w, 0))
+        return false;
+    w->tried[0] = 0;
+    while (i < w->items) {
+        if (place_item(w, i)) {
+            if (++i < w->items)
+                w->tried[i] = 0;
+        } else if (i == 0) {
+            return false;
+        } else if (w->spent > effort) {
+            *all = false;
+            return false;
+        } else {
+            i--;
+        }
+    }
+    return true;
+}
+
+/* In both orders; each may take an eighth of the effort that is left, and without any the first descent alone. */
+static bool search_both(struct group_work *w, bool *all)
+{
+    for (unsigned chained = 0; chained < 2; chained++) {
+        sort_items(w, chained);
+        if (search(w, w->spent + (w->spent < EFFORT ? EFFORT - w->spent : 0) / 8, all))
+            return true;
+        if (*all)
+            break;
+    }
+    return false;
+}
+
+/* Returns the groups that it takes at least by the number of events and places alone; pinned events
+ * take a place in each group. */
+static unsigned fewest(const struct group_request *r)
+{
+    unsigned pinned = ones(r->pinned), places = r->counters + ones(r->fixed), others = r->events - pinned;
+
+    return others && places > pinned ? (others + places - pinned - 1) / (places - pinned) : 1;
+}
+
+static int find_fewest(struct group_work *w, struct group_cause *cause)
+{
+    unsigned max = w->request->groups_max ? w->request->groups_max : GROUP_MAX;
+    bool proven = true, all;
+
+    w->spent = 0;
+    for (w->groups = fewest(w->request); w->groups <= max; w->groups++) {
+        if (proven)
+            w->plan->least = w->groups;
+        if (search_both(w, &all)) {
+            w->plan->groups = w->groups;
+            return 0;
+        }
+        proven &= all;
+    }
+    return refuse(cause, GROUP_TOO_MANY, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0);
+}
+
+/* ---- Counters left over ---- */
+
+static uint64_t events_in(const struct group_plan *plan, unsigned group)
+{
+    uint64_t in = 0;
+
+    for (unsigned p = 0; p < GROUP_PLACES; p++)
+        if (plan->event[group][p] != GROUP_NIL)
+            in |= bit(plan->event[group][p]);
+    return in;
+}
+
+/* The event that may use the place, excludes nobody in the group, is not in it yet and is seen in the fewest. */
+static unsigned least_seen(const struct group_work *w, const uint8_t *times, uint64_t in, unsigned place)
+{
+    unsigned best = GROUP_NIL;
+
+    for (unsigned e = 0; e < w->request->events; e++)
+        if ((w->places[e] >> place & 1) && !(in >> e & 1) && !(in & w->rivals[e]) &&
+            (best == GROUP_NIL || times[e] < times[best]))
+            best = e;
+    return best;
+}
+
+static void fill_free_places(struct group_work *w)
+{
+    struct group_plan *plan = w->plan;
+    uint8_t times[GROUP_EVENTS_MAX] = {0};
+    uint64_t used = 0;
+
+    for (unsigned e = 0; e < w->request->events; e++)
+        used |= w->places[e];
+    for (unsigned g = 0; g < plan->groups; g++)
+        for (uint64_t in = events_in(plan, g); in; in &= in - 1)
+            times[lowest(in)]++;
+    for (unsigned g = 0; g < plan->groups; g++)
+        for (uint64_t left = used; left; left &= left - 1) {
+            unsigned p = lowest(left);
+            if (plan->event[g][p] != GROUP_NIL)
+                continue;
+            unsigned e = least_seen(w, times, events_in(plan, g), p);
+            plan->event[g][p] = (uint8_t)e;
+            if (e != GROUP_NIL)
+                times[e]++;
+        }
+}
+
+int group_pack(const struct group_request *r, struct group_plan *plan, struct group_work *w,
+               struct group_cause *cause)
+{
+    struct group_cause ignored;
+
+    if (!cause)
+        cause = &ignored;
+    *cause = (struct group_cause){GROUP_POSSIBLE, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0};
+    memset(plan, GROUP_NIL, sizeof *plan);
+    plan->groups = plan->least = 0;
+    if (!sizes_good(r))
+        return refuse(cause, GROUP_SIZES, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0);
+    *w = (struct group_work){.request = r, .plan = plan};
+    for (unsigned e = 0; e < r->events; e++) {
+        w->places[e] = places_of(r, e);
+        for (unsigned other = 0; other < r->events; other++)
+            w->rivals[e] |= excluded(r, e, other) ? bit(other) : 0;
+    }
+    int err = check_request(w, cause);
+    memset(plan->event, GROUP_NIL, sizeof plan->event);
+    if (err || !r->events)
+        return err;
+    find_items(w);
+    err = find_fewest(w, cause);
+    if (err)
+        memset(plan->event, GROUP_NIL, sizeof plan->event);
+    else
+        fill_free_places(w);
+    return err;
+}
+
+/* ---- Checking ---- */
+
+static const char *check_place(const struct group_request *r, unsigned event, unsigned place, uint64_t in)
+{
+    if (event >= r->events)
+        return "an event that was not asked for";
+    if (!(places_of(r, event) >> place & 1))
+        return "an event on a counter that cannot count it";
+    for (unsigned other = 0; other < r->events; other++) {
+        if (!(in >> other & 1))
+            continue;
+        if (other == event)
+            return "an event twice in one group";
+        if (excluded(r, event, other))
+            return "two events in one group that exclude each other";
+    }
+    return NULL;
+}
+
+const char *group_check(const struct group_request *r, const struct group_plan *plan)
+{
+    uint64_t seen = 0;
+    uint32_t sets = 0;
+
+    if (plan->groups > (r->groups_max ? r->groups_max : GROUP_MAX))
+        return "more groups than there may be";
+    if (plan->least > plan->groups)
+        return "fewer groups than are possible";
+    for (unsigned g = 0; g < plan->groups; g++) {
+        uint64_t in = 0;
+        for (unsigned p = 0; p < GROUP_PLACES; p++) {
+            if (plan->event[g][p] == GROUP_NIL)
+                continue;
+            const char *wrong = check_place(r, plan->event[g][p], p, in);
+            if (wrong)
+                return wrong;
+            in |= bit(plan->event[g][p]);
+        }
+        if (r->pinned & ~in)
+            return "a pinned event is missing from a group";
+        for (unsigned s = 0; s < r->sets; s++)
+            sets |= r->set[s] & ~in ? 0 : 1u << s;
+        seen |= in;
+    }
+    if (seen != all_events(r))
+        return "an event that no group counts";
+    if (sets != (r->sets == 32 ? ~0u : (1u << r->sets) - 1))
+        return "a set that no group has all of";
+    return NULL;
+}

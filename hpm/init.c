@@ -1,0 +1,279 @@
+/* Boot: which PMU there is, what of the breakdown it counts, and each CPU's part of it. */
+#include "hpm/breakdown_events.h"
+#include "hpm/internal.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/cmdline.h"
+#include "kernel/core/printf.h"
+#include "mm/mm.h"
+
+#define RING_MIN 16
+
+struct hpm_state hpm_state HOT;
+uint64_t hpm_slice_cycles = 1000000;
+uint64_t hpm_print_ms;
+static struct hpm_caps caps;
+
+static uint64_t pmu_wanted = 1, modes, breakdown = 1, counters_max = HPM_COUNTERS_MAX;
+
+static const char *const pmu_choices[] = {"none", "auto", NULL};
+enum { MODES_BOTH, MODES_USER, MODES_KERNEL };
+static const char *const mode_choices[] = {"both", "user", "kernel", NULL};
+static const uint8_t modes_of[] = {EVENT_USER | EVENT_KERNEL, EVENT_USER, EVENT_KERNEL};
+static uint64_t slices;
+static const char *const slice_choices[] = {"cycles", "instructions", NULL};
+const struct arg hpm_args[] = {
+    {.name = "hpm.pmu",
+     .type = ARG_CHOICE,
+     .value = &pmu_wanted,
+     .choices = pmu_choices,
+     .help = "performance counters: use what is found, or none"},
+    {.name = "hpm.modes",
+     .type = ARG_CHOICE,
+     .value = &modes,
+     .choices = mode_choices,
+     .help = "count in user mode, in kernel mode, or in both"},
+    {.name = "hpm.slice_cycles",
+     .type = ARG_U64,
+     .value = &hpm_slice_cycles,
+     .min = 10000,
+     .max = 1000000000,
+     .help = "cycles, or instructions, each group of events is counted at a time"},
+    {.name = "hpm.slices",
+     .type = ARG_CHOICE,
+     .value = &slices,
+     .choices = slice_choices,
+     .help = "what a group's slice is measured in, and its counts are scaled by"},
+    {.name = "hpm.breakdown",
+     .type = ARG_BOOL,
+     .value = &breakdown,
+     .help = "count the breakdown's events all the time; without them policy cluster sees nothing"},
+    {.name = "hpm.accounts",
+     .type = ARG_BOOL,
+     .value = &hpm_accounts,
+     .help = "count interrupts and monitoring apart, not to whom they interrupt: two more readings for each"},
+    {.name = "hpm.counters",
+     .type = ARG_U64,
+     .value = &counters_max,
+     .min = 1,
+     .max = HPM_COUNTERS_MAX,
+     .help = "programmable counters used at most: with fewer, groups are smaller and more"},
+    {.name = "hpm.print_ms",
+     .type = ARG_U64,
+     .value = &hpm_print_ms,
+     .max = 3600000,
+     .help = "print the machine's stall breakdown every so many milliseconds; 0: never"},
+    {.name = "hpm.records",
+     .type = ARG_U64,
+     .value = &hpm_records,
+     .min = RING_MIN,
+     .max = 65536,
+     .help = "sampled accesses the hardware can record on each CPU before they are taken over"},
+    {.name = "hpm.samples",
+     .type = ARG_U64,
+     .value = &hpm_samples,
+     .min = RING_MIN,
+     .max = 65536,
+     .help = "sampled accesses each CPU can keep for who asked for them"},
+    {.name = "hpm.primes",
+     .type = ARG_BOOL,
+     .value = &hpm_primes,
+     .help = "samples are random primes apart, around the period; off: the period, in step with loops"},
+    {.name = NULL},
+};
+
+/* ---- Set-up ---- */
+
+/* What counts it has no selector that matters; but who asks for it by name shall get that counter. */
+static void find_always(unsigned which, const char *name)
+{
+    struct event *event = &hpm_state.always[which];
+    char why[1];
+
+    if (!hpm_state.pmu.events.table || event_parse(&hpm_state.pmu.events, name, event, why, sizeof why))
+        *event = (struct event){.config = UINT64_MAX - which, .fixed = EVENT_NO_FIXED};
+    event->modes = modes_of[modes];
+}
+
+/* What of the breakdown this PMU can count, in the modes asked for. */
+static void find_events(void)
+{
+    for (unsigned e = 0; e < HPM_EVENTS; e++) {
+        struct event *event = &hpm_state.event[e];
+        if (breakdown && hpm_state.pmu.events.counters && figure_event(&hpm_state.pmu.events, e, event))
+            event->modes = modes_of[modes];
+        else
+            event->counters = 0;
+    }
+    find_always(0, "cycles");
+    if (hpm_state.pmu.instructions)
+        find_always(1, "instructions");
+}
+
+/* Bit i: figure first + i is counted. */
+static uint32_t counted(unsigned first, unsigned count)
+{
+    uint32_t mask = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        mask |= (uint32_t)(hpm_state.figures.event[first + i] != GROUP_NIL) << i;
+    return mask;
+}
+
+static void publish_caps(const struct pmu_ops *ops)
+{
+    const struct pmu_caps *pmu = &hpm_state.pmu;
+
+    caps = (struct hpm_caps){
+        .present = true,
+        .can_sample = pmu->sample_sources != 0,
+        .sampled = pmu->sample_sources,
+        .instructions = pmu->instructions,
+        .user = modes != MODES_KERNEL,
+        .kernel = modes != MODES_USER,
+        .apart = hpm_accounts,
+        .name = ops->name,
+        .counters = pmu->counters,
+        .sample_period_min = MAX(pmu->sample_period_min, 1u),
+        .line_bytes = pmu->line_bytes,
+    };
+    memcpy(caps.latency, pmu->latency, sizeof caps.latency);
+    caps.stall = counted(EVENT_STALL(0), STALL_COUNT);
+    caps.dcache = counted(EVENT_DCACHE(0), SOURCE_COUNT);
+    caps.served = counted(EVENT_SERVED(0), SOURCE_COUNT) | counted(EVENT_LOADS, 1) << SOURCE_L1;
+    caps.missed = counted(EVENT_MISS(0), MISS_COUNT);
+    caps.remote = caps.dcache & SOURCES_REMOTE_CACHE ? HPM_MEASURED : HPM_UNKNOWN;
+}
+
+static void print_found(void)
+{
+    const char *about[] = {"", " in user mode only", " in kernel mode only"};
+    char missing[160];
+
+    unsigned groups = hpm_state.plan->mux.rounds.groups;
+
+    kprintf("hpm: %s: %s%u counters and %s, %u group%s of %llu %s%s, %s\n", caps.name, hpm_state.pmu.about,
+            caps.counters, caps.instructions ? "two for cycles and instructions" : "one for cycles", groups,
+            groups == 1 ? "" : "s", (unsigned long long)hpm_slice_cycles,
+            slice_choices[hpm_state.by_instructions], about[modes],
+            caps.can_sample ? "records of accesses by source" : "no records of accesses");
+    report_missing(missing, sizeof missing);
+    if (missing[0])
+        kprintf("hpm: %s: does not count %s\n", caps.name, missing);
+    if (!event_vendors)
+        kprintf("hpm: " EVENT_NO_VENDORS "\n");
+}
+
+/* Limits a ring that every CPU has, so that all CPUs' together take a 32nd of memory at most. */
+static void limit_ring(const char *name, uint64_t *entries, unsigned cpus, size_t bytes)
+{
+    struct frame_stats frames;
+
+    frame_stats(&frames);
+    uint64_t most = bytes ? frames.total_pages * PAGE_SIZE / 32 / cpus / bytes : *entries;
+    if (*entries <= most)
+        return;
+    kprintf("%s=%llu: limited to %llu: the %u CPUs' together take a 32nd of memory at most\n", name,
+            (unsigned long long)*entries, (unsigned long long)MAX(most, (uint64_t)RING_MIN), cpus);
+    *entries = MAX(most, (uint64_t)RING_MIN);
+}
+
+void hpm_init(unsigned cpus)
+{
+    const struct pmu_ops *ops = NULL;
+
+    limit_ring("hpm.samples", &hpm_samples, cpus, sizeof(struct hpm_sample));
+    caps = (struct hpm_caps){.name = "none"};
+    for (unsigned i = 0; pmu_wanted && pmu_backends[i] && !ops; i++)
+        if (pmu_backends[i]->probe(&hpm_state.pmu) == 0)
+            ops = pmu_backends[i];
+    if (!ops) {
+        hpm_state.pmu = (struct pmu_caps){.cycles_per_tick = PMU_RATE_ONE};
+        kprintf("hpm: %s: no stall breakdown, samples by time and entries only, all else works\n",
+                pmu_wanted ? "this machine has no performance counters that are known"
+                           : "switched off by hpm.pmu=none");
+        return;
+    }
+    limit_ring("hpm.records", &hpm_records, cpus, hpm_state.pmu.record_bytes);
+    hpm_state.pmu.counters = MIN(hpm_state.pmu.counters, (unsigned)counters_max);
+    hpm_state.pmu.events.counters = MIN(hpm_state.pmu.events.counters, (unsigned)counters_max);
+    for (uint32_t left = hpm_state.pmu.events.fixed; left; left &= left - 1)
+        hpm_state.fixed++;
+    ASSERT(hpm_state.fixed <= HPM_FIXED_MAX);
+    hpm_state.by_instructions = slices && hpm_state.pmu.slices_by_instructions;
+    if (slices && !hpm_state.by_instructions)
+        kprintf("hpm: %s: slices cannot end by instructions here: they end by cycles\n", ops->name);
+    find_events();
+    int err = plans_init(ops);
+    if (err) {
+        kprintf("hpm: %s: its events cannot be arranged on %u counters (error %d): not used\n", ops->name,
+                hpm_state.pmu.counters, -err);
+        return;
+    }
+    hpm_state.ops = ops;
+    publish_caps(ops);
+    print_found();
+}
+
+/* It has no counters if it lacks what the first CPU has, and samples time and entries all the same. */
+static void begin_counting(struct cpu *cpu, struct hpm_cpu *hpm)
+{
+    struct pmu_setup setup = {.slice = hpm_slice_cycles,
+                              .by_instructions = hpm_state.by_instructions,
+                              .modes = modes_of[modes],
+                              .events = hpm_state.event,
+                              .event_count = HPM_EVENTS};
+
+    if (sampler_init(hpm, &setup)) {
+        kprintf(
+            "hpm: no memory for the samples of CPU %u: lower hpm.records or hpm.samples: it is not counted\n",
+            cpu->index);
+        sampler_free(hpm, &setup);
+        return;
+    }
+    int err = hpm_state.ops->cpu_init(cpu, &setup);
+    if (err == -ENODEV) {
+        kprintf("hpm: the counters of CPU %u lack what the first CPU's have: it is not counted\n",
+                cpu->index);
+        sampler_free(hpm, &setup);
+        return;
+    }
+    if (err)
+        panic("hpm: the counters of CPU %u do not work: error %d", cpu->index, -err);
+    counting_start(hpm, cpu->index + 1);
+}
+
+void hpm_cpu_init(struct cpu *cpu)
+{
+    unsigned order = 0;
+    paddr_t pa;
+
+    while (PAGE_SIZE << order < sizeof(struct hpm_cpu))
+        order++;
+    if (frame_alloc(order, &pa))
+        panic("hpm: no memory for CPU %u", cpu->index);
+    struct hpm_cpu *hpm = phys_to_virt(pa);
+    memset(hpm, 0, sizeof *hpm);
+    if (hpm_state.ops)
+        begin_counting(cpu, hpm);
+    hpm->began = hpm->idle_since = arch_ticks();
+    cpu->hpm = hpm;
+}
+
+void remote_estimate(uint32_t latency)
+{
+    hpm_state.figures.remote_latency = latency;
+    caps.latency[SOURCE_REMOTE_L2] = caps.latency[SOURCE_REMOTE_L3] = latency;
+    caps.remote = HPM_ESTIMATED;
+    kprintf("hpm: %s: stalls for other chips' caches are estimated: accesses x %u cycles\n", caps.name,
+            (unsigned)latency);
+}
+
+const struct hpm_caps *hpm_caps(void)
+{
+    return &caps;
+}
+
+void hpm_thread_init(struct hpm_thread *t, uint32_t tid, uint32_t pid)
+{
+    *t = (struct hpm_thread){.tid = tid, .pid = pid};
+}

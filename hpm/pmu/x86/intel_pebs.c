@@ -1,0 +1,255 @@
+/*
+ * Intel's processor event based sampling (SDM volume 3, "Processor Event Based Sampling (PEBS)", "Adaptive PEBS", "Load Latency
+ * Performance Monitoring Facility", "Debug Store (DS) Mechanism"): when a counter overflows, the processor itself writes a
+ * record of the next instruction that counts into memory and starts the counter again.
+ *
+ * One programmable counter is kept for it.  Sources that one precise event counts are sampled by that event: one access in
+ * `period`.  Others are sampled by the latency event, whose records say the source: the processor watches a random part of
+ * the loads, so `period` is of those watched, and the records of sources nobody asked for are passed over.
+ *
+ * The buffer is not a ring: records are taken while the processor goes on writing behind them, and when all are taken and half
+ * of it is used up, it starts from the beginning.  A full buffer drops records and nobody counts them: it is counted as
+ * one lost record.
+ */
+#include "hpm/pmu/x86/intel_pebs.h"
+#include "hpm/pmu/draw.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
+
+/* Cycles.  The least there may be; and what no load served by the L1 or the L2 takes, unless it waited for something else. */
+#define THRESHOLD_ALL    3
+#define THRESHOLD_BEYOND 24
+#define LATENCY_FIELD    0xffff /* of Alder Lake and later; what is longer is as good as that */
+
+/* Owned by the CPU. */
+static struct pebs_cpu {
+    struct intel_ds ds; /* the processor's */
+    const struct pebs *pebs;
+    uint64_t tail; /* the oldest record that was not taken */
+    uint64_t enable;
+    uint64_t random;
+    struct hpm_sampling config;
+    const struct intel_precise *precise; /* NULL: the records say the source */
+    bool on;
+} ALIGNED(CACHE_LINE) pebs_cpus[CPU_MAX];
+
+static uint64_t ds_index(const struct pebs_cpu *p)
+{
+    return __atomic_load_n(&p->ds.index, __ATOMIC_ACQUIRE);
+}
+
+/* ---- Finding out ---- */
+
+static uint32_t sources_of(const struct intel_model *m)
+{
+    uint32_t sources = 0;
+
+    for (const struct intel_precise *e = m->precise; e->sources; e++)
+        sources |= e->sources;
+    for (unsigned i = 0; m->latency_event && i < INTEL_SOURCES; i++)
+        if (m->source[i] != INTEL_NO_SOURCE)
+            sources |= 1u << m->source[i];
+    return sources;
+}
+
+/* A hypervisor that has records need not have the registers that each model adds to them. */
+static bool is_offered(void)
+{
+    struct x86_leaf features = x86_leaf(LEAF_FEATURES, 0);
+
+    if (!(features.edx & EDX_DS) || !(features.ecx & ECX_DTES64) || (features.ecx & ECX_HYPERVISOR))
+        return false;
+    uint64_t enable = x86_read(MSR_MISC_ENABLE);
+    return (enable & MISC_EMON) && !(enable & MISC_NO_PEBS);
+}
+
+struct pebs pebs_find(const struct event_identity *who, unsigned version, uint64_t perf_capabilities)
+{
+    const struct intel_model *m = intel_model(who);
+    bool baseline = perf_capabilities & CAPS_PEBS_BASELINE;
+    const struct intel_record *r = intel_record(CAPS_PEBS_FORMAT(perf_capabilities), baseline);
+
+    if (!m || !r || version < 2 || !is_offered())
+        return (struct pebs){0};
+    return (struct pebs){
+        .model = m,
+        .record = r,
+        .sources = sources_of(m),
+        .enable_latency = version < 5,
+        .adaptive = baseline,
+    };
+}
+
+/* ---- Starting and stopping ---- */
+
+void pebs_cpu_init(const struct pebs *pebs, unsigned cpu, const struct pmu_setup *setup)
+{
+    struct pebs_cpu *p = &pebs_cpus[cpu];
+    uint64_t base = (uint64_t)(uintptr_t)setup->records, size = pebs->record->size;
+
+    *p = (struct pebs_cpu){.pebs = pebs, .tail = base, .random = draw_begin(cpu)};
+    p->ds.base = p->ds.index = base;
+    p->ds.end = base + setup->record_count * size;
+    p->ds.threshold = base + (setup->record_count - setup->record_count / 4) * size;
+    x86_write(MSR_DS_AREA, (uint64_t)(uintptr_t)&p->ds);
+}
+
+/* The counter's value so many events before it overflows; a new number each time.  It stays until records are taken, whose
+ * number is the larger the smaller it is: with more than an eighth of jitter they would come clearly too often. */
+static uint64_t next_start(struct pebs_cpu *p)
+{
+    const struct hpm_sampling *c = &p->config;
+    uint64_t distance = draw_around(&p->random, c->period, MIN(c->jitter, c->period / 8));
+
+    return -distance & p->pebs->counter_mask;
+}
+
+static void set_reset(struct pebs_cpu *p, uint64_t v)
+{
+    __atomic_store_n(&p->ds.reset[PEBS_SAMPLER], v, __ATOMIC_RELEASE);
+}
+
+static const struct intel_precise *precise_for(const struct intel_model *m, uint32_t sources)
+{
+    for (const struct intel_precise *e = m->precise; e->sources; e++)
+        if (!(sources & ~e->sources))
+            return e;
+    return NULL;
+}
+
+static void start(struct pebs_cpu *p, const struct hpm_sampling *c)
+{
+    const struct pebs *pebs = p->pebs;
+    uint64_t select = EVTSEL_EN | (c->user ? EVTSEL_USER : 0) | (c->kernel ? EVTSEL_KERNEL : 0);
+    bool inside = c->sources & (1u << SOURCE_L1 | 1u << SOURCE_LOCAL_L2);
+
+    p->config = *c;
+    p->precise = precise_for(pebs->model, c->sources);
+    p->enable = PEBS_COUNTER(PEBS_SAMPLER);
+    if (!p->precise) {
+        x86_write(MSR_PEBS_LD_LAT, inside ? THRESHOLD_ALL : THRESHOLD_BEYOND);
+        p->enable |= pebs->enable_latency ? PEBS_LATENCY(PEBS_SAMPLER) : 0;
+    }
+    if (pebs->adaptive) {
+        x86_write(MSR_PEBS_DATA_CFG, PEBS_DATA_MEMORY);
+        select |= EVTSEL_RECORD;
+    }
+    set_reset(p, next_start(p));
+    x86_write(pebs->counter_msr, next_start(p));
+    x86_write(MSR_PEBS_ENABLE, p->enable);
+    x86_write(MSR_PERFEVTSEL0 + PEBS_SAMPLER,
+              select | (p->precise ? p->precise->event : pebs->model->latency_event));
+}
+
+void pebs_sample(unsigned cpu, const struct hpm_sampling *config)
+{
+    struct pebs_cpu *p = &pebs_cpus[cpu];
+
+    if (!p->pebs)
+        return;
+    if (p->on) {
+        x86_write(MSR_PERFEVTSEL0 + PEBS_SAMPLER, 0);
+        x86_write(MSR_PEBS_ENABLE, 0);
+    }
+    p->ds.index = p->tail = p->ds.base;
+    p->on = config;
+    if (config)
+        start(p, config);
+}
+
+/* ---- Taking records ---- */
+
+uint64_t pebs_waiting(unsigned cpu)
+{
+    const struct pebs_cpu *p = &pebs_cpus[cpu];
+
+    return p->on ? (ds_index(p) - p->tail) / p->pebs->record->size : 0;
+}
+
+static uint64_t field(uint64_t record, unsigned offset)
+{
+    return *(const uint64_t *)(uintptr_t)(record + offset);
+}
+
+/* Bits 48 to 63 of an adaptive record's first field are its size, bits 0 to 31 the groups it has. */
+static bool is_whole(const struct pebs *p, uint64_t record)
+{
+    uint64_t head = field(record, 0);
+
+    return !p->adaptive || (head >> 48 == p->record->size && (uint32_t)head == PEBS_DATA_MEMORY);
+}
+
+static uint8_t source_of(const struct pebs_cpu *p, uint64_t record)
+{
+    if (p->precise)
+        return p->precise->source;
+    return p->pebs->model->source[field(record, p->pebs->record->source) % INTEL_SOURCES];
+}
+
+/* False: nobody has asked for it, or it is no record of ours, which is lost then. */
+static bool decode(const struct pebs_cpu *p, uint64_t record, struct hpm_sample *out, uint64_t *lost)
+{
+    const struct intel_record *r = p->pebs->record;
+    uint64_t pc = field(record, r->pc);
+
+    if (!is_whole(p->pebs, record) || !(field(record, r->counters) >> PEBS_SAMPLER & 1)) {
+        ++*lost;
+        return false;
+    }
+    uint8_t source = source_of(p, record);
+    if (!p->precise && (source == INTEL_NO_SOURCE || !(p->config.sources >> source & 1)))
+        return false;
+    *out = (struct hpm_sample){
+        .time = r->time ? field(record, r->time) : arch_ticks(),
+        .pc = pc,
+        .data = field(record, r->address),
+        .latency = p->precise ? 0 : (uint16_t)MIN(field(record, r->latency), (uint64_t)LATENCY_FIELD),
+        .source = source,
+        .user = pc < DIRECT_BASE,
+    };
+    return true;
+}
+
+/* To the beginning of the buffer, unless something was written meanwhile. */
+static void rewind(struct pebs_cpu *p, uint64_t *lost)
+{
+    x86_write(MSR_PEBS_ENABLE, 0);
+    uint64_t index = ds_index(p);
+    if (index == p->tail) {
+        *lost += index + p->pebs->record->size > p->ds.end;
+        p->ds.index = p->tail = p->ds.base;
+    }
+    x86_write(MSR_PEBS_ENABLE, p->enable);
+}
+
+/* The index is the processor's: what lies outside the buffer, or between two records, cannot be believed. */
+static uint64_t believable_end(struct pebs_cpu *p, uint64_t *lost)
+{
+    uint64_t index = ds_index(p), size = p->pebs->record->size;
+
+    if (index >= p->tail && index <= p->ds.end && (index - p->ds.base) % size == 0)
+        return index;
+    ++*lost;
+    x86_write(MSR_PEBS_ENABLE, 0);
+    p->ds.index = p->tail = p->ds.base;
+    x86_write(MSR_PEBS_ENABLE, p->enable);
+    return p->tail;
+}
+
+size_t pebs_drain(unsigned cpu, struct hpm_sample *out, size_t max, uint64_t *lost)
+{
+    struct pebs_cpu *p = &pebs_cpus[cpu];
+    size_t n = 0;
+
+    if (!p->on)
+        return 0;
+    uint64_t end = believable_end(p, lost);
+    for (; n < max && p->tail < end; p->tail += p->pebs->record->size)
+        n += decode(p, p->tail, &out[n], lost);
+    if (p->tail < end)
+        return n;
+    if (p->tail - p->ds.base >= (p->ds.end - p->ds.base) / 2)
+        rewind(p, lost);
+    set_reset(p, next_start(p));
+    return n;
+}

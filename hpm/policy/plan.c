@@ -1,0 +1,180 @@
+/* See plan.h. */
+#include "hpm/policy/plan.h"
+#include "hpm/events/request.h"
+
+static unsigned first_of(uint64_t counts)
+{
+    return (unsigned)__builtin_ctzll(counts);
+}
+
+static void find_events(struct plan_packing *p, const struct plan_request *r)
+{
+    for (uint64_t left = r->wanted; left; left &= left - 1) {
+        unsigned i = first_of(left), e = r->sampled >> i & 1 ? p->events : 0;
+        while (e < p->events && (r->sampled >> p->first[e] & 1 || !event_same(&p->event[e], &r->event[i])))
+            e++;
+        if (e == p->events) {
+            p->first[e] = (uint8_t)i;
+            p->event[p->events++] = r->event[i];
+        }
+        p->event_of[i] = (uint8_t)e;
+    }
+}
+
+static uint64_t events_of(const struct plan_packing *p, uint64_t counts)
+{
+    uint64_t events = 0;
+
+    for (; counts; counts &= counts - 1)
+        events |= (uint64_t)1 << p->event_of[first_of(counts)];
+    return events;
+}
+
+/* The same, whatever counters it may have beside its own? */
+static bool is_always(const struct plan_request *r, unsigned which, const struct event *e)
+{
+    return r->always[which].modes && event_same(&r->always[which], e);
+}
+
+/* How many there are before bit n. */
+static unsigned rank_of(uint32_t mask, unsigned n)
+{
+    unsigned rank = 0;
+
+    for (mask &= (1u << n) - 1; mask; mask &= mask - 1)
+        rank++;
+    return rank;
+}
+
+static bool is_sampled(const struct plan_packing *p, const struct plan_request *r, unsigned e)
+{
+    return r->sampled >> p->first[e] & 1;
+}
+
+/* The hardware's fixed counters have other numbers; what is not among r's is not driven, and none can be armed. */
+static void seat_fixed(struct plan_packing *p, const struct plan_request *r)
+{
+    for (unsigned e = 0; e < p->events; e++) {
+        unsigned f = p->event[e].fixed;
+        bool driven = f < 32 && (r->fixed >> f & 1) && !is_sampled(p, r, e);
+        p->demand[e].fixed = driven ? (uint8_t)(2 + rank_of(r->fixed, f)) : GROUP_NIL;
+        for (unsigned which = 0; which < 2 && !is_sampled(p, r, e); which++)
+            if (is_always(r, which, &p->event[e]))
+                p->demand[e] = (struct group_event){.fixed = (uint8_t)which};
+    }
+}
+
+static int one_empty_group(struct group_plan *groups)
+{
+    memset(groups, GROUP_NIL, sizeof *groups);
+    groups->groups = groups->least = 1;
+    return 0;
+}
+
+static void name_counts(const struct plan_packing *p, struct group_cause *cause)
+{
+    uint64_t crowd = 0;
+
+    for (uint64_t left = cause->crowd; left; left &= left - 1)
+        crowd |= (uint64_t)1 << p->first[first_of(left)];
+    cause->crowd = crowd;
+    if (cause->event != GROUP_NIL)
+        cause->event = p->first[cause->event];
+    if (cause->other != GROUP_NIL)
+        cause->other = p->first[cause->other];
+}
+
+static int pack(const struct plan_request *r, struct plan_work *work, struct group_cause *cause)
+{
+    struct plan_packing *p = &work->packing;
+    struct group_request request = {
+        .events = p->events,
+        .counters = r->counters,
+        .fixed = (4u << rank_of(r->fixed, 31)) - 1,
+        .sets = r->sets,
+        .pinned = events_of(p, r->pinned & r->wanted),
+        .event = p->demand,
+        .set = p->set,
+    };
+
+    event_demands(p->event, p->events, r->counters, p->demand);
+    seat_fixed(p, r);
+    for (unsigned s = 0; s < r->sets; s++)
+        p->set[s] = events_of(p, r->set[s]);
+    *cause = (struct group_cause){GROUP_POSSIBLE, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0};
+    int err =
+        p->events ? group_pack(&request, &work->groups, &work->group, cause) : one_empty_group(&work->groups);
+    if (err)
+        name_counts(p, cause);
+    return err;
+}
+
+/* The groups' events go by the number of their first logical count, the others of the same event after it. */
+static void name_places(const struct plan_packing *p, struct group_plan *groups)
+{
+    for (unsigned g = 0; g < groups->groups; g++)
+        for (unsigned place = 0; place < GROUP_PLACES; place++)
+            if (groups->event[g][place] != GROUP_NIL)
+                groups->event[g][place] = p->first[groups->event[g][place]];
+}
+
+static void programme(struct hpm_plan *plan, const struct group_plan *groups, const struct plan_request *r)
+{
+    for (unsigned g = 0; g < groups->groups; g++) {
+        for (unsigned c = 0; c < r->counters; c++) {
+            unsigned i = groups->event[g][c];
+            if (i == GROUP_NIL)
+                continue;
+            plan->programme[g].event[c] = &plan->event[i];
+            if (!(r->sampled >> i & 1))
+                continue;
+            plan->programme[g].arms |= (uint8_t)(1u << c);
+            plan->programme[g].slot[c] = r->slot[i];
+        }
+        for (unsigned n = 0; n < HPM_FIXED_MAX; n++)
+            if (groups->event[g][PLAN_FIXED(n)] != GROUP_NIL)
+                plan->programme[g].event[HPM_COUNTERS_MAX + n] =
+                    &plan->event[groups->event[g][PLAN_FIXED(n)]];
+    }
+}
+
+static unsigned passes_of(const struct plan_request *r, unsigned groups)
+{
+    uint64_t pass = r->slice * groups;
+
+    return (unsigned)MIN(MAX((r->round + pass - 1) / pass, (uint64_t)1), (uint64_t)MUX_PASSES_MAX);
+}
+
+int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_work *work,
+              struct group_cause *cause)
+{
+    struct plan_packing *p = &work->packing;
+    struct mux_config config = {.unit = r->unit};
+
+    *p = (struct plan_packing){0};
+    find_events(p, r);
+    int err = pack(r, work, cause);
+    if (err)
+        return err;
+    name_places(p, &work->groups);
+    *out = (struct hpm_plan){0};
+    memset(config.share, 1, sizeof config.share);
+    config.passes = passes_of(r, work->groups.groups);
+    config.round = r->slice * work->groups.groups * config.passes;
+    err = mux_plan_init(&out->mux, &config, &work->groups);
+    if (err)
+        return err == -EINVAL ? -ERANGE : err;
+    /* As long as a pass on each CPU. */
+    out->mux.pool = MAX(r->cpus, 1u) * out->mux.rounds.pass;
+    for (uint64_t left = r->wanted; left; left &= left - 1) {
+        unsigned i = first_of(left), first = p->first[p->event_of[i]];
+        if (i != first)
+            mux_plan_alias(&out->mux, first, i);
+    }
+    out->mux.rough = r->rough & r->wanted;
+    out->mux.generation = r->generation;
+    memcpy(out->mux.born, r->born, sizeof out->mux.born);
+    memcpy(out->event, r->event, sizeof out->event);
+    programme(out, &work->groups, r);
+    return 0;
+}

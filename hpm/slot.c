@@ -1,0 +1,385 @@
+/* See profile.h. */
+#include "hpm/internal.h"
+#include "hpm/policy/period.h"
+#include "kernel/core/cpu.h"
+#include "kernel/trace/telemetry.h"
+
+struct profile_slot profile_slots[PROFILE_SLOTS];
+uint32_t profile_timed, hpm_entries;
+
+/* More interrupts for samples than this in a millisecond are a storm: a tenth of the time or more. */
+#define STORM_MAX 100
+
+/* ---- Samples ---- */
+
+/* xorshift32 (Marsaglia 2003). */
+static uint32_t draw(struct profiler *p)
+{
+    p->random ^= p->random << 13;
+    p->random ^= p->random >> 17;
+    p->random ^= p->random << 5;
+    return p->random;
+}
+
+/*
+ * Some samples in a row are as far apart as each other.  Multiples of a prime fall on the sites of a short loop in turn, so that each
+ * has as many of them; with another distance for each sample, chance alone gives one of eight sites some more than another.
+ */
+static ALWAYS_INLINE uint32_t next_distance(struct profiler *p, struct profiler_slot *s)
+{
+    if (!s->alike--) {
+        s->alike = PROFILE_ALIKE - 1;
+        s->next = &s->of->distance[draw(p) % PROFILE_DISTANCES];
+    }
+    uint32_t next = __atomic_load_n(s->next, __ATOMIC_RELAXED);
+    s->distance = next;
+    return next;
+}
+
+static uint32_t window_of(const struct profiler_slot *s)
+{
+    return __atomic_load_n(&s->of->window, __ATOMIC_RELAXED);
+}
+
+static void add(uint64_t *total, uint64_t n)
+{
+    __atomic_store_n(total, *total + n, __ATOMIC_RELAXED);
+}
+
+static void tell(const struct profiler_slot *s, const struct hpm_sample *at)
+{
+    TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, at->time, at->pc, 0, 0, at->tid, at->pid, 0, at->source,
+                  at->user, 0, ctf_text(s->of->name), at->period);
+}
+
+/* One of so many, at the profiler's place.  Those that are kept are counted by who takes them out. */
+static ALWAYS_INLINE void take_one(const struct hpm_cpu *hpm, struct profiler_slot *s, uint32_t stands_for,
+                                   bool telling)
+{
+    const struct hpm_thread *t = hpm->current;
+    uint32_t pid = t ? t->pid : 0;
+
+    if (s->pid && s->pid != pid)
+        return;
+    struct sample_ring *ring = s->ring;
+    if (__builtin_expect(ring_full(ring), 0)) {
+        add(&s->lost_for, stands_for);
+        add(&s->lost, 1);
+        return;
+    }
+    /* Field by field: a structure of this size is copied by a call. */
+    struct hpm_sample *at = ring_next(ring);
+    at->time = hpm->profiler.time;
+    at->pc = hpm->profiler.pc;
+    at->data = at->data_phys = 0;
+    at->tid = t ? t->tid : 0;
+    at->pid = pid;
+    at->period = stands_for;
+    at->cpu = s->like.cpu;
+    at->latency = s->like.latency;
+    at->source = s->like.source;
+    at->criterion = s->like.criterion;
+    at->user = hpm->profiler.user;
+    at->store = false;
+    if (telling)
+        tell(s, at);
+    ring_commit(ring, 1);
+}
+
+static void take(const struct hpm_cpu *hpm, struct profiler_slot *s, uint32_t stands_for)
+{
+    take_one(hpm, s, stands_for, true);
+}
+
+/* ---- Events ---- */
+
+void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, bool timed,
+                         struct sample_ring *ring)
+{
+    struct profiler *p = &hpm->profiler;
+    struct profiler_slot *s = &p->of[slot];
+
+    *s = (struct profiler_slot){
+        .of = &profile_slots[slot],
+        .ring = ring,
+        .pid = profile_slots[slot].pid,
+        .like = {.cpu = (uint16_t)cpu, .source = SOURCE_COUNT, .criterion = profile_slots[slot].criterion}};
+    if (!p->random)
+        p->random = (uint32_t)arch_ticks() | 1;
+    s->left = timed ? 0 : next_distance(p, s);
+}
+
+static void disarm(struct hpm_cpu *hpm, const struct profiler_counter *counter, uint64_t count)
+{
+    struct profiler_slot *s = counter->slot;
+
+    if (counter->due > count) {
+        s->left = counter->due - count;
+        return;
+    }
+    /* It was due, and its interrupt is late. */
+    take(hpm, s, (uint32_t)MIN(s->distance + count - counter->due, (uint64_t)UINT32_MAX));
+    s->left = next_distance(&hpm->profiler, s);
+}
+
+/* What storms kept from being sampled until this reading. */
+static void note_held(struct profiler *p, const struct pmu_latch *now)
+{
+    for (unsigned left = p->held; left; left &= left - 1) {
+        unsigned c = (unsigned)__builtin_ctz(left);
+        struct profiler_counter *counter = &p->counter[c];
+        counter->slot->holding += now->count[c] - counter->due;
+        counter->due = now->count[c];
+        p->holding |= (uint16_t)(1u << (counter->slot - p->of));
+    }
+}
+
+void profile_disarm(struct hpm_cpu *hpm, const struct pmu_latch *now)
+{
+    struct profiler *p = &hpm->profiler;
+
+    for (unsigned left = p->armed; left; left &= left - 1) {
+        unsigned c = (unsigned)__builtin_ctz(left);
+        disarm(hpm, &p->counter[c], now->count[c]);
+    }
+    p->armed = 0;
+    note_held(p, now);
+    p->held = 0;
+}
+
+void profile_publish_held(struct hpm_cpu *hpm)
+{
+    struct profiler *p = &hpm->profiler;
+
+    note_held(p, &hpm->last);
+    for (; p->holding; p->holding &= (uint16_t)(p->holding - 1)) {
+        struct profiler_slot *s = &p->of[__builtin_ctz(p->holding)];
+        add(&s->held_back, s->holding);
+        s->holding = 0;
+    }
+}
+
+/* Periods have become so much shorter that what is left of a distance would be many of them: not so long, then. */
+static void shorten(struct profiler *p, struct profiler_slot *s)
+{
+    uint32_t passed = s->distance - (uint32_t)s->left;
+
+    if (s->left / 2 <= __atomic_load_n(&s->of->distance[0], __ATOMIC_RELAXED))
+        return;
+    s->left = next_distance(p, s);
+    s->distance += passed;
+}
+
+/* What the counter counts from then on is not sampled. */
+static void hold(struct profiler *p, unsigned c, struct profiler_slot *s, uint64_t from)
+{
+    p->counter[c] = (struct profiler_counter){s, from};
+    p->armed &= (uint8_t) ~(1u << c);
+    p->held |= (uint8_t)(1u << c);
+}
+
+void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms, const uint8_t *slot)
+{
+    struct profiler *p = &hpm->profiler;
+
+    for (unsigned left = arms; left; left &= left - 1) {
+        unsigned c = (unsigned)__builtin_ctz(left);
+        struct profiler_slot *s = &p->of[slot[c]];
+        if (s->throttled == window_of(s)) {
+            hold(p, c, s, now->count[c]);
+            continue;
+        }
+        shorten(p, s);
+        p->counter[c] = (struct profiler_counter){s, now->count[c] + s->left};
+        p->armed |= (uint8_t)(1u << c);
+        hpm_state.ops->arm(c, p->counter[c].due);
+    }
+}
+
+/* Is this one interrupt too many, after so many others? */
+static bool is_storm(struct profiler *p)
+{
+    bool storm = p->time - p->storm_since < arch_ticks_hz() / 1000;
+
+    p->storm_since = p->time;
+    p->storm = 0;
+    return storm;
+}
+
+/* No more of these until the window is over: by then its period is longer. */
+static void throttle(struct profiler *p, unsigned c)
+{
+    struct profiler_slot *s = p->counter[c].slot;
+
+    s->throttled = window_of(s);
+    s->left = next_distance(p, s);
+    add(&s->throttles, 1);
+    hold(p, c, s, p->counter[c].due);
+}
+
+static ALWAYS_INLINE void arm_next(struct profiler *p, unsigned c)
+{
+    struct profiler_counter *counter = &p->counter[c];
+    uint64_t due = counter->due + next_distance(p, counter->slot);
+
+    counter->due = due;
+    hpm_state.ops->arm(c, due);
+}
+
+/* The rare: samples are recorded as they are taken, or there may be a storm. */
+static __attribute__((noinline, cold)) void overflowed_more(struct hpm_cpu *hpm, unsigned c)
+{
+    struct profiler *p = &hpm->profiler;
+
+    take(hpm, p->counter[c].slot, p->counter[c].slot->distance);
+    if (p->storm > STORM_MAX && is_storm(p))
+        throttle(p, c);
+    else
+        arm_next(p, c);
+}
+
+static ALWAYS_INLINE void overflowed(struct hpm_cpu *hpm, unsigned c)
+{
+    struct profiler *p = &hpm->profiler;
+
+    if (!(p->armed >> c & 1))
+        return;
+    if (__builtin_expect(++p->storm > STORM_MAX, 0) || telemetry_wants(TELEMETRY_SAMPLES)) {
+        overflowed_more(hpm, c);
+        return;
+    }
+    take_one(hpm, p->counter[c].slot, p->counter[c].slot->distance, false);
+    arm_next(p, c);
+}
+
+void profile_overflowed(struct hpm_cpu *hpm, unsigned counters)
+{
+    for (unsigned left = counters; left; left &= left - 1)
+        overflowed(hpm, (unsigned)__builtin_ctz(left));
+}
+
+/* Where counters of samples are all there is, which is frequent, there is no more to it than this. */
+HOT_CODE void hpm_interrupt(struct arch_frame *frame)
+{
+    struct hpm_cpu *hpm = hpm_counted(this_cpu());
+
+    if (!hpm)
+        return;
+    struct profiler *p = &hpm->profiler;
+    p->time = arch_ticks_near();
+    unsigned why = hpm_state.ops->interrupted();
+    unsigned left = why / PMU_COUNTER;
+    p->pc = arch_frame_pc(frame);
+    p->user = arch_frame_user(frame);
+    if (__builtin_expect(hpm_accounts | why % PMU_COUNTER, 0) || !left) {
+        interrupted(hpm, why);
+        return;
+    }
+    do {
+        overflowed(hpm, (unsigned)__builtin_ctz(left));
+    } while (left &= left - 1);
+    p->ticks += arch_ticks_near() - p->time;
+    p->interrupts++;
+}
+
+/* ---- Time and entries ---- */
+
+static bool wants_mode(const struct profiler_slot *s, bool user)
+{
+    return s->of->modes & (user ? EVENT_USER : EVENT_KERNEL);
+}
+
+void profile_idle(struct hpm_cpu *hpm, bool idle)
+{
+    uint32_t left = __atomic_load_n(&profile_timed, __ATOMIC_ACQUIRE);
+    uint64_t now = left ? arch_clock_ns() : 0;
+
+    for (; left; left &= left - 1) {
+        struct profiler_slot *s = &hpm->profiler.of[__builtin_ctz(left)];
+        if (!s->left && !idle)
+            s->left = next_distance(&hpm->profiler, s);
+        if (s->left)
+            s->left = !idle ? now + s->left : s->left > now ? s->left - now : 1;
+    }
+}
+
+uint64_t hpm_timer_ns(void)
+{
+    const struct hpm_cpu *hpm = this_cpu()->hpm;
+    uint64_t at = UINT64_MAX;
+
+    if (!hpm || !hpm->current)
+        return at;
+    for (uint32_t left = __atomic_load_n(&profile_timed, __ATOMIC_ACQUIRE); left; left &= left - 1)
+        at = MIN(at, hpm->profiler.of[__builtin_ctz(left)].left);
+    return at;
+}
+
+/* What is due of those slots, some of which may be late by more than a distance. */
+static void take_timed(struct hpm_cpu *hpm, uint32_t slots, bool user)
+{
+    uint64_t now = arch_clock_ns();
+
+    for (; slots; slots &= slots - 1) {
+        struct profiler_slot *s = &hpm->profiler.of[__builtin_ctz(slots)];
+        if (!s->left)
+            s->left = now + next_distance(&hpm->profiler, s);
+        if (s->left > now)
+            continue;
+        /* What interrupts could not come in is this sample's. */
+        uint64_t late = now - s->left, stands_for = s->distance;
+        uint32_t next = next_distance(&hpm->profiler, s);
+        if (late < next) {
+            s->left += next;
+        } else {
+            stands_for += late;
+            s->left = now + next;
+        }
+        if (wants_mode(s, user))
+            take(hpm, s, (uint32_t)MIN(stands_for, (uint64_t)UINT32_MAX));
+    }
+}
+
+static void begin(struct hpm_cpu *hpm, const struct arch_frame *frame)
+{
+    hpm->profiler.time = arch_ticks();
+    hpm->profiler.pc = arch_frame_pc(frame);
+    hpm->profiler.user = arch_frame_user(frame);
+}
+
+static void charge(struct hpm_cpu *hpm)
+{
+    uint64_t ticks = arch_ticks() - hpm->profiler.time;
+
+    add(&hpm->profiler.ticks, ticks);
+}
+
+void hpm_timer(const struct arch_frame *frame)
+{
+    struct hpm_cpu *hpm = this_cpu()->hpm;
+    uint32_t slots = __atomic_load_n(&profile_timed, __ATOMIC_ACQUIRE);
+
+    if (!slots || !hpm || !hpm->current)
+        return;
+    begin(hpm, frame);
+    take_timed(hpm, slots, hpm->profiler.user);
+    charge(hpm);
+}
+
+void hpm_entered_slots(const struct arch_frame *frame)
+{
+    struct hpm_cpu *hpm = this_cpu()->hpm;
+    uint32_t slots = __atomic_load_n(&hpm_entries, __ATOMIC_ACQUIRE);
+
+    if (!hpm)
+        return;
+    begin(hpm, frame);
+    for (; slots; slots &= slots - 1) {
+        struct profiler_slot *s = &hpm->profiler.of[__builtin_ctz(slots)];
+        if (!wants_mode(s, hpm->profiler.user) || --s->left)
+            continue;
+        take(hpm, s, s->distance);
+        s->left = next_distance(&hpm->profiler, s);
+    }
+    charge(hpm);
+}
