@@ -436,7 +436,7 @@ test-host: $(addprefix $(H)/,$(SLOW_HOST_TESTS) $(filter-out $(SLOW_HOST_TESTS),
 		$(call prove,host,LIBPFM4_TABLES=$$(cat $(LIBPFM4)/version) LIBPFM4_LIBRARY=$${library%-*} CMOCKA_MESSAGE_OUTPUT=TAP) --exec '' $^
 
 # How many samples right clusters take, on planted sharing (TRIALS, SHAPE and SEED from the environment).
-$(H)/sim_sharing: test/host/sim_sharing.c $(CLUSTERING) $(wildcard sched/cluster*.h sched/shmap.h test/host/planted.h)
+$(H)/sim_sharing: test/host/sim_sharing.c $(CLUSTERING) $(wildcard sched/cluster*.h sched/sharing/policy/shmap.h test/host/planted.h)
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -o $@

@@ -10,7 +10,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/trace/telemetry.h"
 #include "sched/sched.h"
-#include "sched/balance_policy.h"
+#include "sched/policy/balance.h"
 
 struct runqueue {
     struct spinlock lock;

@@ -16,7 +16,7 @@
 #include "kernel/core/lock.h"
 #include "kernel/core/number.h"
 #include "hpm/hpm.h"
-#include "sched/ready.h"
+#include "sched/policy/ready.h"
 
 struct process; /* kernel/proc: opaque here */
 

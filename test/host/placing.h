@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "sched/place.h"
+#include "sched/sharing/policy/assign.h"
 
 enum { PLACING_THREADS = 256, PLACING_CPUS = 64, PLACING_CHIPS = 8 };
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sched/cluster.h"
-#include "sched/shmap.h"
+#include "sched/sharing/policy/cluster.h"
+#include "sched/sharing/policy/shmap.h"
 #include "test/host/planted.h"
 
 enum { LINE_BYTES = 128, SAMPLE_LIMIT = 128000 };

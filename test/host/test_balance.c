@@ -1,7 +1,7 @@
 /* Load balancing: placement of new and woken threads and what is pulled, on a machine of 2 chips x 2 cores x
  * 2 threads. */
 #include "test/host/expect_panic.h"
-#include "sched/balance_policy.h"
+#include "sched/policy/balance.h"
 
 #define CPUS 8
 static struct balance_cpu cpu[CPUS];

@@ -6,8 +6,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sched/cluster.h"
-#include "sched/shmap.h"
+#include "sched/sharing/policy/cluster.h"
+#include "sched/sharing/policy/shmap.h"
 #include "test/host/planted.h"
 
 enum { THREADS = 256, ENTRIES = 2048 };

@@ -1,7 +1,7 @@
 /* Which READY thread runs: on one simulated CPU, with threads that compute, sleep, and come in
  * random order. */
 #include "test/host/expect_panic.h"
-#include "sched/ready.h"
+#include "sched/policy/ready.h"
 
 enum { THREADS = 24 };
 #define SLICE_NS  (3 * NS_PER_MS)

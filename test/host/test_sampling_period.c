@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include "apps/common/prng.h"
-#include "sched/sampling_period.h"
+#include "sched/sharing/policy/sampling_period.h"
 
 enum { CPUS = 8, PERMILLE = 12, EACH_NS = 500 };
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/common/prng.h"
-#include "sched/shmap.h"
-#include "sched/shmap_picture.h"
+#include "sched/sharing/policy/shmap.h"
+#include "sched/sharing/policy/shmap_picture.h"
 
 enum { THREADS = 6, ENTRIES = 16, LINE = 128, LINES = 200 };
 

@@ -1,5 +1,5 @@
 /* shMaps as a picture: see shmap_picture.h. */
-#include "sched/shmap_picture.h"
+#include "sched/sharing/policy/shmap_picture.h"
 
 static const char shades[] = " .:-=+*#@"; /* none, 1, 2 to 3, 4 to 7, ... 128 to 255 */
 

@@ -1,6 +1,6 @@
 /* Boot arguments of the sharing detector.  The same thresholds hold for all programs. */
 #include "kernel/core/cmdline.h"
-#include "sched/sharing.h"
+#include "sched/sharing/internal.h"
 
 static uint64_t sharing_entries_index;
 uint64_t sharing_watch_ms = 5, sharing_remote_pct = 5, sharing_period, sharing_cost_permille = 12,

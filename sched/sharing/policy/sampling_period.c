@@ -1,5 +1,5 @@
 /* See sampling_period.h. */
-#include "sched/sampling_period.h"
+#include "sched/sharing/policy/sampling_period.h"
 
 #define SAMPLE_COST_NS 700 /* assumed of a sample, until COST_KNOWN have been seen              */
 #define COST_KNOWN     1000

@@ -7,11 +7,11 @@
  * threads may go meanwhile, so whoever needs one finds it in the list, under the lock.
  */
 #pragma once
-#include "sched/cluster.h"
+#include "sched/sharing/policy/cluster.h"
 #include "sched/cpuset.h"
-#include "sched/place.h"
+#include "sched/sharing/policy/assign.h"
 #include "sched/runqueue.h"
-#include "sched/shmap.h"
+#include "sched/sharing/policy/shmap.h"
 
 enum sharing_phase { SHARING_WATCH, SHARING_DETECT };
 

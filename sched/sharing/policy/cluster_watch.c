@@ -3,7 +3,7 @@
  * final when it has come out the same SAME times in a row and no thread is in doubt.  That a thread shares with nobody
  * is believed later than that it shares, because it looks the same as having seen too little of it.
  */
-#include "sched/cluster.h"
+#include "sched/sharing/policy/cluster.h"
 
 enum {
     FIRST_PER_THREAD = 32,    /* samples before the first check                     */

@@ -3,7 +3,7 @@
  * Loads of groups are compared as threads per CPU by cross-multiplication, so groups may differ in size.
  * Pure: no clock, lock, allocation or register.
  */
-#include "sched/balance_policy.h"
+#include "sched/policy/balance.h"
 
 static bool in_view(const struct balance_view *v, unsigned cpu)
 {

@@ -3,7 +3,7 @@
  * Invariant of a result: clusters are numbered from 0 without gaps in order of their first thread, and each has at
  * least two members; a thread on its own is in none.
  */
-#include "sched/cluster.h"
+#include "sched/sharing/policy/cluster.h"
 
 const char *const cluster_why_names[] = {"silent", "global", "alone", "unsure", "member", NULL};
 

@@ -1,5 +1,5 @@
 /* See ready.h.  Each operation takes a bounded number of steps, however many threads there are. */
-#include "sched/ready.h"
+#include "sched/policy/ready.h"
 
 static struct ready_thread *thread_of(struct list *link)
 {

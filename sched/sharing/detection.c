@@ -3,7 +3,7 @@
  * work (shmap.c, cluster*.c); here is their memory and who is in which row.
  */
 #include "mm/mm.h"
-#include "sched/sharing.h"
+#include "sched/sharing/internal.h"
 
 #define CLEAR_PART           3   /* of so many members one doubtful thread is no obstacle               */
 #define CLEAR_CHECKS         2   /* times in a row the clusters agreed                                  */

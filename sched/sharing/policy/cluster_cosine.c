@@ -17,7 +17,7 @@
  * Lines used by more than half of the threads are left out before; a thread uses a line when it has at least two fifths of
  * an equal part of its samples, so that a few touches by strangers make no group's line global.
  */
-#include "sched/cluster.h"
+#include "sched/sharing/policy/cluster.h"
 #include "kernel/lib/fixed.h"
 
 enum {

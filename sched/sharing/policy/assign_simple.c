@@ -1,7 +1,7 @@
 /*
  * Placement without knowledge of sharing, the names of all decisions, and the check of any placement: see place.h.
  */
-#include "sched/place.h"
+#include "sched/sharing/policy/assign.h"
 
 const char *const place_why_names[] = {"stays", "joins", "spreads", "balances", "forbidden", "in-turn", NULL};
 const char *const place_verdict_names[] = {"move", "right", "no-gain", "no-clusters", "one-chip", NULL};

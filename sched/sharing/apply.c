@@ -4,7 +4,7 @@
  */
 #include "kernel/trace/telemetry.h"
 #include "mm/mm.h"
-#include "sched/sharing.h"
+#include "sched/sharing/internal.h"
 
 #define MEASURE_NS (1 * NS_PER_MS) /* a load measured for less says little: the one before is kept */
 

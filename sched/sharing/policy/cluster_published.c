@@ -4,7 +4,7 @@
  * below 3 taken as zero.  The threshold of 40,000 is meant for counters near their limit: a single line that both
  * have fetched 200 times.  The scaled form lets it follow the highest counter, squared like the product.
  */
-#include "sched/cluster.h"
+#include "sched/sharing/policy/cluster.h"
 
 enum { FLOOR = 3, FULL = 255, THRESHOLD = 40000 };
 

@@ -3,7 +3,7 @@
  * Invariants: a line owns or waits at the entry it hashes to and nowhere else; an entry that is owned has no
  * candidates, one that is not has zero counters; every sample has exactly one outcome.
  */
-#include "sched/shmap.h"
+#include "sched/sharing/policy/shmap.h"
 
 const char *const shmap_grant_names[] = {"first", "second", NULL};
 

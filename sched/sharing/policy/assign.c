@@ -11,7 +11,7 @@
  *
  * Invariants: every thread has exactly one unit; chip_load is the sum of the loads of those that have a chip.
  */
-#include "sched/place_unit.h"
+#include "sched/sharing/policy/assign_unit.h"
 
 #define LOAD_NOISE 16 /* loads that differ by one part in so many are equal */
 

@@ -6,7 +6,7 @@
  * all of it, that more of it is on already, and that is left with the least room.  All others keep their core if they can.
  * Those of them that hardly run take no room.
  */
-#include "sched/place_unit.h"
+#include "sched/sharing/policy/assign_unit.h"
 
 #define NO_CORE UINT32_MAX
 #define NO_CPU  UINT32_MAX

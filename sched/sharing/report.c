@@ -6,8 +6,8 @@
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
 #include "mm/mm.h"
-#include "sched/sharing.h"
-#include "sched/shmap_picture.h"
+#include "sched/sharing/internal.h"
+#include "sched/sharing/policy/shmap_picture.h"
 
 #define PICTURE_COLUMNS 96
 

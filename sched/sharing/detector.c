@@ -15,8 +15,8 @@
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
 #include "mm/mm.h"
-#include "sched/sampling_period.h"
-#include "sched/sharing.h"
+#include "sched/sharing/policy/sampling_period.h"
+#include "sched/sharing/internal.h"
 
 #define DRAIN_NS         (1 * NS_PER_MS) /* between two looks at the samples                    */
 #define STATED_SETTLE_NS (1 * NS_PER_MS) /* groups are placed once none was stated for so long  */

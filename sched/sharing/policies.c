@@ -1,6 +1,6 @@
 /* The clustering and the placement policies to choose from. */
-#include "sched/cluster.h"
-#include "sched/place.h"
+#include "sched/sharing/policy/cluster.h"
+#include "sched/sharing/policy/assign.h"
 
 const struct cluster_policy *const cluster_policies[] = {&cluster_cosine, &cluster_published,
                                                          &cluster_published_scaled, NULL};

@@ -1,6 +1,6 @@
 /* What the parts of placement by sharing know of each other: place.c chooses chips, place_core.c CPUs within them. */
 #pragma once
-#include "sched/place.h"
+#include "sched/sharing/policy/assign.h"
 
 enum place_unit_kind { UNIT_CLUSTER, UNIT_SILENT, UNIT_SINGLE };
 
