@@ -260,7 +260,7 @@ endif
 
 # ---- Replaying page traces on the host -------------------------------------------------------------------------------
 REPLAY_SRC := $(addprefix tools/replay/,belady.c main.c replay.c) $(SIMULATE_SRC) $(TRACE_READING) $(REPLACE_SRC)
-$(B)/vigil-replay: $(REPLAY_SRC) $(wildcard tools/replay/*.h mm/replace*.h) mm/page_trace.h sources.mk | deps-build
+$(B)/vigil-replay: $(REPLAY_SRC) $(wildcard tools/replay/*.h mm/replace*.h) mm/track/page_trace.h sources.mk | deps-build
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -g -O2 -I. $(WARN) $(filter %.c,$^) -o $@
@@ -468,7 +468,7 @@ bench-period: $(H)/sim_period
 	@QUICK=$(QUICK) $(call keep,period) $(H)/sim_period
 
 # What curves of misses by memory cost, and how near they are (SEED from the environment).
-$(H)/sim_mrc: test/host/sim_mrc.c test/host/instructions.c test/host/instructions.h $(MRC_COMPARED) $(wildcard mm/lru*.h mm/mru*.h mm/mrc.h mm/tally.h)
+$(H)/sim_mrc: test/host/sim_mrc.c test/host/instructions.c test/host/instructions.h $(MRC_COMPARED) $(wildcard mm/lru*.h mm/mru*.h mm/policy/curve/mrc.h mm/policy/curve/tally.h)
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
@@ -476,7 +476,7 @@ bench-mrc: $(H)/sim_mrc
 	@QUICK=$(QUICK) $(call keep,mrc) $(H)/sim_mrc
 
 # What two programs gain by pools of their own (SEED from the environment).
-$(H)/sim_pools: test/host/sim_pools.c $(POOLS) test/host/traces.h $(wildcard mm/share.h mm/lru*.h mm/mru*.h mm/mrc.h mm/tally.h)
+$(H)/sim_pools: test/host/sim_pools.c $(POOLS) test/host/traces.h $(wildcard mm/policy/divide/plan.h mm/lru*.h mm/mru*.h mm/policy/curve/mrc.h mm/policy/curve/tally.h)
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
@@ -484,7 +484,7 @@ bench-pools: $(H)/sim_pools
 	@QUICK=$(QUICK) $(call keep,pools) $(H)/sim_pools
 
 # How many faults prefetching avoids, and at what price (SEED and PROGRAM from the environment).
-$(H)/sim_prefetch: test/host/sim_prefetch.c $(PREFETCHING) $(addprefix test/host/,paging.h programs.h traces.h) mm/prefetch.h mm/lrustack.h
+$(H)/sim_prefetch: test/host/sim_prefetch.c $(PREFETCHING) $(addprefix test/host/,paging.h programs.h traces.h) mm/policy/prefetch/prefetch.h mm/policy/curve/lrustack.h
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@

@@ -2,7 +2,7 @@
 
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Policy: pure, compiled for the kernel and for the host alike; nm checks that each needs nothing but panic, mem* and others.
-POLICY_SRC :=  hpm/policy/breakdown.c hpm/policy/context.c hpm/policy/criteria.c hpm/policy/estimate.c hpm/policy/fit.c hpm/events/group.c hpm/policy/mux.c hpm/policy/mux_turns.c hpm/policy/period.c hpm/policy/period_draw.c hpm/policy/plan.c hpm/path/ring.c  kernel/dev/block/block_faults.c  mm/demand.c mm/lrudist.c mm/lrustack.c mm/mrc.c mm/mrustack.c mm/page_index.c mm/prefetch.c mm/prefetch_chooser.c mm/prefetch_ppg.c mm/prefetch_shadow.c mm/prefetch_spatial.c mm/prefetch_streams.c mm/share.c mm/share_divide.c mm/slots.c mm/track_govern.c  kernel/trace/ctf.c kernel/trace/ctf_describe.c kernel/trace/events.c kernel/trace/ring.c  mm/region_policy.c mm/replace.c mm/replace_arc.c mm/replace_aside.c mm/replace_chooser.c mm/replace_clock.c mm/replace_gap.c mm/replace_lirs.c mm/replace_lru.c mm/replace_mru.c mm/replace_region.c mm/replace_s3fifo.c mm/replace_sieve.c mm/replace_weigh.c mm/replace_wtinylfu.c  sched/policy/balance.c sched/sharing/policy/cluster.c sched/sharing/policy/cluster_cosine.c sched/sharing/policy/cluster_published.c sched/sharing/policy/cluster_watch.c sched/sharing/policy/assign.c sched/sharing/policy/assign_cores.c sched/sharing/policy/assign_simple.c sched/policy/ready.c sched/sharing/policy/sampling_period.c sched/sharing/policy/shmap.c sched/sharing/policy/shmap_picture.c
+POLICY_SRC :=  hpm/policy/breakdown.c hpm/policy/context.c hpm/policy/criteria.c hpm/policy/estimate.c hpm/policy/fit.c hpm/events/group.c hpm/policy/mux.c hpm/policy/mux_turns.c hpm/policy/period.c hpm/policy/period_draw.c hpm/policy/plan.c hpm/path/ring.c  kernel/dev/block/block_faults.c  mm/policy/divide/demand.c mm/policy/curve/lrudist.c mm/policy/curve/lrustack.c mm/policy/curve/mrc.c mm/policy/curve/mrustack.c mm/track/page_index.c mm/policy/prefetch/prefetch.c mm/policy/prefetch/chooser.c mm/policy/prefetch/ppg.c mm/policy/prefetch/shadow.c mm/policy/prefetch/spatial.c mm/policy/prefetch/streams.c mm/policy/divide/plan.c mm/policy/divide/solve.c mm/policy/slots.c mm/policy/track_governor.c  kernel/trace/ctf.c kernel/trace/ctf_describe.c kernel/trace/events.c kernel/trace/ring.c  mm/policy/replace/region_choice.c mm/policy/replace/policies.c mm/policy/replace/arc.c mm/policy/replace/aside.c mm/policy/replace/chooser.c mm/policy/replace/clock.c mm/policy/replace/gap.c mm/policy/replace/lirs.c mm/policy/replace/lru.c mm/policy/replace/mru.c mm/policy/replace/region.c mm/policy/replace/s3fifo.c mm/policy/replace/sieve.c mm/policy/replace/weigh.c mm/policy/replace/wtinylfu.c  sched/policy/balance.c sched/sharing/policy/cluster.c sched/sharing/policy/cluster_cosine.c sched/sharing/policy/cluster_published.c sched/sharing/policy/cluster_watch.c sched/sharing/policy/assign.c sched/sharing/policy/assign_cores.c sched/sharing/policy/assign_simple.c sched/policy/ready.c sched/sharing/policy/sampling_period.c sched/sharing/policy/shmap.c sched/sharing/policy/shmap_picture.c
 # ... of one instruction set's kernel.
 POLICY_SRC_aarch64 := kernel/arch/asid.c kernel/arch/aarch64/its_layout.c hpm/pmu/arm/spe_packets.c hpm/pmu/arm/spe_sources.c
 # ... names of events and metrics.  Tables of the PMUs' events are made from libpfm4's.
@@ -16,7 +16,7 @@ DEVTREE_SRC := kernel/firmware/devtree.c kernel/firmware/devtree_numa.c kernel/f
 LIBFDT_SRC := $(LIBFDT)/fdt.c $(LIBFDT)/fdt_ro.c
 ARCH_SRC_x86_64 :=  hpm/pmu/x86/amd.c hpm/pmu/x86/amd_ibs.c hpm/pmu/x86/intel.c hpm/pmu/x86/intel_ability.c hpm/pmu/x86/intel_fixed.c hpm/pmu/x86/intel_models.c hpm/pmu/x86/intel_pebs.c hpm/pmu/x86/x86_regs.c  kernel/arch/x86_64/boot.S kernel/arch/x86_64/clock.c kernel/arch/x86_64/console.c kernel/arch/x86_64/context.c kernel/arch/x86_64/cpu_init.c kernel/arch/x86_64/cpus.c kernel/arch/x86_64/early.c kernel/arch/x86_64/entry.S kernel/arch/x86_64/fpu.c kernel/arch/x86_64/frame.c kernel/arch/x86_64/identity.c kernel/arch/x86_64/irq.c kernel/arch/x86_64/lapic.c kernel/arch/x86_64/memory.c kernel/arch/x86_64/pci_ports.c kernel/arch/x86_64/power.c kernel/arch/x86_64/pte.c kernel/arch/x86_64/pvh.c kernel/arch/x86_64/quirks.c kernel/arch/x86_64/reference.c kernel/arch/x86_64/smp.c kernel/arch/x86_64/start.c kernel/arch/x86_64/topology.c kernel/arch/x86_64/trampoline.S kernel/arch/x86_64/trap.c kernel/arch/x86_64/usercopy_asm.S
 ARCH_SRC_aarch64 :=  hpm/pmu/arm/armv8.c hpm/pmu/arm/armv8_regs.c hpm/pmu/arm/armv8_spe.c hpm/pmu/arm/armv8_spe_regs.c  kernel/arch/aarch64/boot.S kernel/arch/aarch64/cache.c kernel/arch/aarch64/clock.c kernel/arch/aarch64/console.c kernel/arch/aarch64/context.c kernel/arch/aarch64/cpu_init.c kernel/arch/aarch64/cpus.c kernel/arch/aarch64/entry.S kernel/arch/aarch64/fpu.S kernel/arch/aarch64/frame.c kernel/arch/aarch64/gic.c kernel/arch/aarch64/gicv2.c kernel/arch/aarch64/gicv3.c kernel/arch/aarch64/hwcap.c kernel/arch/aarch64/identity.c kernel/arch/aarch64/irq.c kernel/arch/aarch64/its.c kernel/arch/aarch64/lpi.c kernel/arch/aarch64/memory.c kernel/arch/aarch64/pci.c kernel/arch/aarch64/platform_find.c kernel/arch/aarch64/power.c kernel/arch/aarch64/psci.c kernel/arch/aarch64/pte.c kernel/arch/aarch64/quirks.c kernel/arch/aarch64/smp.c kernel/arch/aarch64/start.c kernel/arch/aarch64/trap.c kernel/arch/aarch64/usercopy_asm.S kernel/arch/aarch64/v2m.c  kernel/firmware/acpi_iort.c kernel/firmware/acpi_platform.c  $(DEVTREE_SRC) $(LIBFDT_SRC)
-KERNEL_SRC :=  hpm/breakdown_events.c hpm/account.c hpm/slot.c hpm/profile_window.c hpm/profile.c hpm/remote_latency.c hpm/report.c hpm/sampling.c hpm/session.c hpm/init.c hpm/user.c  hpm/path/backends.c hpm/path/model.c hpm/path/path.c  hpm/backends.c hpm/pmu/model.c hpm/pmu/rate.c  kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/msi.c kernel/arch/cpu_ids.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/sync.c kernel/arch/usercopy.c  kernel/boot/boot_info.c  kernel/core/call.c kernel/core/cmdline.c kernel/core/console.c kernel/report/console_thread.c kernel/core/cpu.c kernel/core/end.c kernel/lib/format.c kernel/core/image_symbols.c kernel/core/lock.c kernel/main.c kernel/mem/memory_check.c kernel/report/monitor.c kernel/core/number.c kernel/core/outputs.c kernel/core/panic.c kernel/core/printf.c kernel/report/quirks.c kernel/run.c kernel/lib/string.c kernel/lib/symbols.c kernel/lib/words.c  kernel/firmware/acpi.c kernel/firmware/acpi_numa.c kernel/firmware/acpi_tables.c kernel/dev/block/block.c kernel/drivers.c kernel/dev/block/block_ram.c kernel/dev/block/block_wait.c kernel/dev/block/block_watch.c kernel/dev/model/machine.c kernel/dev/block/model_disk.c kernel/firmware/numa.c kernel/dev/pci/pci.c kernel/dev/pci/pci_bar.c kernel/dev/pci/pci_msi.c kernel/dev/display/screen.c kernel/firmware/smbios.c kernel/dev/virtio/virtio.c kernel/dev/block/virtio_blk.c kernel/dev/virtio/virtio_console.c kernel/dev/virtio/virtio_layout.c kernel/dev/virtio/virtq.c  kernel/proc/bundle.c kernel/proc/children.c kernel/proc/count_session.c kernel/proc/sample_session.c kernel/proc/elf.c kernel/proc/family.c kernel/proc/family_sum.c kernel/proc/futex.c kernel/proc/load.c kernel/proc/syscall/memory.c kernel/proc/symbolize.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall/syscall.c kernel/proc/sysinfo.c kernel/proc/syscall/thread.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c kernel/proc/visible.c  kernel/selftest/clock.c kernel/selftest/cpus.c kernel/selftest/describe.c kernel/selftest/memory.c kernel/selftest/program.c kernel/selftest/selftest.c  kernel/report/counters.c kernel/report/memory.c kernel/trace/record.c kernel/report/stream.c  mm/account.c mm/ahead.c mm/area.c mm/args.c mm/bootmem.c mm/buddy.c mm/divide.c mm/evict.c mm/fault.c mm/fetch.c mm/foresee.c mm/frame.c mm/heap.c mm/hot.c mm/kstack.c mm/pool.c mm/pool_grow.c mm/reclaim.c mm/reclaim_line.c mm/regions.c mm/space.c mm/space_check.c mm/space_describe.c mm/swap.c mm/swap_done.c mm/tlb.c mm/track.c mm/track_curve.c mm/track_default.c mm/track_path.c mm/track_record.c mm/track_rows.c mm/track_sampled.c mm/track_scan.c mm/track_soft.c  sched/balance.c sched/gate.c sched/migrate.c sched/policies.c sched/runqueue.c sched/sched.c sched/sharing/detector.c sched/sharing/args.c sched/sharing/detection.c sched/sharing/apply.c sched/sharing/policies.c sched/sharing/report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c sched/watchdog.c  $(FONT_SRC) $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH)) $(EVENTS_SRC_$(ARCH))
+KERNEL_SRC :=  hpm/breakdown_events.c hpm/account.c hpm/slot.c hpm/profile_window.c hpm/profile.c hpm/remote_latency.c hpm/report.c hpm/sampling.c hpm/session.c hpm/init.c hpm/user.c  hpm/path/backends.c hpm/path/model.c hpm/path/path.c  hpm/backends.c hpm/pmu/model.c hpm/pmu/rate.c  kernel/arch/clock.c kernel/arch/cpus.c kernel/arch/fault.c kernel/arch/lookback.c kernel/arch/memory.c kernel/arch/msi.c kernel/arch/cpu_ids.c kernel/arch/pt.c kernel/arch/start_fail.c kernel/arch/sync.c kernel/arch/usercopy.c  kernel/boot/boot_info.c  kernel/core/call.c kernel/core/cmdline.c kernel/core/console.c kernel/report/console_thread.c kernel/core/cpu.c kernel/core/end.c kernel/lib/format.c kernel/core/image_symbols.c kernel/core/lock.c kernel/main.c kernel/mem/memory_check.c kernel/report/monitor.c kernel/core/number.c kernel/core/outputs.c kernel/core/panic.c kernel/core/printf.c kernel/report/quirks.c kernel/run.c kernel/lib/string.c kernel/lib/symbols.c kernel/lib/words.c  kernel/firmware/acpi.c kernel/firmware/acpi_numa.c kernel/firmware/acpi_tables.c kernel/dev/block/block.c kernel/drivers.c kernel/dev/block/block_ram.c kernel/dev/block/block_wait.c kernel/dev/block/block_watch.c kernel/dev/model/machine.c kernel/dev/block/model_disk.c kernel/firmware/numa.c kernel/dev/pci/pci.c kernel/dev/pci/pci_bar.c kernel/dev/pci/pci_msi.c kernel/dev/display/screen.c kernel/firmware/smbios.c kernel/dev/virtio/virtio.c kernel/dev/block/virtio_blk.c kernel/dev/virtio/virtio_console.c kernel/dev/virtio/virtio_layout.c kernel/dev/virtio/virtq.c  kernel/proc/bundle.c kernel/proc/children.c kernel/proc/count_session.c kernel/proc/sample_session.c kernel/proc/elf.c kernel/proc/family.c kernel/proc/family_sum.c kernel/proc/futex.c kernel/proc/load.c kernel/proc/syscall/memory.c kernel/proc/symbolize.c kernel/proc/process.c kernel/proc/sleepers.c kernel/proc/stdio.c kernel/proc/syscall/syscall.c kernel/proc/sysinfo.c kernel/proc/syscall/thread.c kernel/proc/user.c kernel/proc/userfault.c kernel/proc/uthread.c kernel/proc/visible.c  kernel/selftest/clock.c kernel/selftest/cpus.c kernel/selftest/describe.c kernel/selftest/memory.c kernel/selftest/program.c kernel/selftest/selftest.c  kernel/report/counters.c kernel/report/memory.c kernel/trace/record.c kernel/report/stream.c  kernel/mem/account.c mm/space/readahead.c kernel/mem/area.c mm/pool/args.c kernel/mem/bootmem.c kernel/mem/buddy.c mm/pool/divide.c mm/pool/evict.c mm/space/fault.c mm/pool/fetch.c mm/pool/prefetching.c kernel/mem/frame.c kernel/mem/heap.c mm/pool/hot.c kernel/mem/kstack.c mm/pool/pool.c mm/pool/pool_grow.c mm/pool/reclaim.c mm/pool/reclaim_line.c mm/policy/region/region.c mm/space/space.c mm/space/space_check.c mm/space/space_describe.c mm/pool/swap.c mm/pool/swap_done.c kernel/mem/tlb.c mm/track/track.c mm/track/curve.c mm/track/default.c mm/track/path.c mm/track/record.c mm/track/rows.c mm/track/sampled.c mm/track/scan.c mm/track/soft.c  sched/balance.c sched/gate.c sched/migrate.c sched/policies.c sched/runqueue.c sched/sched.c sched/sharing/detector.c sched/sharing/args.c sched/sharing/detection.c sched/sharing/apply.c sched/sharing/policies.c sched/sharing/report.c sched/thread.c sched/timer.c sched/topology.c sched/wait.c sched/watchdog.c  $(FONT_SRC) $(ARCH_SRC_$(ARCH)) $(POLICY_SRC) $(POLICY_SRC_$(ARCH)) $(EVENTS_SRC_$(ARCH))
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC :=  test/qemu/kernel/arch.c test/qemu/kernel/block.c test/qemu/kernel/console.c test/qemu/kernel/futex.c test/qemu/kernel/heap.c test/qemu/kernel/hpm.c test/qemu/kernel/mm.c test/qemu/kernel/msi.c test/qemu/kernel/panics.c test/qemu/kernel/pmu.c test/qemu/kernel/sched.c test/qemu/kernel/spaces.c test/qemu/kernel/string.c test/qemu/kernel/suite.c test/qemu/kernel/swap.c test/qemu/kernel/telemetry.c test/qemu/kernel/threads.c test/qemu/kernel/turns.c test/qemu/kernel/virtio.c  test/qemu/apps/$(ARCH)/known_loop.S
 # The UEFI loader, and what it includes.
@@ -116,39 +116,39 @@ test_virtq_SRC := kernel/dev/virtio/virtq.c
 test_bundle_SRC := kernel/proc/bundle.c
 test_elf_SRC := kernel/proc/elf.c
 test_sleepers_SRC := kernel/proc/sleepers.c
-test_frame_SRC := mm/buddy.c mm/bootmem.c
-test_heap_SRC := mm/heap.c mm/frame.c mm/buddy.c mm/bootmem.c kernel/boot/boot_info.c
-test_frame_high_SRC := mm/frame.c mm/buddy.c mm/bootmem.c kernel/boot/boot_info.c
-test_space_SRC := mm/regions.c
-test_lrustack_SRC := mm/lrustack.c
-test_mrustack_SRC := mm/mrustack.c
-PREFETCHING := $(filter mm/prefetch%,$(POLICY_SRC)) mm/lrustack.c test/host/paging.c test/host/programs.c test/host/traces.c
+test_frame_SRC := kernel/mem/buddy.c kernel/mem/bootmem.c
+test_heap_SRC := kernel/mem/heap.c kernel/mem/frame.c kernel/mem/buddy.c kernel/mem/bootmem.c kernel/boot/boot_info.c
+test_frame_high_SRC := kernel/mem/frame.c kernel/mem/buddy.c kernel/mem/bootmem.c kernel/boot/boot_info.c
+test_space_SRC := mm/policy/region/region.c
+test_lrustack_SRC := mm/policy/curve/lrustack.c
+test_mrustack_SRC := mm/policy/curve/mrustack.c
+PREFETCHING := $(filter mm/prefetch%,$(POLICY_SRC)) mm/policy/curve/lrustack.c test/host/paging.c test/host/programs.c test/host/traces.c
 test_prefetch_SRC := $(PREFETCHING)
 test_prefetch_chooser_SRC := $(PREFETCHING)
-test_share_SRC := mm/share.c mm/share_divide.c test/host/dividing.c
+test_share_SRC := mm/policy/divide/plan.c mm/policy/divide/solve.c test/host/dividing.c
 test_share_epoch_SRC := $(test_share_SRC)
-test_demand_SRC := mm/demand.c
-test_share_loop_SRC := mm/share.c mm/share_divide.c mm/demand.c
-test_lrudist_SRC := mm/lrudist.c
-test_slots_SRC := mm/slots.c
-MRC := mm/mrc.c mm/lrudist.c mm/mrustack.c
+test_demand_SRC := mm/policy/divide/demand.c
+test_share_loop_SRC := mm/policy/divide/plan.c mm/policy/divide/solve.c mm/policy/divide/demand.c
+test_lrudist_SRC := mm/policy/curve/lrudist.c
+test_slots_SRC := mm/policy/slots.c
+MRC := mm/policy/curve/mrc.c mm/policy/curve/lrudist.c mm/policy/curve/mrustack.c
 test_mrc_SRC := $(MRC) test/host/traces.c test/host/mattson.c
-POOLS := $(MRC) mm/lrustack.c mm/share.c mm/share_divide.c test/host/traces.c
-MRC_COMPARED := $(MRC) mm/lrustack.c test/host/traces.c test/host/mattson.c
+POOLS := $(MRC) mm/policy/curve/lrustack.c mm/policy/divide/plan.c mm/policy/divide/solve.c test/host/traces.c
+MRC_COMPARED := $(MRC) mm/policy/curve/lrustack.c test/host/traces.c test/host/mattson.c
 REPLACE_SRC := $(filter mm/replace% mm/region_policy% mm/share%,$(POLICY_SRC))
 SIMULATE_SRC := tools/replay/simulate.c test/machine/path.c
 REPLACING :=  $(REPLACE_SRC) tools/replay/belady.c $(SIMULATE_SRC)  test/host/replace_random.c test/host/traces.c
 test_replace_SRC := $(REPLACING)
 test_replace_adaptive_SRC := $(REPLACING)
 test_replace_chooser_SRC := $(REPLACING) test/host/unseen.c
-test_replace_bound_SRC := $(filter-out mm/replace_chooser.c,$(REPLACING))
+test_replace_bound_SRC := $(filter-out mm/policy/replace/chooser.c,$(REPLACING))
 test_replace_gap_SRC := $(REPLACING)
-test_replace_gap_time_SRC := $(filter-out mm/replace_gap.c,$(REPLACING))
+test_replace_gap_time_SRC := $(filter-out mm/policy/replace/gap.c,$(REPLACING))
 test_replace_queues_SRC := $(REPLACING)
 test_region_SRC := $(REPLACING)
-test_pool_SRC :=  mm/account.c mm/pool.c mm/pool_grow.c mm/foresee.c mm/reclaim.c mm/reclaim_line.c mm/swap_done.c mm/slots.c mm/lrustack.c $(filter mm/prefetch%,$(POLICY_SRC)) $(REPLACE_SRC)  $(LOCK_SRC) test/host/pooling.c
+test_pool_SRC :=  kernel/mem/account.c mm/pool/pool.c mm/pool/pool_grow.c mm/pool/prefetching.c mm/pool/reclaim.c mm/pool/reclaim_line.c mm/pool/swap_done.c mm/policy/slots.c mm/policy/curve/lrustack.c $(filter mm/prefetch%,$(POLICY_SRC)) $(REPLACE_SRC)  $(LOCK_SRC) test/host/pooling.c
 test_pool_parts_SRC := $(test_pool_SRC)
-test_line_SRC := mm/reclaim_line.c $(LOCK_SRC)
+test_line_SRC := mm/pool/reclaim_line.c $(LOCK_SRC)
 test_replay_SRC := $(filter-out test/host/%,$(REPLACING)) $(TRACE_READING) tools/replay/replay.c
 
 CLUSTERING := test/host/planted.c $(filter sched/cluster%,$(POLICY_SRC)) sched/sharing/policy/shmap.c
@@ -173,8 +173,8 @@ test_mux_SRC := $(MUX) test/host/mux_config.c test/host/mux_work.c
 test_mux_plans_SRC := $(test_mux_SRC)
 test_mux_sums_SRC := $(test_mux_SRC)
 test_mux_turns_SRC := hpm/policy/mux_turns.c test/host/mux_config.c
-test_page_index_SRC := mm/page_index.c
-test_track_govern_SRC := mm/track_govern.c
+test_page_index_SRC := mm/track/page_index.c
+test_track_govern_SRC := mm/policy/track_governor.c
 # The simulated machine's page-access tracker.
 PATH_TESTED := hpm/path/ring.c hpm/path/model.c hpm/path/path.c test/host/path_double.c
 test_page_log_SRC := hpm/path/ring.c
@@ -183,7 +183,7 @@ test_hpm_path_SRC := $(test_hpm_path_none_SRC) test/host/path_threads.c
 test_period_SRC := hpm/policy/period.c hpm/policy/period_draw.c
 
 # mm complete, but for memory, page tables and TLBs, above disks that fail.
-MM_TESTED :=  $(filter-out mm/area.c mm/bootmem.c mm/buddy.c mm/frame.c mm/heap.c mm/kstack.c mm/tlb.c,$(filter mm/%,$(KERNEL_SRC)))  kernel/dev/block/block.c kernel/dev/block/block_faults.c kernel/dev/block/block_wait.c kernel/dev/block/block_watch.c $(LOCK_SRC) sched/gate.c hpm/path/backends.c $(PATH_TESTED)  test/host/mm_double.c test/host/mm_double_kernel.c test/host/fibers.c test/host/said.c
+MM_TESTED :=  $(filter-out kernel/mem/area.c kernel/mem/bootmem.c kernel/mem/buddy.c kernel/mem/frame.c kernel/mem/heap.c kernel/mem/kstack.c kernel/mem/tlb.c,$(filter mm/%,$(KERNEL_SRC)))  kernel/dev/block/block.c kernel/dev/block/block_faults.c kernel/dev/block/block_wait.c kernel/dev/block/block_watch.c $(LOCK_SRC) sched/gate.c hpm/path/backends.c $(PATH_TESTED)  test/host/mm_double.c test/host/mm_double_kernel.c test/host/fibers.c test/host/said.c
 test_paging_SRC := $(MM_TESTED)
 test_lock_SRC := kernel/core/lock.c
 test_number_SRC := kernel/core/number.c $(LOCK_SRC)

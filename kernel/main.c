@@ -26,7 +26,7 @@
 #include "kernel/selftest/selftest.h"
 #include "kernel/trace/telemetry.h"
 #include "mm/mm.h"
-#include "mm/track.h"
+#include "mm/track/track.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 

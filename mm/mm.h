@@ -7,7 +7,7 @@
 #include "kernel/arch/arch.h"
 #include "kernel/boot/boot_info.h"
 #include "kernel/core/cmdline.h"
-#include "mm/replace.h"
+#include "mm/policy/replace/replace.h"
 
 extern const struct arg mm_args[]; /* boot arguments mem.* and swap* */
 

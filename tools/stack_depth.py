@@ -29,8 +29,8 @@ BASES = {
     "ahead->ops": "prefetch_ops",
     ("kernel/firmware/acpi_platform.c", "k"): "kind",
     ("kernel/arch/msi.c", "m"): "message",
-    ("mm/prefetch.c", "p->ops"): "prefetch_ops",
-    ("mm/prefetch.c", "ops"): "prefetch_ops",
+    ("mm/policy/prefetch/prefetch.c", "p->ops"): "prefetch_ops",
+    ("mm/policy/prefetch/prefetch.c", "ops"): "prefetch_ops",
 }
 # What is called by names that the sources do not lead to.
 CALLS = {
@@ -39,7 +39,7 @@ CALLS = {
     "kernel/arch/aarch64/lpi.c:alloc_frames": ["frame_alloc"],
     "kernel/arch/aarch64/memory.c:replace": ["replace_ttbr1"],
     "kernel/lib/format.c:sink": ["kernel/core/printf.c:put", "kernel/core/printf.c:buffer_put"],
-    "mm/track.c:sink": ["mm/track_record.c:take", "pool_sink", "mm/track_curve.c:take"],
+    "mm/track/track.c:sink": ["mm/track/record.c:take", "pool_sink", "mm/track/curve.c:take"],
 }
 # Recursions: a function in each, the most frames of it at a time, and why.
 RECURSIONS = {
@@ -51,8 +51,8 @@ RECURSIONS = {
 }
 # Calls through pointers that lead elsewhere, by the files of both ends, and why.
 CUT = {
-    ("mm/prefetch_chooser.c", "mm/prefetch_chooser.c"): "the chooser is none of its experts",
-    ("mm/replace_chooser.c", "mm/replace_chooser.c"): "the chooser is none of its experts",
+    ("mm/policy/prefetch/chooser.c", "mm/policy/prefetch/chooser.c"): "the chooser is none of its experts",
+    ("mm/policy/replace/chooser.c", "mm/policy/replace/chooser.c"): "the chooser is none of its experts",
     ("sched/thread.c", "sched/thread.c"): "start is no thread's own entry",
 }
 PANICS = {"panic", "panic_frame", "kernel/core/panic.c:panic_stopped"}

@@ -1,9 +1,9 @@
 /*
- * Page accesses: logs of them, per CPU, and the hardware that fills them, if there is any.  Trackers (mm/track.h) decide what is
+ * Page accesses: logs of them, per CPU, and the hardware that fills them, if there is any.  Trackers (mm/track/track.h) decide what is
  * watched and take the logs; software ones add to the same logs.
  *
  * A CPU's log knows whose turn it is (path_switch), so that every batch belongs to a thread.  Address spaces have numbers below
- * PAGE_SPACES, which the kernel deals out (mm/track.c); 0 is none.
+ * PAGE_SPACES, which the kernel deals out (mm/track/track.c); 0 is none.
  */
 #pragma once
 #include "mm/policy/replace/buffered.h"

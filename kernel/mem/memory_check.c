@@ -3,7 +3,7 @@
 #include "kernel/boot/memory_need.h"
 #include "kernel/core/end.h"
 #include "kernel/core/printf.h"
-#include "mm/bootmem.h"
+#include "kernel/mem/bootmem.h"
 #include "mm/mm.h"
 
 #define EXIT_TOO_LITTLE 4

@@ -8,7 +8,7 @@
 #include "kernel/lib/list.h"
 #include "kernel/core/number.h"
 #include "kernel/lib/symbols.h"
-#include "mm/account.h"
+#include "kernel/mem/account.h"
 #include "mm/mm.h"
 #include "sched/sched.h"
 

@@ -59,7 +59,7 @@ struct process_thread_counts {
 /* Of up to max threads, those behind tid in the order of their numbers: how many there are.  One caller at a time. */
 unsigned process_hpm_threads(struct process *p, uint32_t tid, struct process_thread_counts *out,
                              unsigned max);
-/* Its memory, and how often it would miss with more or less (mm/track.h).  False: there is no such process, or nothing is known.  Thread
+/* Its memory, and how often it would miss with more or less (mm/track/track.h).  False: there is no such process, or nothing is known.  Thread
  * context, no lock held, as the next. */
 bool process_memory(uint32_t pid, struct space_stats *out);
 bool process_curve(uint32_t pid, struct track_curve *out);

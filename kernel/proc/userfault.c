@@ -4,7 +4,7 @@
  */
 #include "kernel/proc/internal.h"
 #include "kernel/core/printf.h"
-#include "mm/swap.h"
+#include "mm/pool/swap.h"
 
 static const char *const kind_names[] = {
     [USER_FAULT_MEMORY] = "invalid memory access",

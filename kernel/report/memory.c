@@ -3,7 +3,7 @@
 #include "kernel/proc/process.h"
 #include "kernel/trace/record.h"
 #include "mm/mm.h"
-#include "mm/track.h"
+#include "mm/track/track.h"
 
 #define SEEN_MAX 64
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "mm/share.h"
+#include "mm/policy/divide/plan.h"
 #include "test/host/random.h"
 
 enum { POINTS = 13, SPACING = 8, STEP = 8 };

@@ -6,9 +6,9 @@
 #include "test/host/random.h"
 #include "kernel/core/cpu.h"
 #include "kernel/dev/block/block_core.h"
-#include "mm/frame.h"
-#include "mm/space.h"
-#include "mm/track.h"
+#include "kernel/mem/frame.h"
+#include "mm/space/space.h"
+#include "mm/track/track.h"
 
 static uint64_t seed;
 

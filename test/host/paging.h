@@ -3,7 +3,7 @@
  * way ([Azimi 2007, 4.6.5]); time is in accesses, which take one each.  Pages are made at their first use, without being read.
  */
 #pragma once
-#include "mm/prefetch.h"
+#include "mm/policy/prefetch/prefetch.h"
 #include "test/host/traces.h"
 
 struct paging_result {

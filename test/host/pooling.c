@@ -3,11 +3,11 @@
 #include "test/host/pooling.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
-#include "mm/divide.h"
-#include "mm/foresee.h"
-#include "mm/memory_args.h"
-#include "mm/reclaim.h"
-#include "mm/swap.h"
+#include "mm/pool/divide.h"
+#include "mm/pool/prefetching.h"
+#include "mm/pool/args.h"
+#include "mm/pool/reclaim.h"
+#include "mm/pool/swap.h"
 
 /* ---- What pools stand on ---- */
 bool host_irqs_on = true;
@@ -303,7 +303,7 @@ void wait_sleep_through(struct wait_queue *q, struct spinlock *guard, bool *irq)
     assert_true(sleep_until_a_transfer_ends(guard, irq));
 }
 
-/* As mm/evict.c, of a page at a time; what the page table would say of a mapped page is drawn. */
+/* As mm/pool/evict.c, of a page at a time; what the page table would say of a mapped page is drawn. */
 unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
 {
     unsigned left = 0;

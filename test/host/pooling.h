@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "mm/frame.h"
-#include "mm/pool.h"
-#include "mm/space.h"
+#include "kernel/mem/frame.h"
+#include "mm/pool/pool.h"
+#include "mm/space/space.h"
 #include "test/host/random.h"
 
 enum { FRAMES = 700, FRAMES_MAX = 2000, LIMIT = 400, SLOTS = 60 * SLOT_CLUSTER };

@@ -1,6 +1,6 @@
 /* A replacement policy under random operations, with a model of who is resident beside it. */
 #pragma once
-#include "mm/replace.h"
+#include "mm/policy/replace/replace.h"
 
 /* One operation that the mechanism may do; drawn by replace_random_step(). */
 struct replace_random {

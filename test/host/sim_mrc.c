@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kernel/dev/model/machine.h"
-#include "mm/lrustack.h"
-#include "mm/mrc.h"
+#include "mm/policy/curve/lrustack.h"
+#include "mm/policy/curve/mrc.h"
 #include "test/host/instructions.h"
 #include "test/host/mattson.h"
 

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mm/lrustack.h"
-#include "mm/mrc.h"
-#include "mm/share.h"
+#include "mm/policy/curve/lrustack.h"
+#include "mm/policy/curve/mrc.h"
+#include "mm/policy/divide/plan.h"
 #include "test/host/traces.h"
 
 void panic(const char *fmt, ...)

@@ -1,6 +1,6 @@
 /* What is remembered of a program's use of memory, from epoch to epoch. */
 #include "test/host/expect_panic.h"
-#include "mm/demand.h"
+#include "mm/policy/divide/demand.h"
 #include "test/host/random.h"
 
 enum { SPACING = 10, PLENTY = 1000000 };

@@ -5,9 +5,9 @@
 #include "test/host/expect_panic.h"
 #include "test/host/in_child.h"
 #include "test/host/mm_double.h"
-#include "mm/memory_args.h"
-#include "mm/space.h"
-#include "mm/track.h"
+#include "mm/pool/args.h"
+#include "mm/space/space.h"
+#include "mm/track/track.h"
 
 enum { FRAMES = 3600, STRETCH = 64 };
 enum { LRU, CLOCK, MRU, LIRS, ARC, GAP, REGION, CHOOSER };

@@ -3,9 +3,9 @@
 #include "test/host/in_child.h"
 #include "test/host/mm_double.h"
 #include "test/host/path_double.h"
-#include "mm/memory_args.h"
-#include "mm/pool.h"
-#include "mm/space.h"
+#include "mm/pool/args.h"
+#include "mm/pool/pool.h"
+#include "mm/space/space.h"
 
 enum { PAGES = 400, LIMIT_KB = 512 };
 

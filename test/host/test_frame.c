@@ -1,8 +1,8 @@
 /* The buddy system against a map of who owns each page, and the boot memory table against a page-by-page
  * reading of it. */
 #include "test/host/expect_panic.h"
-#include "mm/bootmem.h"
-#include "mm/buddy.h"
+#include "kernel/mem/bootmem.h"
+#include "kernel/mem/buddy.h"
 
 #define PAGES 5000
 static struct page pages[PAGES];

@@ -5,7 +5,7 @@
 #include "test/host/expect_panic.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"
-#include "mm/frame.h"
+#include "kernel/mem/frame.h"
 
 #define MEMORY      (64 * MIB)
 #define BLOCK_BYTES (PAGE_SIZE << FRAME_ORDER_MAX)

@@ -2,7 +2,7 @@
 #include "test/host/expect_panic.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"
-#include "mm/frame.h"
+#include "kernel/mem/frame.h"
 
 #define MEMORY (64 * MIB)
 #define CPUS   4

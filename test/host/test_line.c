@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include "test/host/expect_panic.h"
 #include "kernel/core/cpu.h"
-#include "mm/reclaim_line.h"
+#include "mm/pool/reclaim_line.h"
 #include "test/host/random.h"
 
 enum { PLACES = 12, STEPS = 100000, CROWD = 200000, CROWD_SECONDS = 20 };

@@ -1,6 +1,6 @@
 /* Reuse distances against a list that is searched and shifted. */
 #include "test/host/expect_panic.h"
-#include "mm/lrudist.h"
+#include "mm/policy/curve/lrudist.h"
 
 enum { NODES = 97, GROWN = 301 };
 

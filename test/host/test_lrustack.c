@@ -1,7 +1,7 @@
 /* The LRU stack against an array that is searched and shifted. */
 #include "test/host/changed.h"
 #include "test/host/expect_panic.h"
-#include "mm/lrustack.h"
+#include "mm/policy/curve/lrustack.h"
 
 enum { NODES = 97, GROWN = 160 };
 

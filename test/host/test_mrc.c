@@ -1,7 +1,7 @@
 /* Miss-rate curves against the exact ones. */
 #include "test/host/expect_panic.h"
 #include "test/host/mattson.h"
-#include "mm/mrc.h"
+#include "mm/policy/curve/mrc.h"
 
 enum { PAGES = 512, LENGTH = 30000, GROUP = 8 };
 

@@ -1,6 +1,6 @@
 /* MRU's stack against memories of every size that replace by MRU. */
 #include "test/host/expect_panic.h"
-#include "mm/mrustack.h"
+#include "mm/policy/curve/mrustack.h"
 
 enum { NODES = 40, GROWN = 70, NONE = UINT32_MAX };
 

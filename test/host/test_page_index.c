@@ -5,7 +5,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mm/page_index.h"
+#include "mm/track/page_index.h"
 
 NORETURN void panic(const char *fmt, ...)
 {

@@ -7,10 +7,10 @@
 #include "test/host/in_child.h"
 #include "test/host/mm_double.h"
 #include "test/host/path_double.h"
-#include "mm/frame.h"
-#include "mm/memory_args.h"
-#include "mm/space.h"
-#include "mm/swap.h"
+#include "kernel/mem/frame.h"
+#include "mm/pool/args.h"
+#include "mm/space/space.h"
+#include "mm/pool/swap.h"
 
 enum { PROCESSES = 3, THREADS = 3, WORDS = PAGE_SIZE / sizeof(uint64_t) };
 

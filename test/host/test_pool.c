@@ -3,9 +3,9 @@
  * writings that end in any order, or fail, while the pool grows and its target moves.
  */
 #include "test/host/pooling.h"
-#include "mm/foresee.h"
-#include "mm/reclaim.h"
-#include "mm/swap.h"
+#include "mm/pool/prefetching.h"
+#include "mm/pool/reclaim.h"
+#include "mm/pool/swap.h"
 
 enum { NODES = 8192, STEPS = 6000 };
 

@@ -2,10 +2,10 @@
 #include "test/host/expect_panic.h"
 #include "test/host/in_child.h"
 #include "test/host/mm_double.h"
-#include "mm/memory_args.h"
-#include "mm/pool.h"
-#include "mm/space.h"
-#include "mm/track.h"
+#include "mm/pool/args.h"
+#include "mm/pool/pool.h"
+#include "mm/space/space.h"
+#include "mm/track/track.h"
 
 enum { PAGES = 3000, THREADS = 8, FRAMES = 500 };
 

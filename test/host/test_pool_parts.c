@@ -1,7 +1,7 @@
 /* How much memory pools may have: what two that together may have LIMIT frames take from each other, and what a new one is given. */
 #include "test/host/pooling.h"
-#include "mm/memory_args.h"
-#include "mm/reclaim.h"
+#include "mm/pool/args.h"
+#include "mm/pool/reclaim.h"
 
 enum { BURST = 16 }; /* reclaim.c's DONATION */
 

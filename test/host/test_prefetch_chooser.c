@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "mm/prefetch_shadow.h"
-#include "mm/prefetch_streams.h"
+#include "mm/policy/prefetch/shadow.h"
+#include "mm/policy/prefetch/streams.h"
 #include "test/host/paging.h"
 #include "test/host/programs.h"
 #include "test/host/random.h"

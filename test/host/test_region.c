@@ -2,7 +2,7 @@
 #include "test/host/expect_panic.h"
 #include "test/host/replace_random.h"
 #include "test/host/traces.h"
-#include "mm/region_policy.h"
+#include "mm/policy/replace/region_choice.h"
 #include "tools/replay/simulate.h"
 
 /* ---- Curves ---- */

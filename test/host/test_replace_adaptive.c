@@ -80,7 +80,7 @@ static void replace(struct paper *a, uint32_t x)
     last(to, page);
 }
 
-/* Fractions of 2^-16, as p has them in mm/replace_arc.c: what they are equal to must not depend on rounding. */
+/* Fractions of 2^-16, as p has them in mm/policy/replace/arc.c: what they are equal to must not depend on rounding. */
 static double ratio(uint32_t a, uint32_t b)
 {
     return a < b ? 1 : (double)(a * 65536ull / b) / 65536;

@@ -1,7 +1,7 @@
 /* The chooser: how much one call does when another expert takes over; its source is part of this
  * test, so that what is left to be looked through can be seen. */
 #include "test/host/expect_panic.h"
-#include "mm/replace_chooser.c"
+#include "mm/policy/replace/chooser.c"
 
 enum { PAGES = 4096, FRAMES = 2048, A_CALL = SORTED + 2 * LOOKS_MAX };
 

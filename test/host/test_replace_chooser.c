@@ -1,7 +1,7 @@
 /* The chooser: bounds on what it loses against the best of its experts, and what it keeps when it changes its mind. */
 #include <stdlib.h>
 #include <unistd.h>
-#include "mm/replace_weigh.h"
+#include "mm/policy/replace/weigh.h"
 #include "test/host/expect_panic.h"
 #include "test/host/random.h"
 #include "test/host/replace_random.h"

@@ -1,7 +1,7 @@
 /* Replacement by gaps over more uses than its 32-bit times count: its source is part of this test,
  * so that time can be moved on. */
 #include "test/host/expect_panic.h"
-#include "mm/replace_gap.c"
+#include "mm/policy/replace/gap.c"
 
 enum { NODES = 64, FRAMES = 32, RESIDENT = 24, BUSY = RESIDENT - 1 };
 

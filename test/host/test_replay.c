@@ -1,6 +1,6 @@
 /* vigil-replay: what each format is read as, how what is wrong is refused, and what comes out. */
 #include "test/host/expect_panic.h"
-#include "mm/page_trace.h"
+#include "mm/track/page_trace.h"
 #include "tools/replay/replay.h"
 
 static struct page_trace t;

@@ -1,9 +1,9 @@
 /*
  * What plans make of programs, and these of plans: programs with known curves, whose pages come only as they miss, are divided among epoch
- * by epoch as mm/divide.c does it.  Rates and speeds are what the programs then have, not what was foretold.
+ * by epoch as mm/pool/divide.c does it.  Rates and speeds are what the programs then have, not what was foretold.
  */
 #include "test/host/expect_panic.h"
-#include "mm/demand.h"
+#include "mm/policy/divide/demand.h"
 
 enum {
     SHAPE = 17, /* points of a shape: of none to all of a program's pages */
@@ -123,7 +123,7 @@ static void run(struct world *w, unsigned i)
     p->fills -= p->fills > 0;
 }
 
-/* As mm/divide.c: of one that begins nothing is known in its first epoch. */
+/* As mm/pool/divide.c: of one that begins nothing is known in its first epoch. */
 static void divide(struct world *w, unsigned epoch)
 {
     struct share_report report;

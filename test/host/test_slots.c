@@ -1,6 +1,6 @@
 /* The slots of a swap area against an oracle that looks at every one. */
 #include "test/host/expect_panic.h"
-#include "mm/slots.h"
+#include "mm/policy/slots.h"
 
 #define PAGES (40 * SLOT_CLUSTER + 7) /* the last seven are no cluster */
 #define SLOTS (40 * SLOT_CLUSTER - 1)

@@ -1,6 +1,6 @@
 /* The regions of an address space against a map that says for each page what it belongs to. */
 #include "test/host/expect_panic.h"
-#include "mm/regions.h"
+#include "mm/policy/region/region.h"
 
 #define LOW      ((vaddr_t)0x10000)
 #define PAGES    512

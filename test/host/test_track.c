@@ -9,9 +9,9 @@
 #include "test/host/path_double.h"
 #include "test/host/said.h"
 #include "hpm/path/path.h"
-#include "mm/page_trace.h"
-#include "mm/space.h"
-#include "mm/track_args.h"
+#include "mm/track/page_trace.h"
+#include "mm/space/space.h"
+#include "mm/track/internal.h"
 
 enum { PROCESSES = 3, THREADS = 3, PLAIN = 0, SCRATCH = 512, END = 576, ACTIVE = 64, SAMPLES = 1 << 16 };
 enum { PATH = 1, SOFT, SCAN, SAMPLED, NO_TRACKER };

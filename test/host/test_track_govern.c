@@ -1,6 +1,6 @@
 /* What tracking may cost, against loads whose cost is known at every shift. */
 #include "test/host/expect_panic.h"
-#include "mm/track_govern.h"
+#include "mm/policy/track_governor.h"
 #include "test/host/random.h"
 
 enum { RAN = 10000000, SHIFT_MAX = 16 };

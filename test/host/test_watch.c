@@ -3,8 +3,8 @@
 #include "test/host/in_child.h"
 #include "test/host/mm_double.h"
 #include "test/host/path_double.h"
-#include "mm/space.h"
-#include "mm/track_args.h"
+#include "mm/space/space.h"
+#include "mm/track/internal.h"
 
 enum { SOFT = 2, THREADS = 6, TIMES = 3, ROUNDS = 100 };
 

@@ -1,7 +1,7 @@
 /* vigil-replay: a trace through policies, at several sizes of memory. */
 #pragma once
 #include <stdio.h>
-#include "mm/replace.h"
+#include "mm/policy/replace/replace.h"
 #include "tools/replay/trace.h"
 
 enum { REPLAY_POLICIES_MAX = 16, REPLAY_SIZES_MAX = 1000 };

@@ -3,7 +3,7 @@
  * them, or what a page access buffer lets through: then these are TLB misses, and memory asks the buffer before it evicts, as the kernel does.
  */
 #pragma once
-#include "mm/replace.h"
+#include "mm/policy/replace/replace.h"
 #include "test/machine/path.h"
 
 /* pages: every page of the trace is below.  buffer: entries of the page access buffer, as path_configure() takes them; 0: there is none. */

@@ -2,8 +2,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "mm/page_trace.h"
-#include "mm/replace.h"
+#include "mm/track/page_trace.h"
+#include "mm/policy/replace/replace.h"
 #include "tools/replay/trace.h"
 
 const char *const trace_format_names[] = {"guess", "vigil", "text", "lirs", "u32", "u64", "oracle", NULL};

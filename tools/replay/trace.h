@@ -4,7 +4,7 @@
 
 enum trace_format {
     TRACE_GUESS, /* by what the bytes are, where that is certain                                  */
-    TRACE_VIGIL, /* mm/page_trace.h                                                                */
+    TRACE_VIGIL, /* mm/track/page_trace.h                                                                */
     TRACE_TEXT,  /* a page a line, decimal or 0x and hexadecimal; blank lines and # comments        */
     TRACE_LIRS,  /* the same, with lines of a * between parts, as LIRS's authors publish traces    */
     TRACE_U32,   /* page numbers, little-endian                                                    */

@@ -1,6 +1,6 @@
 /* Page traces as little-endian records: plain numbers, libCacheSim's, Vigil's. */
 #include <stdlib.h>
-#include "mm/page_trace.h"
+#include "mm/track/page_trace.h"
 #include "tools/replay/trace.h"
 
 enum { ORACLE_BYTES = 24, ORACLE_LOOKED_AT = 256 };

@@ -4,8 +4,8 @@
 #include "kernel/proc/user.h"
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/core/printf.h"
-#include "mm/swap.h"
-#include "mm/track.h"
+#include "mm/pool/swap.h"
+#include "mm/track/track.h"
 
 _Static_assert(SYS_CURVE_POINTS == TRACK_CURVE_POINTS, "a curve is handed on as it is");
 

@@ -3,7 +3,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/core/printf.h"
-#include "mm/frame.h"
+#include "kernel/mem/frame.h"
 #include "mm/mm.h"
 #include "test/qemu/kernel/suite.h"
 #include "test/qemu/kernel/threads.h"

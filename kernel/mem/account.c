@@ -1,0 +1,47 @@
+/* See account.h. */
+#include "kernel/mem/account.h"
+#include "mm/pool/args.h"
+#include "mm/mm.h"
+
+#define DEFAULT_PART 4 /* of memory: a quarter */
+
+static uint64_t limit_wanted(void)
+{
+    struct frame_stats frames;
+
+    if (memory_kernel_max)
+        return memory_kernel_max;
+    frame_stats(&frames);
+    return frames.total_pages * PAGE_SIZE / DEFAULT_PART;
+}
+
+void memory_account_init(struct memory_account *a, const struct memory_account *like)
+{
+    *a = (struct memory_account){.limit = like ? like->limit : limit_wanted()};
+}
+
+bool memory_account_full(const struct memory_account *a, uint64_t bytes)
+{
+    uint64_t used = __atomic_load_n(&a->used, __ATOMIC_RELAXED);
+
+    return used > a->limit || bytes > a->limit - used;
+}
+
+int memory_charge(struct memory_account *a, uint64_t bytes)
+{
+    uint64_t used = __atomic_load_n(&a->used, __ATOMIC_RELAXED);
+
+    do
+        if (used > a->limit || bytes > a->limit - used)
+            return -EDQUOT;
+    while (!__atomic_compare_exchange_n(&a->used, &used, used + bytes, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED));
+    return 0;
+}
+
+void memory_uncharge(struct memory_account *a, uint64_t bytes)
+{
+    uint64_t before = __atomic_fetch_sub(&a->used, bytes, __ATOMIC_RELAXED);
+
+    ASSERT(before >= bytes);
+}

@@ -1,0 +1,90 @@
+/* See demand.h. */
+#include "mm/policy/divide/demand.h"
+#include "kernel/lib/fixed.h"
+
+/* An epoch contradicts what is remembered when it misses so many times as often as that foretells, and by
+ * so many more that this is no chance; then so many times its accesses are kept. */
+enum { CONTRADICTS_TIMES = 4, CONTRADICTS_MORE = 8, KEPT_TIMES = 4 };
+
+void demand_passed(struct demand *d, uint64_t us, uint64_t waited_us)
+{
+    d->since = MAX(d->since + (int64_t)us - (int64_t)waited_us, -(int64_t)us);
+}
+
+void demand_hot(struct demand *d, uint32_t pages)
+{
+    d->hot_before = pages;
+}
+
+/* How often hot pages were used: each once at least, and as often as the others on the whole. */
+static uint64_t uses_of_hot(const struct demand *d, const struct demand_epoch *e)
+{
+    uint64_t worked = d->since > 0 ? (uint64_t)d->since : 0, uses = e->hot * worked / e->soon_us;
+
+    return MIN(MAX(MAX(uses, d->hot), e->misses(e->curve, 0)), (uint64_t)UINT32_MAX);
+}
+
+static uint64_t misses_with(const struct demand *d, const struct demand_epoch *e, uint64_t uses,
+                            uint32_t pages)
+{
+    if (pages < d->hot)
+        return e->misses(e->curve, 0) + (d->hot - pages) * (uses / d->hot);
+    return e->misses(e->curve, pages - d->hot);
+}
+
+/* What was to be used again with the pages that there were will be with those that there are now. */
+static void begin_more(struct demand *d, const struct demand_epoch *e)
+{
+    for (uint64_t i = (d->pages + e->spacing - 1) / e->spacing; i < SHARE_POINTS && i * e->spacing < e->pages;
+         i++)
+        d->misses[i] += d->begun;
+    d->begun += e->begins;
+    d->pages = MAX(d->pages, e->pages);
+}
+
+/* How often to halve what is remembered, because of how often the epoch's accesses, those to hot pages
+ * included, miss with the pages there were. */
+static unsigned contradicted(const struct demand *d, const struct demand_epoch *e, uint64_t hot_uses)
+{
+    uint64_t uses = misses_with(d, e, hot_uses, 0), missed = misses_with(d, e, hot_uses, e->has);
+    uint64_t before = d->misses[MIN(e->has / e->spacing, (uint32_t)SHARE_POINTS - 1)];
+    unsigned shift = 0;
+
+    if (!d->misses[0] ||
+        missed <= CONTRADICTS_TIMES * fixed_muldiv(before, uses, d->misses[0]) + CONTRADICTS_MORE)
+        return 0;
+    while (d->misses[0] >> shift > KEPT_TIMES * uses)
+        shift++;
+    return shift;
+}
+
+/* Halves are rounded. */
+static void make_fall(struct demand *d)
+{
+    for (unsigned i = SHARE_POINTS - 1; i-- > 0;)
+        d->misses[i] = MAX(d->misses[i], d->misses[i + 1]);
+}
+
+void demand_add(struct demand *d, const struct demand_epoch *e)
+{
+    uint64_t done = d->since > 0 ? (uint64_t)d->since : 0;
+
+    d->hot = MAX(d->hot_before, e->hot);
+    uint64_t uses = uses_of_hot(d, e);
+    unsigned shift =
+        MAX(contradicted(d, e, uses), (unsigned)(d->misses[0] > e->accesses || d->work > e->work));
+    d->since -= (int64_t)done;
+    d->work = (d->work >> shift) + done;
+    d->begun >>= shift;
+    for (uint32_t i = 0; i < SHARE_POINTS; i++)
+        d->misses[i] >>= shift;
+    begin_more(d, e);
+    for (uint32_t i = 0; i < SHARE_POINTS; i++) {
+        uint32_t pages = i * e->spacing;
+        uint64_t misses = misses_with(d, e, uses, pages);
+        if (e->begins && pages < e->pages) /* all of it before any of it */
+            misses = MAX(misses, e->misses(e->curve, pages) + e->begins);
+        d->misses[i] += misses;
+    }
+    make_fall(d);
+}

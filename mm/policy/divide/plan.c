@@ -1,0 +1,201 @@
+/*
+ * Memory for pools, epoch by epoch: when a division becomes the plan, and how pools get there.
+ */
+#include "mm/policy/divide/plan.h"
+#include "kernel/lib/fixed.h"
+
+enum {
+    MILLION = 1000000,
+    WORTH_EPOCHS = 8 /* misses saved in so many epochs must outweigh the pages that are read again */
+};
+
+/* The first counts for more than all of the second. */
+static uint64_t before(uint64_t first, uint64_t second)
+{
+    return MIN(second, UINT32_MAX) + (MIN(first, UINT32_MAX - 1u) << 32);
+}
+
+static uint32_t pages_of(const struct share_pool *pool, unsigned i, const uint32_t *pages)
+{
+    return pages ? pages[i] : pool[i].planned;
+}
+
+/* How far the lowest rate is from the highest one, of pools that could be near that. */
+static uint64_t apart(const struct share_pool *pool, unsigned pools, const uint32_t *pages, uint64_t highest)
+{
+    uint64_t near = share_near(highest), most = 0;
+
+    for (unsigned i = 0; i < pools; i++) {
+        uint64_t rate = share_rate(&pool[i], pages_of(pool, i, pages));
+        if (rate < near && share_rate(&pool[i], pool[i].minimum) >= near)
+            most = MAX(most, near - rate);
+    }
+    return most;
+}
+
+/* Slowdowns in thousandths where rates come before them: in the 32 bits that before() has for them, those
+ * of starved programs fit that way. */
+static uint64_t behind_rates(const struct share_pool *pool, uint64_t cost)
+{
+    return pool[0].fault_time ? cost / 1000 : cost;
+}
+
+/* What a division, NULL for the plan, costs by the goal: slowdowns or misses, or the highest rate.
+ * Rates that differ, or are above what was asked for, weigh more than all that. */
+static uint64_t cost_of(const struct share_config *c, const struct share_pool *pool, unsigned pools,
+                        uint32_t memory, const uint32_t *pages)
+{
+    uint64_t cost = 0, highest = 0, above = 0;
+
+    for (unsigned i = 0; i < pools; i++) {
+        uint32_t has = pages_of(pool, i, pages);
+        uint64_t rate = share_rate(&pool[i], has), asked = pool[i].high * pool[i].weight;
+        cost += share_cost(&pool[i], has, memory);
+        highest = MAX(highest, rate);
+        if (pool[i].high && rate > asked)
+            above += rate - asked;
+    }
+    switch (c->goal) {
+    case SHARE_FAIRNESS:
+        return before(apart(pool, pools, pages, highest), highest);
+    case SHARE_MAXMIN:
+        return highest;
+    case SHARE_SERVICE:
+        return before(above, behind_rates(pool, cost));
+    default:
+        return cost;
+    }
+}
+
+/* Whether the old plan can still be followed: it divides this memory, minima and first, equal parts are in it. */
+static bool holds(const struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
+{
+    uint64_t planned = s->planned_spare;
+
+    for (unsigned i = 0; i < pools; i++) {
+        if (pool[i].planned < pool[i].minimum || (pool[i].points == 0 && pool[i].planned < s->best[i]))
+            return false;
+        planned += pool[i].planned;
+    }
+    return planned == memory;
+}
+
+/* Of the pages that a pool is to give, those that it will want back: no more than it will miss. */
+static uint64_t wanted_back(const struct share_pool *p, uint32_t best)
+{
+    if (best >= p->planned)
+        return 0;
+    return p->points ? MIN((uint64_t)p->planned - best, share_misses(p, best) - share_misses(p, p->planned))
+                     : p->planned - best;
+}
+
+/* Slowdown, weighted, of a pool that reads so many pages again while the plan lasts: its time, as slow as
+ * it is then, is longer by that part. */
+static uint64_t delayed(const struct share_config *c, const struct share_pool *p, uint64_t pages,
+                        uint32_t best, uint32_t memory)
+{
+    uint64_t slowed = share_cost(p, best, memory) + (uint64_t)MILLION * p->weight;
+    uint64_t part = fixed_muldiv(pages * MILLION, p->fault_time, c->lasts);
+
+    return fixed_muldiv(slowed, part, MILLION);
+}
+
+/* What must be saved because pages will be read again: misses in an epoch, or how much longer pools take
+ * that read them. */
+static uint64_t price(const struct share *s, const struct share_config *c, const struct share_pool *pool,
+                      unsigned pools, uint32_t memory)
+{
+    uint64_t again = 0, longer = 0;
+
+    for (unsigned i = 0; i < pools; i++) {
+        uint64_t pages = wanted_back(&pool[i], s->best[i]);
+        again += pages;
+        if (c->lasts)
+            longer = fixed_add(longer, delayed(c, &pool[i], pages, s->best[i], memory));
+    }
+    if (!pool[0].fault_time)
+        return again / WORTH_EPOCHS;
+    return c->goal == SHARE_SERVICE ? behind_rates(pool, longer) : longer;
+}
+
+/* Whether the best division is worth a new plan; sets the report's costs. */
+static bool worth_it(const struct share *s, const struct share_config *c, const struct share_pool *pool,
+                     unsigned pools, uint32_t memory, struct share_report *report)
+{
+    uint64_t h = c->hysteresis_permil;
+
+    report->cost = cost_of(c, pool, pools, memory, NULL);
+    report->cost_best = cost_of(c, pool, pools, memory, s->best);
+    if (report->cost_best >= report->cost)
+        return false;
+    uint64_t saved = report->cost - report->cost_best;
+    if (saved <= report->cost / 1000 * h + report->cost % 1000 * h / 1000)
+        return false;
+    return c->goal == SHARE_FAIRNESS || c->goal == SHARE_MAXMIN || saved >= price(s, c, pool, pools, memory);
+}
+
+/* Part of amount for a pool that is `own` of `all`, `before` of which were before it: parts add up to amount. */
+static uint32_t part(uint64_t amount, uint64_t before, uint64_t own, uint64_t all)
+{
+    return (uint32_t)(fixed_muldiv(amount, before + own, all) - fixed_muldiv(amount, before, all));
+}
+
+/* Pools above their plan give so many pages in all, those below it take so many, each by how far it is off. */
+static void move(struct share_pool *pool, unsigned pools, uint64_t gives, uint64_t above, uint64_t takes,
+                 uint64_t below)
+{
+    uint64_t given = 0, taken = 0;
+
+    for (unsigned i = 0; i < pools; i++) {
+        struct share_pool *p = &pool[i];
+        if (p->pages > p->planned) {
+            uint64_t off = p->pages - p->planned;
+            p->pages -= part(gives, given, off, above);
+            given += off;
+        } else if (p->pages < p->planned) {
+            uint64_t off = p->planned - p->pages;
+            p->pages += part(takes, taken, off, below);
+            taken += off;
+        }
+    }
+}
+
+/* A step towards the plan; pages that are too many for memory besides, and as many of those that nobody has as it plans for.  How many moved. */
+static uint32_t approach(const struct share_config *c, struct share_pool *pool, unsigned pools,
+                         uint32_t memory)
+{
+    uint64_t above = 0, below = 0, have = 0;
+
+    for (unsigned i = 0; i < pools; i++) {
+        pool[i].pages = MAX(pool[i].pages, pool[i].minimum);
+        if (pool[i].pages > pool[i].planned)
+            above += pool[i].pages - pool[i].planned;
+        else
+            below += pool[i].planned - pool[i].pages;
+        have += pool[i].pages;
+    }
+    uint64_t gives = MIN(above, c->move_max + (have - MIN(have, memory)));
+    uint64_t takes = MIN(below, memory + gives - have);
+    move(pool, pools, gives, above, takes, below);
+    return (uint32_t)MAX(gives, takes);
+}
+
+int share_epoch(struct share *s, const struct share_config *config, struct share_pool *pool, unsigned pools,
+                uint32_t memory, struct share_report *report)
+{
+    int error = share_divide(s, config, pool, pools, memory);
+
+    if (error)
+        return error;
+    *report = (struct share_report){0};
+    bool worth = worth_it(s, config, pool, pools, memory, report);
+    report->replanned = worth || !holds(s, pool, pools, memory);
+    for (unsigned i = 0; report->replanned && i < pools; i++) {
+        pool[i].planned = s->best[i];
+        pool[i].bound = s->bound[i];
+    }
+    if (report->replanned)
+        s->planned_spare = s->spare;
+    report->moved = approach(config, pool, pools, memory);
+    return 0;
+}

@@ -1,0 +1,443 @@
+/*
+ * The chooser of prefetchers: in each region it fetches what those experts foretell that did no harm there of late, as far ahead as they
+ * did none.
+ *
+ * Experts are streams (prefetch_streams.h), the pages behind the one faulted on, and the page proximity graph.  Each ranks pages, those wanted
+ * next first.  A fetched page takes the frame of another, and that does no harm if it is wanted first (Cao et al., A Study of Integrated
+ * Prefetching and Caching Strategies, 1995).  Whether it is can be seen without fetching: at each fault or first use one or two pages that
+ * are out are remembered of an expert's ranking, and one an event of the pages that leave memory; how many events later they are
+ * wanted is seen.  A page foretold gains what part of the pages that left come back later; one that is not wanted for long loses what part of
+ * them does come back.
+ *
+ * Ranks are taken together by powers of two.  A group is *open* where its gains are above FAIR on the average and enough of its pages are wanted at all; the
+ * window of an expert in a region ends before the first group that is not.  So of random accesses nothing is fetched, as any page is wanted as soon
+ * as another, but a table that is used at random beside arrays that are read once is: what leaves is of the arrays.
+ *
+ * Pages that are waited for long fill the part of memory that may be fetched and not used yet.  The window ends before
+ * groups of such; where the first is one, the expert fetches only while that part is nearly empty, and what it lists that is in memory stays
+ * all the same.
+ */
+#include "mm/policy/prefetch/shadow.h"
+#include "mm/policy/prefetch/streams.h"
+
+enum expert { BY_STREAM, BEHIND, BY_GRAPH, EXPERTS };
+
+enum {
+    GROUPS = 8, /* of ranks: 0, 1, 2 and 3, 4 to 7, .., 64 to 127                         */
+    GAIN = 16,  /* of a page that is wanted before any that left comes back               */
+    FAIR = 10,  /* must be gained on the average: pages no better than those that left gain half of GAIN */
+    SCORE_FIRST = -4 * (GAIN - FAIR),
+    SCORE_MIN = -24 * (GAIN - FAIR),
+    SCORE_MAX = 6 * (GAIN - FAIR),
+    HIT = 3, /* a page that is wanted makes up for three that are not */
+    USEFUL_MAX = 32,
+    LONGEST_PCT = 50,   /* a page is waited for as many events as this part of memory has pages, */
+    LONGEST_MAX = 4096, /* ... and no more                                                       */
+    WAIT_SHIFT = 3,     /* a wait is an eighth of their mean                                     */
+    SLOW = 3,           /* longer ones than so many times what may be fetched and not used yet   */
+    ROOM_PCT = 75,      /* ... of which so much is to be left for them                           */
+    TRIES = 8,          /* pages looked at for one that is out                                   */
+    TIMES = 14,         /* when pages come back: after 0, 1, 2 and 3, .. events; the last: not for long */
+    RETURNS_FIRST = 32, /* taken for seen at first: expect_returns            */
+    RETURNS_MAX = 1024, /* then all are halved                                                   */
+};
+
+struct group {
+    uint16_t wait;  /* for its pages, the mean */
+    int16_t score;  /* SCORE_MIN..SCORE_MAX, what was gained above FAIR */
+    int16_t useful; /* -USEFUL_MAX..USEFUL_MAX, pages that were wanted  */
+};
+
+struct chooser {
+    uint32_t now;                      /* events                                  */
+    uint32_t longest;                  /* 1..LONGEST_MAX                          */
+    uint32_t unused_max;               /* pages that may be fetched and not used yet */
+    uint32_t left_at;                  /* when a page that left was remembered last */
+    uint32_t returned, returns[TIMES]; /* pages that came back, in all and after how many events */
+    struct group group[REPLACE_REGIONS_MAX][EXPERTS][GROUPS];
+    struct shadow foretold[EXPERTS], gone;
+    struct streams streams;
+    struct prefetch_list listed; /* by the graph */
+    uint64_t ppg[PREFETCH_PPG_BYTES / 8];
+};
+_Static_assert(offsetof(struct chooser, ppg) + PREFETCH_PPG_BYTES == sizeof(struct chooser),
+               "the graph's nodes are in a row behind its state");
+
+/* 0, 1, 2 and 3 as 2, 4 to 7 as 3, ..; `most` at most. */
+static unsigned power(uint32_t number, unsigned most)
+{
+    unsigned group = number ? 32 - (unsigned)__builtin_clz(number) : 0;
+
+    return MIN(group, most);
+}
+
+static uint32_t age(const struct chooser *c, const struct shadow_mark *mark)
+{
+    return (uint16_t)(c->now - mark->since);
+}
+
+/* ---- When pages come back ---- */
+
+/*
+ * Expects, before any page has come back, half of them as likely at any time up to the longest, and as
+ * many of the other half at each power of two.  By the first half alone pages of random accesses that
+ * happen to be foretold seem to be wanted before those that left.
+ */
+static void expect_returns(struct chooser *c)
+{
+    unsigned last = power(c->longest, TIMES - 2);
+    uint32_t left = RETURNS_FIRST / 2;
+
+    for (unsigned time = last; time > 0 && left > 1; time--) {
+        c->returns[time] = left / 2;
+        left -= left / 2;
+    }
+    c->returns[0] = left;
+    for (unsigned i = 0; i < RETURNS_FIRST / 2; i++)
+        c->returns[i % (last + 1)]++;
+    c->returned = RETURNS_FIRST;
+}
+
+static void count_return(struct chooser *c, unsigned time)
+{
+    c->returns[time]++;
+    if (++c->returned < RETURNS_MAX)
+        return;
+    c->returned = 0;
+    for (unsigned t = 0; t < TIMES; t++)
+        c->returned += c->returns[t] /= 2;
+}
+
+/* What is gained by a page wanted after so many events: of GAIN, the part of those that left which come back later. */
+static int gain(const struct chooser *c, uint32_t events)
+{
+    unsigned time = power(events, TIMES - 2);
+    uint32_t sooner = c->returns[time] / 2;
+
+    for (unsigned t = 0; t < time; t++)
+        sooner += c->returns[t];
+    return (int)((c->returned - sooner) * GAIN / c->returned);
+}
+
+/* What is lost by a page that is not wanted for long: of FAIR, the part of those that left which do come back. */
+static int loss(const struct chooser *c)
+{
+    return (int)((c->returned - c->returns[TIMES - 1]) * FAIR / c->returned);
+}
+
+static void chooser_left(void *state, uint32_t node)
+{
+    struct chooser *c = state;
+
+    if (c->left_at == c->now)
+        return;
+    c->left_at = c->now;
+    shadow_put(&c->gone, (struct shadow_mark){.node = node, .since = (uint16_t)c->now});
+}
+
+/* ---- What came of what was foretold ---- */
+
+/* waited: events; hit: then it was wanted. */
+static void judge(struct chooser *c, enum expert e, const struct shadow_mark *mark, uint32_t waited, bool hit)
+{
+    struct group *g = &c->group[mark->region][e][mark->rank];
+    int score = g->score + (hit ? gain(c, waited) - FAIR : -loss(c)), useful = g->useful + (hit ? HIT : -1);
+
+    g->score = (int16_t)MIN(MAX(score, (int)SCORE_MIN), (int)SCORE_MAX);
+    g->useful = (int16_t)MIN(MAX(useful, -(int)USEFUL_MAX), (int)USEFUL_MAX);
+    g->wait = (uint16_t)(g->wait - (g->wait >> WAIT_SHIFT) + (waited >> WAIT_SHIFT));
+    if (e == BY_GRAPH)
+        prefetch_ppg.outcome(c->ppg, hit);
+}
+
+/* The page is wanted: which experts had foretold it, and whether it had left. */
+static void settle(struct chooser *c, uint32_t node)
+{
+    struct shadow_mark mark;
+
+    for (unsigned e = 0; e < EXPERTS; e++) {
+        if (shadow_take(&c->foretold[e], node, &mark))
+            judge(c, e, &mark, age(c, &mark), true);
+        while (shadow_expired(&c->foretold[e], c->now, c->longest, &mark))
+            judge(c, e, &mark, c->longest, false);
+    }
+    if (shadow_take(&c->gone, node, &mark))
+        count_return(c, power(age(c, &mark), TIMES - 2));
+    while (shadow_expired(&c->gone, c->now, c->longest, &mark))
+        count_return(c, TIMES - 1);
+}
+
+/* ---- What experts foretell ---- */
+
+/* An expert's ranking: pages so far apart, or a list of nodes. */
+struct ranking {
+    enum expert expert;
+    const struct prefetch_use *use;
+    int64_t stride;
+    const struct prefetch_list *listed; /* NULL: by stride */
+};
+
+static unsigned first_rank(unsigned group)
+{
+    return group ? 1u << (group - 1) : 0;
+}
+
+/* The node of that rank, or PREFETCH_NO_NODE. */
+static uint32_t ranked(const struct ranking *r, unsigned rank)
+{
+    const struct prefetch_pages *pages = r->use->pages;
+
+    if (!r->listed)
+        return pages->node_of(pages->of, r->use->page + (uint64_t)(r->stride * (rank + 1)));
+    return rank < r->listed->length ? (uint32_t)r->listed->page[rank] : PREFETCH_NO_NODE;
+}
+
+static bool is_out(const struct ranking *r, uint32_t node)
+{
+    return node != PREFETCH_NO_NODE && r->use->pages->is_out(r->use->pages->of, node);
+}
+
+static bool is_open(const struct group *g)
+{
+    return g->score >= 0 && g->useful >= 0;
+}
+
+static bool is_slow(const struct chooser *c, const struct group *g)
+{
+    return g->wait > (uint64_t)SLOW * c->unused_max;
+}
+
+/* Groups that are open from the first on, and of those no slow ones behind one that is not. */
+static unsigned open_groups(const struct chooser *c, const struct ranking *r)
+{
+    const struct group *group = c->group[r->use->region][r->expert];
+    unsigned g = 0;
+
+    while (g < GROUPS && is_open(&group[g]) && (is_slow(c, &group[0]) || !is_slow(c, &group[g])))
+        g++;
+    return g;
+}
+
+static void remember_one(struct chooser *c, const struct ranking *r, unsigned group)
+{
+    unsigned first = first_rank(group), size = MAX(first, 1u), start = c->now * 2654435761u >> 16;
+
+    for (unsigned i = 0; i < MIN(size, (unsigned)TRIES); i++) {
+        uint32_t node = ranked(r, first + (start + i) % size);
+        if (!is_out(r, node))
+            continue;
+        shadow_put(&c->foretold[r->expert],
+                   (struct shadow_mark){
+                       .node = node, .since = (uint16_t)c->now, .region = r->use->region, .rank = group});
+        return;
+    }
+}
+
+/* One of the first group that is not open and one of any, in turn. */
+static unsigned group_to_remember(const struct chooser *c, unsigned open)
+{
+    return c->now % 2 ? MIN(open, (unsigned)GROUPS - 1) : c->now / 2 % GROUPS;
+}
+
+/* Returns the number of ranks in that number of groups. */
+static unsigned ranks_of(unsigned groups)
+{
+    return groups ? 2 * first_rank(groups - 1) + (groups == 1) : 0;
+}
+
+/* How many ranks are in the window. */
+static unsigned remember(struct chooser *c, const struct ranking *r)
+{
+    unsigned open = open_groups(c, r);
+
+    remember_one(c, r, group_to_remember(c, open));
+    return ranks_of(open);
+}
+
+/* How many ranks this event needs to know. */
+static unsigned ranks_needed(const struct chooser *c, const struct ranking *r)
+{
+    unsigned open = open_groups(c, r);
+
+    return ranks_of(MAX(open, group_to_remember(c, open) + 1));
+}
+
+/* Whether the expert's pages may be fetched now, not only touched. */
+static bool has_room(const struct chooser *c, const struct ranking *r, const struct prefetch_list *list)
+{
+    return !is_slow(c, &c->group[r->use->region][r->expert][0]) ||
+           list->fetch > (uint64_t)c->unused_max * ROOM_PCT / 100;
+}
+
+/* Ranks from..to - 1: to be fetched, or touched where they are in memory. */
+static void append(const struct chooser *c, struct prefetch_list *list, const struct ranking *r,
+                   unsigned from, unsigned to)
+{
+    bool room = has_room(c, r, list);
+
+    for (unsigned rank = from; rank < to && list->length < PREFETCH_LIST_MAX; rank++) {
+        uint32_t node = ranked(r, rank);
+        if (node != PREFETCH_NO_NODE && (room || !is_out(r, node)))
+            list->page[list->length++] = node;
+    }
+}
+
+/* Many together: no more are listed until half of the window has been used. */
+static void follow_stream(struct chooser *c, const struct prefetch_use *use, struct prefetch_list *list,
+                          bool fault)
+{
+    struct stream *s = streams_event(&c->streams, use, fault);
+
+    if (!s)
+        return;
+    struct ranking r = {.expert = BY_STREAM, .use = use, .stride = s->stride};
+    unsigned window = MIN(remember(c, &r), (unsigned)PREFETCH_FETCH_MAX), from = s->ahead;
+    if (from * 2 > window)
+        return;
+    append(c, list, &r, from, window);
+    s->ahead = (uint16_t)window;
+}
+
+static void look_behind(struct chooser *c, const struct prefetch_use *use, struct prefetch_list *list)
+{
+    struct ranking r = {.expert = BEHIND, .use = use, .stride = 1};
+
+    append(c, list, &r, 0, MIN(remember(c, &r), (unsigned)PREFETCH_FETCH_MAX));
+}
+
+static void follow_graph(struct chooser *c, const struct prefetch_use *use, struct prefetch_list *list,
+                         bool fault)
+{
+    struct ranking r = {.expert = BY_GRAPH, .use = use, .listed = &c->listed};
+
+    c->listed.length = 0;
+    c->listed.most = (uint16_t)ranks_needed(c, &r);
+    if (fault)
+        prefetch_ppg.fault(c->ppg, use, &c->listed);
+    else
+        prefetch_ppg.first_use(c->ppg, use, &c->listed);
+    append(c, list, &r, 0, remember(c, &r));
+}
+
+/* ---- The policy ---- */
+
+static void chooser_init(void *state, uint32_t nodes)
+{
+    struct chooser *c = state;
+
+    for (unsigned r = 0; r < REPLACE_REGIONS_MAX; r++)
+        for (unsigned e = 0; e < EXPERTS; e++)
+            for (unsigned g = 0; g < GROUPS; g++)
+                c->group[r][e][g].score = SCORE_FIRST;
+    prefetch_ppg.init(c->ppg, nodes);
+}
+
+static void chooser_grow(void *state, uint32_t nodes)
+{
+    struct chooser *c = state;
+
+    prefetch_ppg.grow(c->ppg, nodes);
+}
+
+static void chooser_resize(void *state, uint32_t unused_max)
+{
+    struct chooser *c = state;
+    uint64_t part = (uint64_t)unused_max * LONGEST_PCT / PREFETCH_UNUSED_PCT;
+
+    c->longest = (uint32_t)MIN(MAX(part, (uint64_t)1), (uint64_t)LONGEST_MAX);
+    c->unused_max = unused_max;
+    prefetch_ppg.resize(c->ppg, unused_max);
+    if (!c->returned)
+        expect_returns(c);
+}
+
+static void chooser_fault(void *state, const struct prefetch_use *use, struct prefetch_list *list)
+{
+    struct chooser *c = state;
+
+    c->now++;
+    settle(c, use->node);
+    follow_stream(c, use, list, true);
+    look_behind(c, use, list);
+    follow_graph(c, use, list, true);
+}
+
+static void chooser_first_use(void *state, const struct prefetch_use *use, struct prefetch_list *list)
+{
+    struct chooser *c = state;
+
+    c->now++;
+    settle(c, use->node);
+    follow_stream(c, use, list, false);
+    follow_graph(c, use, list, false);
+}
+
+/* What it fetches is seen as what it does not. */
+static void chooser_outcome(void *state, bool soon)
+{
+    (void)state, (void)soon;
+}
+
+static void chooser_forget(void *state, uint32_t node)
+{
+    struct chooser *c = state;
+    struct shadow_mark mark;
+
+    for (unsigned e = 0; e < EXPERTS; e++)
+        shadow_take(&c->foretold[e], node, &mark);
+    shadow_take(&c->gone, node, &mark);
+    prefetch_ppg.forget(c->ppg, node);
+}
+
+/* So many experts fetch, of all regions. */
+static unsigned chooser_level(const void *state)
+{
+    const struct chooser *c = state;
+    unsigned open = 0;
+
+    for (unsigned r = 0; r < REPLACE_REGIONS_MAX; r++)
+        for (unsigned e = 0; e < EXPERTS; e++)
+            open += is_open(&c->group[r][e][0]);
+    return open;
+}
+
+static bool in_range(const struct group *g)
+{
+    return g->wait <= LONGEST_MAX && g->score >= SCORE_MIN && g->score <= SCORE_MAX &&
+           g->useful >= -USEFUL_MAX && g->useful <= USEFUL_MAX;
+}
+
+static const char *chooser_check(const void *state)
+{
+    const struct chooser *c = state;
+    uint32_t returned = 0;
+
+    for (unsigned t = 0; t < TIMES; t++)
+        returned += c->returns[t];
+    if (returned != c->returned || returned == 0 || returned >= RETURNS_MAX)
+        return "pages that came back are not as many as at all times";
+    for (unsigned r = 0; r < REPLACE_REGIONS_MAX; r++)
+        for (unsigned e = 0; e < EXPERTS; e++)
+            for (unsigned g = 0; g < GROUPS; g++)
+                if (!in_range(&c->group[r][e][g]))
+                    return "what is thought of an expert is out of range";
+    return streams_check(&c->streams) ?: prefetch_ppg.check(c->ppg);
+}
+
+const struct prefetch_ops prefetch_chooser = {
+    .name = "chooser",
+    .unit = PREFETCH_NODES,
+    .orders = PREFETCH_ORDERS,
+    .bytes = sizeof(struct chooser),
+    .per_node = PREFETCH_PPG_NODE_BYTES,
+    .init = chooser_init,
+    .grow = chooser_grow,
+    .resize = chooser_resize,
+    .fault = chooser_fault,
+    .first_use = chooser_first_use,
+    .outcome = chooser_outcome,
+    .left = chooser_left,
+    .forget = chooser_forget,
+    .level = chooser_level,
+    .check = chooser_check,
+};

@@ -1,0 +1,503 @@
+/*
+ * Region-specific replacement ([Azimi 2007, 4.3.1]): each region of a pool is replaced by LRU or by MRU, whichever its curves say
+ * misses less, and memory goes to the regions that it saves most misses in.
+ *
+ * An epoch is of twice as many accesses as there are frames.   At its end each region's choice is made anew (region_policy.h); pages
+ * stay where they are, but in a region of MRU's what MRU would not have, left by LRU or used since, goes before others.
+ * Then memory is divided by the curves of the policies in force, the best division and not only the best next step (share.h),
+ * an eighth of memory at most changing hands.  A victim comes from the region that has most above what it is meant to have, the
+ * faulting page's own counted with that page.
+ *
+ * Until memory has been full at an epoch's end regions take what they ask for, and a new region is meant to have an equal part.
+ */
+#include "mm/policy/replace/region_choice.h"
+#include "mm/policy/divide/plan.h"
+
+enum { RECENT = 1, PARKED, STRAY, UNUSED_LIST };
+enum {
+    EPOCH_FRAMES = 2,
+    MOVE_SHIFT = 3,
+    HYSTERESIS_PERMIL = 20,
+    GROUPS_OF_MEMORY = 24, /* so that curves reach a third beyond it */
+};
+#define NOBODY REPLACE_REGIONS_MAX
+
+struct part {
+    struct region_curves curves;
+    struct region_choice choice;
+    struct replace_list recent; /* resident, latest use first                                   */
+    struct replace_list
+        parked;                /* of these in the buffer when they were to go, latest first (replace_mru.c) */
+    struct replace_list stray; /* of these what MRU would not have resident, latest first */
+    uint64_t misses;           /* this epoch, on pages used before */
+    uint32_t unused;           /* resident and not used yet        */
+    uint32_t meant;            /* pages it is to have              */
+    uint32_t planned;
+    bool asked; /* what it is meant to have has been decided */
+};
+
+struct region_state {
+    uint32_t nodes, frames;
+    uint32_t accesses; /* in this epoch */
+    uint32_t resident, group;
+    uint32_t offered, tried, walked; /* as in replace_mru.c */
+    uint32_t spare;
+    uint64_t switches;
+    struct replace_unused unused;
+    struct part part[REPLACE_REGIONS_MAX];
+    struct share share;
+    struct share_pool pool[REPLACE_REGIONS_MAX]; /* of share_epoch(), between calls meaningless */
+    struct replace_links link;                   /* in curves */
+    struct replace_links queued;                 /* in lists  */
+};
+
+struct page {
+    struct region_page curves;
+    struct replace_link queued;
+    uint8_t of; /* its region + 1, 0: nobody's */
+};
+
+/* ---- Memory ---- */
+
+static size_t region_bytes(uint32_t nodes)
+{
+    return replace_bytes(nodes, sizeof(struct region_state), sizeof(struct page));
+}
+
+static struct page *page_of(const struct region_state *s, uint32_t node)
+{
+    return (struct page *)link_of(&s->link, node);
+}
+
+/* NOBODY, or its number. */
+static uint32_t region_of(const struct region_state *s, uint32_t node)
+{
+    uint32_t of = page_of(s, node)->of;
+
+    return of ? of - 1 : NOBODY;
+}
+
+static struct part *part_of(struct region_state *s, uint32_t node)
+{
+    uint32_t r = region_of(s, node);
+
+    ASSERT(r < REPLACE_REGIONS_MAX);
+    return &s->part[r];
+}
+
+static uint32_t group_for(uint32_t frames)
+{
+    return (frames - 1) / GROUPS_OF_MEMORY + 1;
+}
+
+static void new_round(struct region_state *s)
+{
+    s->offered = s->walked = LINK_END;
+    s->tried = 0;
+}
+
+static int region_start(void *state, const struct replace_config *config)
+{
+    struct region_state *s = state;
+    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct page));
+    int rc = replace_config_check(config);
+
+    if (rc)
+        return rc;
+    memset(s, 0, sizeof *s);
+    s->nodes = config->nodes;
+    s->frames = config->frames;
+    s->group = group_for(s->frames);
+    unused_init(&s->unused, UNUSED_LIST);
+    for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
+        region_init(&s->part[r].curves, s->group);
+        list_init(&s->part[r].recent, RECENT);
+        list_init(&s->part[r].parked, PARKED);
+        list_init(&s->part[r].stray, STRAY);
+    }
+    links_init(&s->link, s, &place, offsetof(struct page, curves.link));
+    links_init(&s->queued, s, &place, offsetof(struct page, queued));
+    new_round(s);
+    return 0;
+}
+
+static void region_grow(void *state, uint32_t nodes)
+{
+    struct region_state *s = state;
+
+    ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
+    s->nodes = nodes;
+}
+
+/* ---- Pages ---- */
+
+static bool region_resident(const void *state, uint32_t node)
+{
+    const struct region_state *s = state;
+
+    ASSERT(node < s->nodes);
+    return link_of(&s->queued, node)->list != LIST_NONE;
+}
+
+static uint32_t held(const struct part *p)
+{
+    return p->recent.size + p->parked.size + p->stray.size + p->unused;
+}
+
+static void take_out(struct region_state *s, uint32_t node)
+{
+    struct part *p = part_of(s, node);
+
+    switch (link_of(&s->queued, node)->list) {
+    case RECENT:
+        list_remove(&s->queued, &p->recent, node);
+        return;
+    case PARKED:
+        list_remove(&s->queued, &p->parked, node);
+        return;
+    case STRAY:
+        list_remove(&s->queued, &p->stray, node);
+        return;
+    default:
+        unused_remove(&s->queued, &s->unused, node);
+        p->unused--;
+    }
+}
+
+/* Strays are older than others. */
+static void unpark(struct region_state *s, struct part *p)
+{
+    while (p->parked.size) {
+        uint32_t node = p->parked.tail;
+        list_remove(&s->queued, &p->parked, node);
+        list_push_head(&s->queued, &p->recent, node);
+    }
+    while (p->stray.size) {
+        uint32_t node = p->stray.head;
+        list_remove(&s->queued, &p->stray, node);
+        list_push_tail(&s->queued, &p->recent, node);
+    }
+}
+
+/* A page MRU would not have, were the region's memory all its own: a hit there needs more. */
+static void stray_if_beyond(struct region_state *s, struct part *p, uint32_t node)
+{
+    if (link_of(&s->queued, node)->list != RECENT || page_of(s, node)->curves.depth <= held(p))
+        return;
+    list_remove(&s->queued, &p->recent, node);
+    list_push_head(&s->queued, &p->stray, node);
+}
+
+/* LRU has filled the memory. */
+static void find_strays(struct region_state *s, struct part *p)
+{
+    for (uint32_t n = p->recent.tail, next; n != LINK_END; n = next) {
+        next = link_of(&s->queued, n)->prev;
+        stray_if_beyond(s, p, n);
+    }
+}
+
+/* ---- Epochs ---- */
+
+static bool active(const struct part *p)
+{
+    return p->curves.size > 0;
+}
+
+static void choose(struct region_state *s, struct part *p)
+{
+    uint32_t here = MAX(held(p), 1u);
+    uint64_t accesses = p->curves.accesses, lambda[REGION_POLICIES];
+
+    region_epoch(&p->curves);
+    for (unsigned policy = 0; policy < REGION_POLICIES; policy++)
+        lambda[policy] = region_lambda(&p->curves, policy, here);
+    if (region_choose(&p->choice, accesses, p->misses, lambda)) {
+        s->switches++;
+        if (p->choice.policy == REGION_LRU)
+            unpark(s, p);
+        else
+            find_strays(s, p);
+        new_round(s);
+    }
+    p->misses = 0;
+}
+
+static void divide(struct region_state *s)
+{
+    const struct share_config config = {.goal = SHARE_THROUGHPUT,
+                                        .step = s->group,
+                                        .move_max = MAX(s->frames >> MOVE_SHIFT, 1u),
+                                        .hysteresis_permil = HYSTERESIS_PERMIL};
+    struct share_report report;
+    unsigned n = 0;
+
+    for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
+        struct part *p = &s->part[r];
+        if (!active(p))
+            continue;
+        s->pool[n++] = (struct share_pool){.misses = p->curves.lambda[p->choice.policy],
+                                           .points = REGION_GROUPS + 1,
+                                           .spacing = p->curves.group,
+                                           .work = s->accesses,
+                                           .seen = SHARE_SEEN_UNKNOWN,
+                                           .minimum = 1,
+                                           .weight = 1,
+                                           .pages = p->asked ? p->meant : held(p),
+                                           .planned = p->planned};
+    }
+    if (n < 2 || share_epoch(&s->share, &config, s->pool, n, s->frames, &report))
+        return;
+    for (uint32_t r = REPLACE_REGIONS_MAX; r-- > 0;) {
+        struct part *p = &s->part[r];
+        if (!active(p))
+            continue;
+        p->meant = s->pool[--n].pages;
+        p->planned = s->pool[n].planned;
+        p->asked = true;
+    }
+}
+
+static void end_epoch(struct region_state *s)
+{
+    for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++)
+        if (active(&s->part[r]))
+            choose(s, &s->part[r]);
+    if (s->resident >= s->frames - s->frames / 16)
+        divide(s);
+    s->accesses = 0;
+}
+
+static void count_use(struct region_state *s, uint32_t node, bool miss)
+{
+    struct part *p = part_of(s, node);
+    uint32_t before = p->curves.top;
+    bool first = region_use(&p->curves, &s->link, node);
+
+    if (p->choice.policy == REGION_MRU && before != LINK_END && before != node)
+        stray_if_beyond(s, p, before);
+    p->misses += miss && !first;
+    if (++s->accesses >= (uint64_t)EPOCH_FRAMES * s->frames)
+        end_epoch(s);
+}
+
+/* ---- What it is told ---- */
+
+/* In MRU's order of what the buffer held when asked about: replace_mru.c.  A walk through another region was another walk. */
+static void park(struct region_state *s, struct part *p, uint32_t node, bool again)
+{
+    bool goes_on = !again && s->walked != LINK_END && part_of(s, s->walked) == p;
+
+    list_push_after(&s->queued, &p->parked, goes_on ? s->walked : LINK_END, node);
+    if (!again)
+        s->walked = node;
+}
+
+static void region_touch(void *state, uint32_t node)
+{
+    struct region_state *s = state;
+
+    ASSERT(region_resident(s, node));
+    struct part *p = part_of(s, node);
+    bool hot = node == s->offered, again = link_of(&s->queued, node)->list == PARKED;
+    if (s->walked == node)
+        s->walked = LINK_END;
+    s->offered = LINK_END;
+    take_out(s, node);
+    if (hot && p->choice.policy == REGION_MRU) {
+        park(s, p, node, again);
+        return;
+    }
+    list_push_head(&s->queued, &p->recent, node);
+    if (!hot)
+        count_use(s, node, false);
+}
+
+static void region_came(struct region_state *s, uint32_t node, uint32_t region)
+{
+    ASSERT(!region_resident(s, node) && region < REPLACE_REGIONS_MAX);
+    if (region_of(s, node) != region && region_of(s, node) != NOBODY)
+        region_forget(&part_of(s, node)->curves, &s->link, node);
+    page_of(s, node)->of = (uint8_t)(region + 1);
+    s->resident++;
+    new_round(s);
+}
+
+static void region_enter(void *state, uint32_t node, uint32_t region)
+{
+    struct region_state *s = state;
+
+    region_came(s, node, region);
+    list_push_head(&s->queued, &part_of(s, node)->recent, node);
+    count_use(s, node, true);
+}
+
+static void region_enter_unused(void *state, uint32_t node, uint32_t region)
+{
+    struct region_state *s = state;
+
+    region_came(s, node, region);
+    list_push_head(&s->queued, &s->unused.list, node);
+    part_of(s, node)->unused++;
+}
+
+/* Pages above what a region is meant to have; it has some that can go. */
+static int64_t above(const struct region_state *s, uint32_t r, uint32_t incoming, uint32_t regions)
+{
+    const struct part *p = &s->part[r];
+    uint32_t meant = p->asked ? p->meant : s->frames / regions;
+
+    return (int64_t)held(p) + (r == incoming) - meant;
+}
+
+static uint32_t from_region(const struct region_state *s, uint32_t incoming)
+{
+    uint32_t worst = NOBODY, regions = 0;
+
+    for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++)
+        regions += active(&s->part[r]);
+    for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
+        const struct part *p = &s->part[r];
+        if (held(p) == p->unused)
+            continue;
+        int64_t here = above(s, r, incoming, MAX(regions, 1u));
+        int64_t there = worst == NOBODY ? INT64_MIN : above(s, worst, incoming, MAX(regions, 1u));
+        if (here > there || (here == there && r == incoming))
+            worst = r;
+    }
+    return worst;
+}
+
+static uint32_t of_region(struct region_state *s, const struct part *p)
+{
+    if (p->choice.policy == REGION_LRU)
+        return p->recent.size ? p->recent.tail : p->parked.tail;
+    if (p->parked.size && (!s->tried || held(p) == p->unused + p->parked.size)) {
+        s->tried = 1;
+        return p->parked.tail;
+    }
+    return p->stray.size ? p->stray.head : p->recent.head;
+}
+
+static uint32_t region_victim(void *state, uint32_t incoming)
+{
+    struct region_state *s = state;
+    uint32_t due = unused_due(&s->unused, s->frames);
+
+    if (s->offered != LINK_END)
+        return s->offered;
+    uint32_t r = from_region(s, incoming == REPLACE_NONE ? NOBODY : region_of(s, incoming));
+    if (due != LINK_END)
+        s->offered = due;
+    else
+        s->offered = r == NOBODY ? s->unused.list.tail : of_region(s, &s->part[r]);
+    return list_named(s->offered);
+}
+
+static void region_leave(void *state, uint32_t node)
+{
+    struct region_state *s = state;
+
+    ASSERT(region_resident(s, node));
+    if (link_of(&s->queued, node)->list != UNUSED_LIST)
+        unused_pass(&s->unused);
+    take_out(s, node);
+    s->resident--;
+    new_round(s);
+}
+
+static void region_gone(void *state, uint32_t node)
+{
+    struct region_state *s = state;
+
+    if (region_resident(s, node))
+        region_leave(s, node);
+    if (region_of(s, node) != NOBODY)
+        region_forget(&part_of(s, node)->curves, &s->link, node);
+    page_of(s, node)->of = 0;
+}
+
+/* What regions are meant to have keeps its proportions until the next epoch. */
+static void region_resize(void *state, uint32_t frames)
+{
+    struct region_state *s = state;
+    uint32_t group = group_for(frames);
+
+    ASSERT(frames > 0);
+    for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
+        struct part *p = &s->part[r];
+        p->meant = (uint32_t)((uint64_t)p->meant * frames / s->frames);
+        p->planned = (uint32_t)((uint64_t)p->planned * frames / s->frames);
+        if (group > s->group + s->group / 4 || group + group / 4 < s->group)
+            region_regroup(&p->curves, &s->link, group);
+    }
+    s->group = s->part[0].curves.group;
+    s->frames = frames;
+}
+
+static void region_report(const void *state, struct replace_report *out)
+{
+    const struct region_state *s = state;
+
+    *out =
+        (struct replace_report){.policy = replace_lru.name, .resident = s->resident, .switches = s->switches};
+    for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
+        out->history += s->part[r].curves.size;
+        out->mru_regions |= (uint64_t)(s->part[r].choice.policy == REGION_MRU) << r;
+    }
+    out->history -= s->resident - s->unused.list.size;
+}
+
+/* Lists of all regions share their numbers, so that they are checked together. */
+static const char *check_lists(const struct region_state *s)
+{
+    uint32_t listed = s->unused.list.size, unused = 0;
+
+    for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
+        const struct replace_list *list[] = {&s->part[r].recent, &s->part[r].parked, &s->part[r].stray};
+        unused += s->part[r].unused;
+        for (unsigned i = 0; i < ARRAY_SIZE(list); i++) {
+            uint32_t size = 0;
+            for (uint32_t n = list[i]->head; n != LINK_END && size <= list[i]->size;
+                 n = link_of(&s->queued, n)->next, size++)
+                if (n >= s->nodes || link_of(&s->queued, n)->list != list[i]->id || region_of(s, n) != r)
+                    return "region: a list has a page of another";
+            if (size != list[i]->size)
+                return "region: a list's size is wrong";
+            listed += size;
+        }
+    }
+    if (unused != s->unused.list.size)
+        return "region: unused pages are miscounted";
+    return listed == s->resident ? NULL : "region: resident pages are miscounted";
+}
+
+static const char *region_state_check(const void *state)
+{
+    const struct region_state *s = state;
+    const char *broken = check_lists(s);
+
+    if (!broken)
+        broken = list_check(&s->queued, s->nodes, &s->unused.list);
+    for (uint32_t r = 0; r < REPLACE_REGIONS_MAX && !broken; r++)
+        broken = region_check(&s->part[r].curves, &s->link, s->nodes);
+    return broken;
+}
+
+const struct replace_ops replace_region = {
+    .name = "region",
+    .per_node = sizeof(struct page),
+    .bytes = region_bytes,
+    .init = region_start,
+    .grow = region_grow,
+    .touch = region_touch,
+    .enter = region_enter,
+    .enter_unused = region_enter_unused,
+    .victim = region_victim,
+    .leave = region_leave,
+    .forget = region_gone,
+    .resize = region_resize,
+    .resident = region_resident,
+    .report = region_report,
+    .check = region_state_check,
+};

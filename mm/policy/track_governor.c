@@ -1,0 +1,101 @@
+/* See track_govern.h. */
+#include "mm/policy/track_governor.h"
+
+#define FADE       8            /* the part of a sum that a window takes away is one in so many */
+#define WINDOW_MAX (1ull << 36) /* so that sums can be multiplied by thousands                   */
+#define WHOLE      256          /* parts of a window                                              */
+#define LONG       8 /* a trial has succeeded when it lasts as many times as long as was waited for it */
+#define WELL_NUM   4 /* well within: less than 4/5 of what is allowed                 */
+#define WELL_DEN   5
+
+void govern_init(struct govern *g, unsigned permille, unsigned shift, unsigned shift_max, uint64_t window)
+{
+    ASSERT(permille >= 1 && permille <= 1000 && shift <= shift_max && shift_max <= GOVERN_SHIFT_MAX);
+    ASSERT(window >= 1 && window <= WINDOW_MAX);
+    *g = (struct govern){.permille = permille,
+                         .shift = shift,
+                         .shift_max = shift_max,
+                         .calm_wanted = GOVERN_CALM_FIRST,
+                         .window = window};
+}
+
+/* Is it more than num / den of what is allowed? */
+static bool exceeds(const struct govern *g, uint64_t cost, unsigned num, unsigned den)
+{
+    return cost * 1000 * den > g->ran * g->permille * num;
+}
+
+static void raise(struct govern *g)
+{
+    for (; g->shift < g->shift_max && exceeds(g, g->cost, 1, 1); g->cost /= 2)
+        g->shift++;
+    g->calm_wanted = MIN(2 * g->calm_wanted, (unsigned)GOVERN_CALM_MAX);
+    g->calm = g->lasted = 0;
+    g->on_trial = false;
+}
+
+static void lower(struct govern *g)
+{
+    g->shift--;
+    g->cost *= 2;
+    g->calm = g->lasted = 0;
+    g->on_trial = true;
+}
+
+/* Whatever made trials rare is long ago. */
+static void forgive(struct govern *g)
+{
+    g->calm_wanted = MAX(g->calm_wanted / 2, (unsigned)GOVERN_CALM_FIRST);
+    g->calm = MIN(g->calm, g->calm_wanted - 1);
+    g->lasted = 0;
+}
+
+/* The window's end: it is in the sums, which fade as long as it was.  Was it a whole one? */
+static bool end_window(struct govern *g)
+{
+    bool whole = g->now.ran >= g->window;
+    unsigned length = whole ? WHOLE : MAX((unsigned)(g->now.ran * WHOLE / g->window), 1u);
+
+    g->cost += g->now.cost - g->cost / FADE * length / WHOLE;
+    g->ran += g->now.ran - g->ran / FADE * length / WHOLE;
+    g->now.cost = g->now.ran = 0;
+    return whole;
+}
+
+unsigned govern_tell(struct govern *g, uint64_t cost, uint64_t ran)
+{
+    if (g->permille == 1000)
+        return g->shift = 0;
+    g->now.cost = MIN(g->now.cost + MIN(cost, WINDOW_MAX), WINDOW_MAX);
+    g->now.ran = MIN(g->now.ran + MIN(ran, WINDOW_MAX), WINDOW_MAX);
+    if (!g->now.ran) /* nobody runs whom it would have slowed down */
+        g->now.cost = 0;
+    if (g->now.ran < g->window && g->now.cost * 1000 < g->window * g->permille)
+        return g->shift;
+    bool whole = end_window(g);
+    if (exceeds(g, g->cost, 1, 1)) {
+        raise(g);
+        return g->shift;
+    }
+    g->calm = g->shift && !exceeds(g, 2 * g->cost, WELL_NUM, WELL_DEN) ? g->calm + whole : 0;
+    if (g->calm >= g->calm_wanted)
+        lower(g);
+    else if (g->on_trial && (g->lasted += whole) >= LONG * g->calm_wanted)
+        forgive(g);
+    return g->shift;
+}
+
+const char *govern_check(const struct govern *g)
+{
+    if (g->permille < 1 || g->permille > 1000)
+        return "what is allowed is no part of the time";
+    if (g->shift > g->shift_max || g->shift_max > GOVERN_SHIFT_MAX)
+        return "the shift is more than the tracker can do";
+    if (g->calm_wanted < GOVERN_CALM_FIRST || g->calm_wanted > GOVERN_CALM_MAX)
+        return "trials are too seldom, or too often";
+    if (g->calm >= g->calm_wanted || g->lasted >= LONG * g->calm_wanted)
+        return "a trial is overdue";
+    if (g->cost > (uint64_t)4 * FADE * WHOLE * WINDOW_MAX || g->ran > (uint64_t)2 * FADE * WINDOW_MAX)
+        return "a sum does not fade";
+    return NULL;
+}

@@ -1,0 +1,317 @@
+/*
+ * See divide.h.  Once an epoch (mem.epoch_ms) the curves of all watched spaces are read, mm/policy/divide/plan.h decides, and each pool is told its
+ * target: so many frames it keeps when memory is short.  A pool may have more as long as nobody misses them.
+ *
+ * A curve is of the policy its pool replaces by: MRU's own, LRU's for all that follow recency, and for the chooser whichever misses less.
+ * Pages that are used all the time are in no curve: they are asked for (mm/pool/hot.c), and what a program needs is reckoned from both (mm/policy/divide/demand.h).
+ * Pools are known here by their address from one look to the next only: one that has ended meanwhile is not told.
+ */
+#include "mm/pool/divide.h"
+#include "kernel/core/printf.h"
+#include "kernel/trace/telemetry.h"
+#include "mm/policy/divide/demand.h"
+#include "mm/pool/args.h"
+#include "mm/pool/pool.h"
+#include "mm/pool/reclaim.h"
+#include "mm/policy/divide/plan.h"
+#include "mm/space/space.h"
+#include "mm/track/internal.h"
+
+#define PAGES_MIN     32 /* that every pool keeps          */
+#define MOVED_PART    8  /* of memory, in an epoch, at most */
+#define LASTS         64 /* epochs in which moving pages must have paid; so much is remembered at most */
+#define ENOUGH        4  /* accesses to a page, of which memory has so many: no more are remembered    */
+#define SOON_PART     32 /* of an epoch, in which hot pages are used again */
+#define WORTH_PART    8  /* of what a pool has, for people: what it would gain by so much, or lose */
+#define GAIN_PERMILLE 20 /* that a new plan must bring      */
+
+/* What is remembered of a pool. */
+struct past {
+    struct pool *of; /* as of the last look; NULL: nobody's */
+    uint32_t pid, epochs, spacing, held;
+    uint64_t waited_us; /* between the last two looks */
+    bool seen;          /* in this look               */
+    struct demand demand;
+};
+
+static struct division {
+    unsigned pools;
+    uint32_t memory, spacing;   /* pages */
+    uint64_t now_ns;            /* of this look                                             */
+    uint64_t faults, waited_us; /* of all pools, since the last one                         */
+    uint64_t fault_us;          /* that a fault took when there were any last               */
+    int error;                  /* why memory could not be divided at the last look, or 0   */
+    struct past past[SHARE_POOLS_MAX];
+    struct past *of[SHARE_POOLS_MAX];
+    struct share_pool pool[SHARE_POOLS_MAX];
+    struct share room;
+    char plan[SHARE_POOLS_MAX * sizeof("4294967295:4294967295")]; /* for people to read */
+} * division;                                                     /* the thread's own */
+
+bool divide_looks_at_mru(const struct pool *p)
+{
+    return memory_goal && (p->ops == &replace_chooser || p->ops == &replace_mru);
+}
+
+static uint64_t misses_with(const void *space, uint32_t pages)
+{
+    const struct space *s = space;
+    uint64_t lru = track_curve_misses(s, MRC_LRU, pages);
+
+    if (!divide_looks_at_mru(s->pool))
+        return lru;
+    uint64_t mru = track_curve_misses(s, MRC_MRU, pages);
+    return s->pool->ops == &replace_mru ? mru : MIN(lru, mru);
+}
+
+/* What is remembered of the space's pool, if anything. */
+static struct past *past_of(const struct space *s)
+{
+    struct division *d = division;
+    struct past *nobodys = NULL;
+
+    for (unsigned i = 0; i < SHARE_POOLS_MAX; i++) {
+        struct past *past = &d->past[i];
+        if (past->of == s->pool && past->pid == s->pid && past->spacing == d->spacing)
+            return past;
+        if (!past->of)
+            nobodys = past;
+    }
+    if (nobodys)
+        *nobodys = (struct past){.of = s->pool, .pid = s->pid, .spacing = d->spacing};
+    return nobodys;
+}
+
+/* The time since the last look or since the pool began, in which its threads worked, or any of them waited for a page.  [P] held. */
+static void look_back_locked(struct pool *p, struct past *past)
+{
+    struct division *d = division;
+
+    past->waited_us = (pool_held_up_locked(p, d->now_ns) - p->judged_ns) / 1000;
+    demand_passed(&past->demand, (d->now_ns - MIN(p->judged_at_ns, d->now_ns)) / 1000, past->waited_us);
+    d->faults += p->stats.major_faults - p->judged_faults;
+    d->waited_us += past->waited_us;
+    p->judged_faults = p->stats.major_faults;
+    p->judged_ns = p->held_up_ns;
+    p->judged_at_ns = d->now_ns;
+}
+
+/* The curve of an epoch that has ended since the last look is remembered. */
+static void remember(struct space *s, struct past *past, uint32_t held)
+{
+    const struct division *d = division;
+    const uint64_t epoch_us = track_epoch_ms * 1000;
+    uint32_t epochs = track_curve_epochs(s);
+
+    if (!epochs || epochs == past->epochs)
+        return;
+    past->epochs = epochs;
+    demand_add(&past->demand, &(struct demand_epoch){.misses = misses_with,
+                                                     .curve = s,
+                                                     .spacing = d->spacing,
+                                                     .hot = pool_hot_pages(s->pool, s),
+                                                     .soon_us = epoch_us / SOON_PART,
+                                                     .begins = track_curve_first_uses(s),
+                                                     .pages = track_curve_pages(s),
+                                                     .has = MIN(held, past->held),
+                                                     .accesses = ENOUGH * (uint64_t)d->memory,
+                                                     .work = LASTS * epoch_us});
+}
+
+static struct past *past_if_own(const struct space *s)
+{
+    return s->pool && !s->pool->global ? past_of(s) : NULL;
+}
+
+static void ask(struct space *s, UNUSED void *arg)
+{
+    struct past *past = past_if_own(s);
+
+    if (past)
+        demand_hot(&past->demand, pool_hot_pages(s->pool, s));
+}
+
+static void add(struct space *s, UNUSED void *arg)
+{
+    struct division *d = division;
+    struct pool *p = s->pool;
+    struct past *past = d->pools < SHARE_POOLS_MAX ? past_if_own(s) : NULL;
+
+    if (!past)
+        return;
+    past->seen = true;
+    bool irq = spin_lock(&p->lock);
+    uint32_t target = p->target, planned = p->planned, held = p->frames - p->leaving;
+    bool bound = p->bound;
+    look_back_locked(p, past);
+    spin_unlock(&p->lock, irq);
+    remember(s, past, held);
+    past->held = held;
+    d->of[d->pools] = past;
+    d->pool[d->pools++] = (struct share_pool){
+        .misses = past->demand.misses,
+        .points = past->epochs ? SHARE_POINTS : 0,
+        .spacing = d->spacing,
+        .work = MIN(MAX(past->demand.work, (uint64_t)1), SHARE_WORK_MAX),
+        .seen = SHARE_SEEN_UNKNOWN,
+        .minimum = MIN((uint32_t)PAGES_MIN, d->memory / SHARE_POOLS_MAX),
+        .weight = p->weight,
+        .high = p->rate_max,
+        .pages = target,
+        .planned = planned,
+        .bound = bound,
+        .held = held,
+    };
+}
+
+/* What its plan is worth to the pool, for people to read. */
+static struct pool_division worth_of(const struct share_pool *s)
+{
+    uint32_t step = MAX(s->planned / WORTH_PART, 1u);
+
+    return (struct pool_division){
+        .goal = share_goal_names[memory_goal - 1],
+        .step = step,
+        .lost = share_lost(s, s->planned, division->memory),
+        .lost_more = share_lost(s, s->planned + step, division->memory),
+        .lost_less = share_lost(s, s->planned - MIN(step, s->planned), division->memory),
+    };
+}
+
+static void record(unsigned i, uint32_t before, const struct pool_division *worth)
+{
+    const struct share_pool *s = &division->pool[i];
+
+    telemetry_memory_plan(division->of[i]->pid, worth->goal,
+                          &(struct telemetry_plan){.before = before,
+                                                   .planned = s->planned,
+                                                   .target = s->pages,
+                                                   .hot = worth->hot,
+                                                   .waited_us = division->of[i]->waited_us,
+                                                   .lost = worth->lost,
+                                                   .step = worth->step,
+                                                   .lost_more = worth->lost_more,
+                                                   .lost_less = worth->lost_less});
+}
+
+static void tell(struct pool *p, UNUSED void *arg)
+{
+    struct division *d = division;
+
+    for (unsigned i = 0; i < d->pools; i++) {
+        if (d->of[i]->of != p)
+            continue;
+        struct pool_division worth = worth_of(&d->pool[i]);
+        worth.hot = d->of[i]->demand.hot;
+        bool irq = spin_lock(&p->lock);
+        uint32_t before = p->planned;
+        p->planned = d->pool[i].planned;
+        p->division = worth;
+        spin_unlock(&p->lock, irq);
+        if (before != d->pool[i].planned)
+            record(i, before, &worth);
+        pool_set_target(p, MAX(d->pool[i].pages, 1u), d->pool[i].bound); /* 0 would be an even part */
+    }
+}
+
+static void print(const struct share_report *report)
+{
+    struct division *d = division;
+    uint64_t ms = arch_clock_ns() / NS_PER_MS;
+    size_t n = 0;
+
+    for (unsigned i = 0; i < d->pools; i++)
+        n += ksnprintf(&d->plan[n], sizeof(d->plan) - n, "%s%u:%u", i ? "," : "", d->of[i]->pid,
+                       d->pool[i].planned);
+    kprintf("memory: t=%llu.%03llu goal=%s pages=%u moved=%u spare=%u cost=%llu best=%llu plan=%s\n",
+            (unsigned long long)ms / 1000, (unsigned long long)ms % 1000, share_goal_names[memory_goal - 1],
+            d->memory, report->moved, d->room.planned_spare, (unsigned long long)report->cost,
+            (unsigned long long)report->cost_best, d->plan);
+}
+
+/* Said when it begins, and not at every look. */
+static void say_error(int error)
+{
+    struct division *d = division;
+
+    if (error && error != d->error)
+        kprintf("memory: %u pages cannot be divided among %u pools (error %d): they keep what they have\n",
+                d->memory, d->pools, -error);
+    d->error = error;
+}
+
+static void divide(void)
+{
+    struct division *d = division;
+    const struct share_config config = {
+        .goal = (enum share_goal)(memory_goal - 1),
+        .step = d->spacing,
+        .move_max = MAX(d->memory / MOVED_PART, 1u),
+        .hysteresis_permil = GAIN_PERMILLE,
+        .lasts = LASTS * track_epoch_ms * 1000,
+    };
+    struct share_report report;
+
+    if (d->faults)
+        d->fault_us = MIN(MAX(d->waited_us / d->faults, (uint64_t)1), SHARE_WORK_MAX);
+    for (unsigned i = 0; i < d->pools; i++)
+        d->pool[i].fault_time = d->fault_us;
+    if (!d->pools)
+        return;
+    int error = share_epoch(&d->room, &config, d->pool, d->pools, d->memory, &report);
+    say_error(error);
+    if (error)
+        return;
+    pools_each(tell, NULL);
+    if (report.replanned)
+        print(&report);
+}
+
+/* What is remembered of pools that have ended: others may have their addresses now. */
+static void forget_ended(void)
+{
+    for (unsigned i = 0; i < SHARE_POOLS_MAX; i++) {
+        struct past *past = &division->past[i];
+        if (!past->seen)
+            past->of = NULL;
+        past->seen = false;
+    }
+}
+
+static void divide_for_ever(UNUSED void *arg)
+{
+    const uint64_t epoch_ns = track_epoch_ms * NS_PER_MS, soon_ns = epoch_ns / SOON_PART;
+
+    for (;;) {
+        sched_sleep_until(arch_clock_ns() + epoch_ns - soon_ns);
+        division->memory = pools_memory();
+        division->spacing = MAX((division->memory + SHARE_POINTS - 2) / (SHARE_POINTS - 1), 1u);
+        track_deliver();
+        track_each_curve(ask, NULL);
+        sched_sleep_until(arch_clock_ns() + soon_ns);
+        division->pools = 0;
+        division->faults = division->waited_us = 0;
+        division->now_ns = arch_clock_ns();
+        track_deliver();
+        track_each_curve(add, NULL);
+        divide();
+        forget_ended();
+    }
+}
+
+void divide_start(void)
+{
+    struct thread_params params = {
+        .name = "divide", .entry = divide_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
+    struct thread *t;
+
+    if (!memory_goal)
+        return;
+    division = area_alloc(sizeof(*division));
+    if (!division || thread_create(&params, &t)) {
+        kprintf("memory: no memory to divide it: each pool has an even part\n");
+        return;
+    }
+    thread_start(t);
+    thread_put(t);
+}

@@ -1,0 +1,350 @@
+/*
+ * Pages leave, a batch at a time: the policy names one after the other, each is taken out of its page table, the TLBs forget them
+ * all together, and then the clean ones' frames are free and the dirty ones are written, neighbours in one request.
+ *
+ * The policy is asked with [P] held, but a page is taken out of its table under its space's [S], which comes first.  So the space
+ * is pinned, and what the policy said is looked at again under both.
+ *
+ * Where what the policy names cannot leave, for want of a slot, it may name the same few pages for ever.  So after many looks in vain all
+ * pages have their turn, a part of them in each call; pool->vain counts on from one call to the next.
+ */
+#include "mm/pool/reclaim.h"
+#include "mm/pool/prefetching.h"
+#include "kernel/mem/frame.h"
+#include "mm/space/space.h"
+#include "mm/pool/swap.h"
+#include "mm/track/track.h"
+
+#define BATCH     32
+#define STRETCH   64   /* pages looked at before the thread gives way */
+#define NAMES_MAX 1024 /* pages that the policy names in vain */
+#define NO_SLOTS_MAX \
+    256 /* pages in a batch that find the disk full: others are looked for another time (pool->vain) */
+
+struct leaver {
+    struct space *space; /* pinned; NULL: it was not mapped */
+    vaddr_t va;
+    /* GOING; no other thread changes its slot, frame and NODE_ALONE until it is settled */
+    uint32_t node;
+};
+
+struct batch {
+    struct pool *pool;
+    bool in_turn; /* not what the policy says */
+    struct leaver page[BATCH];
+    unsigned n;
+};
+
+/* What came of looking at a page that the policy named. */
+enum verdict { LEAVES, STAYS, STAYS_NO_SLOT, ANOTHER };
+
+static void pin(struct space *s)
+{
+    __atomic_add_fetch(&s->pins, 1, __ATOMIC_RELAXED);
+}
+
+static void unpin(struct space *s)
+{
+    bool irq = spin_lock(&s->lock);
+
+    if (__atomic_sub_fetch(&s->pins, 1, __ATOMIC_RELAXED) == 0)
+        wait_wake(&s->unpinned, UINT32_MAX);
+    spin_unlock(&s->lock, irq);
+}
+
+/* The slot that keeps the page beside its neighbours: they are looked for in its aligned cluster of pages.  [S] and [P] held. */
+static NOINLINE uint32_t slot_beside_neighbours(struct pool *p, struct space *s, vaddr_t va)
+{
+    struct arch_page row[SWAP_CLUSTER];
+    unsigned index = (va >> PAGE_SHIFT) % SWAP_CLUSTER;
+
+    arch_space_look(&s->arch, ALIGN_DOWN(va, SWAP_CLUSTER * PAGE_SIZE), SWAP_CLUSTER, row);
+    for (unsigned i = 0; i < SWAP_CLUSTER; i++) {
+        if (row[i].kind == ARCH_PAGE_NONE || i == index)
+            continue;
+        uint32_t n = row[i].kind == ARCH_PAGE_OUT ? row[i].number : frame_page(row[i].pa)->next;
+        uint32_t slot = p->nodes[n].slot;
+        if (slot != SLOT_NONE && slot % SWAP_CLUSTER == i)
+            return slot - i + index;
+    }
+    return SLOT_NONE;
+}
+
+static void add_locked(struct batch *b, struct space *s, uint32_t n)
+{
+    struct pool *p = b->pool;
+    struct node *node = &p->nodes[n];
+
+    pool_set_state(p, n, NODE_GOING);
+    node->flags &= ~NODE_FRESH;
+    p->ops->leave(p->state, n);
+    foresee_left(p, n);
+    b->page[b->n++] = (struct leaver){s, node->page << PAGE_SHIFT, n};
+}
+
+/* A page that is not mapped can leave at once.  [P] held. */
+static enum verdict unmapped_leaves(struct batch *b, uint32_t n)
+{
+    struct pool *p = b->pool;
+    struct node *node = &p->nodes[n];
+
+    if ((node->flags & NODE_DIRTY) && node->slot == SLOT_NONE) {
+        node->slot = swap_slot_take(SLOT_NONE, node->page % SWAP_CLUSTER);
+        if (node->slot == SLOT_NONE)
+            return STAYS_NO_SLOT;
+    }
+    foresee_wasted(p, n);
+    add_locked(b, NULL, n);
+    return LEAVES;
+}
+
+/* [S] and [P] held; node n is HERE, at va. */
+static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, uint32_t n)
+{
+    struct pool *p = b->pool;
+    struct node *node = &p->nodes[n];
+    struct arch_page page;
+    unsigned marks;
+    paddr_t pa;
+
+    if (node->flags & NODE_BEHIND)
+        return STAYS;
+    arch_space_look(&s->arch, va, 1, &page);
+    ASSERT(page.kind == ARCH_PAGE_HERE && frame_number(frame_page(page.pa)) == node->frame);
+    if (p->accessed && !s->watched && (page.marks & ARCH_USED)) {
+        arch_space_mark(&s->arch, va, ARCH_USED, 0);
+        return STAYS;
+    }
+    /* One of zeros may be written to until it is gone. */
+    bool zeros = node->slot == SLOT_NONE && !(node->flags & NODE_DIRTY) && !(page.marks & ARCH_WRITTEN);
+    if (node->slot == SLOT_NONE && (!zeros || (page.prot & PROT_W))) {
+        node->slot = swap_slot_take(slot_beside_neighbours(p, s, va), (va >> PAGE_SHIFT) % SWAP_CLUSTER);
+        if (node->slot == SLOT_NONE)
+            return STAYS_NO_SLOT;
+    }
+    int err = arch_space_evict(&s->arch, va, n, &pa, &marks);
+    ASSERT(!err);
+    if (marks & ARCH_WRITTEN)
+        node->flags |= NODE_DIRTY;
+    if (zeros && !(node->flags & NODE_DIRTY) && node->slot != SLOT_NONE) {
+        swap_slot_give(node->slot);
+        node->slot = SLOT_NONE;
+    }
+    s->resident_pages--;
+    s->out_pages++;
+    pin(s);
+    add_locked(b, s, n);
+    return LEAVES;
+}
+
+/* Has the program said of the page that it reads on from there? */
+static bool is_sequential(const struct space *s, vaddr_t va)
+{
+    const struct region *r = regions_find(&s->regions, va);
+
+    return r && r->advice == ADVICE_SEQUENTIAL;
+}
+
+/* Node n, which the policy named or a sequential reading has passed, unless it has become something else since.  [S] and [P] held. */
+static enum verdict still_leaves(struct batch *b, struct space *s, vaddr_t va, uint32_t n, bool hot,
+                                 bool passed)
+{
+    struct node *node = &b->pool->nodes[n];
+
+    if (node->space != s || node->page != va >> PAGE_SHIFT || node->state != NODE_HERE)
+        return ANOTHER;
+    if (passed && !is_sequential(s, va))
+        return ANOTHER;
+    if (passed) /* it has been used: that is why it goes */
+        arch_space_mark(&s->arch, va, ARCH_USED, 0);
+    enum verdict v = hot ? STAYS : mapped_leaves(b, s, va, n);
+    if (v == STAYS || (v == STAYS_NO_SLOT && !b->in_turn))
+        b->pool->ops->touch(b->pool->state, n);
+    return v;
+}
+
+static uint64_t resident_locked(const struct pool *p)
+{
+    return p->held - p->leaving - p->coming;
+}
+
+/* The next page in the order of nodes, of which it looks at a few; NODE_NONE: there is none among these. */
+static uint32_t next_in_turn(struct pool *p)
+{
+    for (unsigned i = 0; i < STRETCH; i++) {
+        p->hand = p->hand + 1 < p->capacity ? p->hand + 1 : 0;
+        const struct node *node = &p->nodes[p->hand];
+        if (node->state == NODE_HERE || node->state == NODE_READY)
+            return p->hand;
+    }
+    return NODE_NONE;
+}
+
+/* After so many looks in vain it is each page's turn. */
+static uint64_t names_locked(const struct pool *p)
+{
+    return MIN(resident_locked(p), (uint64_t)NAMES_MAX);
+}
+
+bool evict_tried_all_locked(const struct pool *p)
+{
+    uint64_t turn = resident_locked(p) + p->capacity / STRETCH + 1;
+
+    return p->vain >= names_locked(p) + 2 * turn; /* at the first look a mark may be all that goes */
+}
+
+/* What sequential readings have passed goes first, then what the policy says. */
+static uint32_t choice(struct batch *b, uint32_t incoming, bool *passed)
+{
+    uint32_t n = pool_behind_next(b->pool);
+
+    *passed = n != NODE_NONE;
+    if (*passed)
+        return n;
+    return b->in_turn ? next_in_turn(b->pool) : b->pool->ops->victim(b->pool->state, incoming);
+}
+
+/* The page to go next; *none: there is none. */
+static enum verdict consider(struct batch *b, uint32_t incoming, bool *none)
+{
+    struct pool *p = b->pool;
+    enum verdict v = ANOTHER;
+    bool irq = spin_lock(&p->lock);
+    bool passed;
+    uint32_t n = choice(b, incoming, &passed);
+
+    *none = n == REPLACE_NONE && !b->in_turn;
+    if (n == NODE_NONE || (passed && p->nodes[n].state != NODE_HERE)) {
+        spin_unlock(&p->lock, irq);
+        return ANOTHER;
+    }
+    if (p->nodes[n].state == NODE_READY) {
+        v = unmapped_leaves(b, n);
+        if (v == STAYS_NO_SLOT && !b->in_turn)
+            p->ops->touch(p->state, n);
+        spin_unlock(&p->lock, irq);
+        return v;
+    }
+    struct space *s = p->nodes[n].space;
+    vaddr_t va = p->nodes[n].page << PAGE_SHIFT;
+    ASSERT(p->nodes[n].state == NODE_HERE && s);
+    pin(s);
+    spin_unlock(&p->lock, irq);
+    bool hot = !passed && track_hot(s, va);
+    irq = spin_lock(&s->lock);
+    spin_lock_irqoff(&p->lock);
+    v = still_leaves(b, s, va, n, hot, passed);
+    spin_unlock_irqoff(&p->lock);
+    spin_unlock(&s->lock, irq);
+    unpin(s);
+    return v;
+}
+
+/* ---- What leaves together ---- */
+
+static void forget_translations(struct batch *b)
+{
+    for (unsigned i = 0; i < b->n; i++) {
+        struct space *s = b->page[i].space;
+        vaddr_t low = b->page[i].va, high = low;
+        bool seen = !s;
+        for (unsigned j = 0; j < i && !seen; j++)
+            seen = b->page[j].space == s;
+        for (unsigned j = i + 1; j < b->n && !seen; j++) {
+            if (b->page[j].space != s)
+                continue;
+            low = MIN(low, b->page[j].va);
+            high = MAX(high, b->page[j].va);
+        }
+        if (!seen)
+            tlb_shootdown(&s->arch, low, ((high - low) >> PAGE_SHIFT) + 1);
+    }
+    for (unsigned i = 0; i < b->n; i++)
+        if (b->page[i].space)
+            unpin(b->page[i].space);
+}
+
+/* Nobody can write to the page any more.  What is clean, or has lost its space meanwhile, is done with; true: it is to be written.
+ * [P] held. */
+static bool settle_locked(struct pool *p, uint32_t n)
+{
+    struct node *node = &p->nodes[n];
+
+    if (node->space && (node->flags & NODE_DIRTY)) {
+        pool_set_state(p, n, NODE_WRITING);
+        return true;
+    }
+    p->stats.clean_outs += node->space != NULL;
+    pool_frame_free(p, n);
+    pool_set_state(p, n, NODE_OUT);
+    if (!node->space)
+        pool_node_free(p, n);
+    return false;
+}
+
+static NOINLINE void finish(struct batch *b)
+{
+    struct swap_page dirty[BATCH];
+    struct pool *p = b->pool;
+    unsigned n = 0;
+
+    forget_translations(b);
+    bool irq = spin_lock(&p->lock);
+    for (unsigned i = 0; i < b->n; i++) {
+        const struct node *node = &p->nodes[b->page[i].node];
+        if (settle_locked(p, b->page[i].node))
+            dirty[n++] = (struct swap_page){.node = b->page[i].node,
+                                            .slot = node->slot,
+                                            .frame = frame_address(frame_page_number(node->frame)),
+                                            .alone = node->flags & NODE_ALONE};
+    }
+    spin_unlock(&p->lock, irq);
+    swap_pages(p, true, dirty, n);
+}
+
+static bool is_in_turn(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+    bool is = p->vain > names_locked(p);
+
+    spin_unlock(&p->lock, irq);
+    return is;
+}
+
+static void note_looks(const struct batch *b, unsigned looks)
+{
+    struct pool *p = b->pool;
+    bool irq = spin_lock(&p->lock);
+
+    uint64_t vain = p->vain + looks;
+    if (!b->in_turn)
+        vain = MAX(p->vain, MIN(vain, names_locked(p) + 1));
+    p->vain = b->n ? 0 : vain;
+    spin_unlock(&p->lock, irq);
+}
+
+unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
+{
+    struct batch b = {.pool = p, .in_turn = is_in_turn(p)};
+    uint64_t patience = 2 * (uint64_t)p->frames + 64;
+    unsigned no_slots = 0, looks = 0;
+    bool none = false;
+
+    if (pool_is_short(p))
+        track_deliver();
+    while (b.n < MIN(count, (uint32_t)BATCH) && patience && no_slots < NO_SLOTS_MAX && !none) {
+        enum verdict v = consider(&b, incoming, &none);
+        incoming = v == LEAVES ? NODE_NONE : incoming;
+        patience -= v != LEAVES;
+        no_slots += v == STAYS_NO_SLOT;
+        if (++looks % STRETCH)
+            continue;
+        if (b.n) /* who uses one of these waits for it: not for a turn of this thread's as well */
+            break;
+        sched_point();
+    }
+    note_looks(&b, looks);
+    if (b.n)
+        finish(&b);
+    return b.n;
+}

@@ -1,0 +1,126 @@
+/*
+ * Reading pages in before anybody asks for them: what a program says it will need, what prefetchers foresee.  Nobody waits: pages
+ * become COMING, then READY.  Where no frame is free, others leave first, but only if that needs no writing.
+ */
+#include "mm/pool/prefetching.h"
+#include "kernel/mem/frame.h"
+#include "mm/pool/pool.h"
+#include "mm/pool/reclaim.h"
+#include "mm/space/space.h"
+#include "mm/pool/swap.h"
+
+#define BATCH 32
+
+/* Is it out, on the disk?  What is resident may be touched instead. */
+static bool is_wanted(struct pool *p, uint32_t n, unsigned how)
+{
+    bool irq = spin_lock(&p->lock);
+    const struct node *node = n < p->capacity ? &p->nodes[n] : NULL;
+    bool wanted = node && node->state == NODE_OUT && node->slot != SLOT_NONE;
+
+    if ((how & FETCH_TOUCH) && node && node->space && (node->state == NODE_HERE || node->state == NODE_READY))
+        p->ops->touch(p->state, n);
+    spin_unlock(&p->lock, irq);
+    return wanted;
+}
+
+/* The frame, which is charged, becomes the node's, if that is still out. */
+static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how, struct swap_page *out)
+{
+    bool irq = spin_lock(&p->lock);
+    struct node *node = &p->nodes[n];
+    bool is = node->state == NODE_OUT && node->slot != SLOT_NONE;
+
+    if (is) {
+        node->frame = frame_number(frame_page(frame));
+        frame_page(frame)->next = n;
+        node->flags = (node->flags & ~NODE_FAILED) | NODE_UNUSED;
+        p->unused++;
+        p->held++;
+        p->stats.prefetched++;
+        if (how & FETCH_FORESEEN)
+            foresee_fetched(p, n);
+        pool_set_state(p, n, NODE_COMING);
+        *out = (struct swap_page){.node = n, .slot = node->slot, .frame = frame};
+    }
+    spin_unlock(&p->lock, irq);
+    return is;
+}
+
+static bool begin_reading(struct pool *p, uint32_t n, unsigned how, struct swap_page *out)
+{
+    paddr_t frame;
+
+    if (frame_alloc(0, &frame) == 0) {
+        if (give_frame(p, n, frame, how, out))
+            return true;
+        frame_free(frame, 0);
+    }
+    pool_uncharge(p, 1);
+    return false;
+}
+
+unsigned pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n, unsigned max, unsigned how)
+{
+    struct swap_page coming[BATCH];
+    unsigned begun = 0, waiting = 0;
+
+    for (unsigned i = 0; i < n && (begun < max || (how & FETCH_TOUCH)); i++) {
+        if (!is_wanted(p, nodes[i], how) || begun == max)
+            continue;
+        if (!pool_charge_now(p))
+            break;
+        if (!begin_reading(p, nodes[i], how, &coming[waiting]))
+            continue;
+        begun++;
+        if (++waiting == BATCH) {
+            swap_pages(p, false, coming, waiting);
+            waiting = 0;
+        }
+    }
+    swap_pages(p, false, coming, waiting);
+    return begun;
+}
+
+unsigned space_nodes(struct space *s, const uint64_t *page, unsigned n, uint32_t *nodes)
+{
+    unsigned found = 0;
+    bool irq = spin_lock(&s->lock);
+
+    for (unsigned i = 0; i < n; i++) {
+        struct arch_page at;
+        if (page[i] >= USER_MAX >> PAGE_SHIFT)
+            continue;
+        arch_space_look(&s->arch, page[i] << PAGE_SHIFT, 1, &at);
+        if (at.kind == ARCH_PAGE_OUT)
+            nodes[found++] = at.number;
+        else if (at.kind == ARCH_PAGE_HERE)
+            nodes[found++] = frame_page(at.pa)->next;
+    }
+    spin_unlock(&s->lock, irq);
+    return found;
+}
+
+/* As many as may wait for their first use: half of what the pool may have. */
+static bool enough(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+    bool is = p->unused >= p->limit / 2;
+
+    spin_unlock(&p->lock, irq);
+    return is;
+}
+
+void space_fetch(struct space *s, vaddr_t va, vaddr_t end)
+{
+    while (s->pool && va < end && !enough(s->pool)) {
+        uint64_t page[BATCH];
+        uint32_t nodes[BATCH];
+        unsigned n = 0;
+        for (; va < end && n < BATCH; va += PAGE_SIZE)
+            page[n++] = va >> PAGE_SHIFT;
+        n = space_nodes(s, page, n, nodes);
+        pool_fetch(s->pool, nodes, n, n, 0);
+        sched_point();
+    }
+}

@@ -1,0 +1,523 @@
+/* See pool.h: pools and the nodes in them. */
+#include "mm/pool/pool.h"
+#include "mm/pool/prefetching.h"
+#include "kernel/mem/frame.h"
+#include "mm/pool/args.h"
+#include "mm/pool/reclaim.h"
+#include "mm/space/space.h"
+#include "mm/pool/swap.h"
+#include "mm/track/track.h"
+
+#define NODES_FIRST 1024
+#define TOUCHES     32 /* in one stretch under the locks */
+#define AHEAD_PART  8  /* of what a pool may have: so much may wait for its first use */
+
+static struct spinlock pools_lock = SPINLOCK(LOCK_POOLS, "pools");
+static struct list pools = {&pools, &pools}; /* pools_lock */
+static struct pool *global;                  /* pools_lock: the one that all use, while any does */
+static uint32_t pool_count;                  /* [A] written under pools_lock */
+
+bool pools_wanted(void)
+{
+    return swap_present() || memory_process_max != MEMORY_UNLIMITED || memory_user_max != MEMORY_UNLIMITED ||
+           memory_pools_always;
+}
+
+uint32_t pools_number(void)
+{
+    return __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
+}
+
+/* ---- Life of a pool ---- */
+
+void pool_link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *head)
+{
+    for (uint32_t n = to; n-- > from;) {
+        nodes[n] = (struct node){.page = *head};
+        *head = n;
+    }
+}
+
+/* As many frames as the arguments say now, but no more than there are. */
+static uint32_t limit_now(bool whole)
+{
+    uint64_t bytes = whole ? memory_user_max : MIN(memory_user_max, memory_process_max);
+    struct frame_stats all;
+
+    frame_stats(&all);
+    return (uint32_t)MIN(bytes / PAGE_SIZE, all.total_pages);
+}
+
+uint32_t pool_reserve_of(uint32_t limit)
+{
+    return MIN(MAX(limit / 32, 2u), 64u);
+}
+
+/* What a pool that may have so many frames can fill with pages, for some are kept free: a policy that reckons with more never has all
+ * that it wants to keep. */
+static uint32_t filled_of(uint32_t frames)
+{
+    return MAX(frames - MIN(frames, pool_reserve_of(frames)), 1u);
+}
+
+/* [P] held. */
+static enum page_buffered in_buffer(const void *pool, uint32_t n)
+{
+    const struct node *node = &((const struct pool *)pool)->nodes[n];
+
+    return node->space ? track_buffered(node->space, node->page << PAGE_SHIFT) : BUFFER_UNKNOWN;
+}
+
+static int init_policy(struct pool *p, uint32_t nodes)
+{
+    const struct replace_config config = {
+        .nodes = nodes, .frames = filled_of(p->limit), .seed = p->seed, .in_buffer = in_buffer, .whose = p};
+
+    p->state = area_alloc(p->ops->bytes(nodes));
+    return p->state ? p->ops->init(p->state, &config) : -ENOMEM;
+}
+
+static void destroy(struct pool *p)
+{
+    for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
+        area_free(p->order[i]);
+    area_free(p->prefetch);
+    area_free(p->state);
+    area_free(p->nodes);
+    if (p->account)
+        memory_uncharge(p->account, p->charged);
+    kfree(p);
+}
+
+static int charge_tables(struct pool *p, struct memory_account *account)
+{
+    uint64_t bytes = pool_tables_bytes(p, NODES_FIRST);
+
+    if (p->global || !account)
+        return 0;
+    int err = memory_charge(account, bytes);
+    if (err)
+        return err;
+    p->account = account;
+    p->charged = bytes;
+    return 0;
+}
+
+static int init_tables(struct pool *p)
+{
+    p->nodes = area_alloc(NODES_FIRST * sizeof(*p->nodes));
+    return p->nodes ? init_policy(p, NODES_FIRST) ?: foresee_init(p, NODES_FIRST) : -ENOMEM;
+}
+
+/* What it may have, and by which policies, is what the arguments say now. */
+static void settle(struct pool *p)
+{
+    const struct prefetch_ops *ahead = memory_prefetch_ops();
+
+    p->global = memory_pool_global;
+    p->limit = limit_now(p->global);
+    p->weight = (uint32_t)memory_weight;
+    p->rate_max = (uint32_t)memory_rate;
+    p->seed = memory_seed;
+    p->accessed = memory_accessed;
+    p->ops = memory_policy_ops();
+    p->ahead = ahead == &prefetch_none ? NULL : ahead;
+}
+
+/* The same as for the other one; of that, all this is fixed. */
+static void inherit(struct pool *p, const struct pool *like)
+{
+    p->global = like->global;
+    p->limit = like->limit;
+    p->weight = like->weight;
+    p->rate_max = like->rate_max;
+    p->seed = like->seed;
+    p->accessed = like->accessed;
+    p->ops = like->ops;
+    p->ahead = like->ahead;
+}
+
+static int create(const struct pool *like, struct memory_account *account, struct pool **out)
+{
+    struct pool *p = kmalloc(sizeof(*p));
+
+    if (!p)
+        return -ENOMEM;
+    spin_init(&p->lock, LOCK_POOL, "pool");
+    wait_init(&p->room);
+    wait_init(&p->grown);
+    wait_init(&p->unpinned);
+    for (unsigned i = 0; i < POOL_QUEUES; i++)
+        wait_init(&p->busy[i]);
+    if (like)
+        inherit(p, like);
+    else
+        settle(p);
+    p->reserve = pool_reserve_of(p->limit);
+    p->judged_at_ns = arch_clock_ns();
+    p->free_head = NODE_NONE;
+    int err = charge_tables(p, account) ?: init_tables(p);
+    if (err) {
+        destroy(p);
+        return err;
+    }
+    pool_link_free(p->nodes, 0, NODES_FIRST, &p->free_head);
+    p->capacity = p->free_nodes = NODES_FIRST;
+    *out = p;
+    return 0;
+}
+
+static void enlist_locked(struct pool *p)
+{
+    list_push_back(&pools, &p->link);
+    __atomic_store_n(&pool_count, pool_count + 1, __ATOMIC_RELAXED);
+    if (p->global)
+        global = p;
+}
+
+int pool_join(const struct pool *like, struct memory_account *account, struct pool **out)
+{
+    struct pool *fresh;
+    int err = create(like, account, &fresh);
+
+    if (err)
+        return err;
+    bool irq = spin_lock(&pools_lock);
+    struct pool *p = fresh->global && global ? global : fresh;
+    if (p == fresh)
+        enlist_locked(p);
+    p->spaces++;
+    spin_unlock(&pools_lock, irq);
+    if (p != fresh)
+        destroy(fresh);
+    *out = p;
+    return 0;
+}
+
+static void wait_for_orphans(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+
+    while (p->free_nodes < p->capacity || p->frames)
+        wait_sleep_through(&p->room, &p->lock, &irq);
+    spin_unlock(&p->lock, irq);
+}
+
+/* By threads that go through all pools: it is out of their list. */
+static void wait_for_pins(struct pool *p)
+{
+    bool irq = spin_lock(&pools_lock);
+
+    while (p->pins)
+        wait_sleep_through(&p->unpinned, &pools_lock, &irq);
+    spin_unlock(&pools_lock, irq);
+}
+
+void pool_leave(struct pool *p)
+{
+    bool irq = spin_lock(&pools_lock);
+    bool last = --p->spaces == 0;
+
+    if (last) {
+        list_remove(&p->link);
+        __atomic_store_n(&pool_count, pool_count - 1, __ATOMIC_RELAXED);
+        if (p == global)
+            global = NULL;
+    }
+    spin_unlock(&pools_lock, irq);
+    if (!last)
+        return;
+    wait_for_orphans(p);
+    wait_for_pins(p);
+    destroy(p);
+}
+
+/* The pool behind at, pinned; at is unpinned.  NULL: there is none. */
+static struct pool *next_pinned(struct pool *at)
+{
+    bool irq = spin_lock(&pools_lock);
+    struct list *next = at ? at->link.next : pools.next;
+    struct pool *p = next == &pools ? NULL : container_of(next, struct pool, link);
+
+    /* One that has left the list meanwhile leads nowhere. */
+    if (at && p == at)
+        p = NULL;
+    if (p)
+        p->pins++;
+    if (at && --at->pins == 0)
+        wait_wake(&at->unpinned, 1);
+    spin_unlock(&pools_lock, irq);
+    return p;
+}
+
+void pools_each(void (*f)(struct pool *p, void *arg), void *arg)
+{
+    for (struct pool *p = next_pinned(NULL); p; p = next_pinned(p))
+        f(p, arg);
+}
+
+uint32_t pool_cap_locked(const struct pool *p)
+{
+    return p->bound ? MIN(MAX(p->target, (uint32_t)(MEMORY_LEAST / PAGE_SIZE)), p->limit) : p->limit;
+}
+
+void pool_set_target(struct pool *p, uint32_t frames, bool bound)
+{
+    bool irq = spin_lock(&p->lock);
+
+    p->target = frames;
+    p->bound = bound;
+    p->ops->resize(p->state, MIN(frames ? frames : p->limit, filled_of(pool_cap_locked(p))));
+    foresee_resize(p, frames);
+    spin_unlock(&p->lock, irq);
+}
+
+/* ---- Nodes ---- */
+
+uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region)
+{
+    uint32_t n = p->free_head;
+
+    if (n == NODE_NONE)
+        return NODE_NONE;
+    p->free_head = (uint32_t)p->nodes[n].page;
+    p->free_nodes--;
+    p->nodes[n] = (struct node){.space = s,
+                                .page = va >> PAGE_SHIFT,
+                                .frame = frame,
+                                .state = NODE_HERE,
+                                .flags = s->watched ? NODE_FRESH : 0,
+                                .region = region};
+    frame_page_number(frame)->next = n;
+    p->held++;
+    p->ops->enter(p->state, n, region);
+    foresee_missed(p, n);
+    p->stats.first_faults++;
+    return n;
+}
+
+uint32_t pool_node_ahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region)
+{
+    uint32_t n = p->free_head;
+
+    if (n == NODE_NONE)
+        return NODE_NONE;
+    p->free_head = (uint32_t)p->nodes[n].page;
+    p->free_nodes--;
+    p->nodes[n] = (struct node){.space = s, .page = va >> PAGE_SHIFT, .state = NODE_OUT, .region = region};
+    p->stats.first_faults++;
+    pool_node_filled(p, n, frame);
+    return n;
+}
+
+void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame)
+{
+    struct node *node = &p->nodes[n];
+
+    ASSERT(node->state == NODE_OUT && node->slot == SLOT_NONE && node->space);
+    node->frame = frame;
+    node->flags |= NODE_UNUSED;
+    frame_page_number(frame)->next = n;
+    p->held++;
+    p->unused++;
+    p->stats.page_ins++;
+    p->stats.prefetched++;
+    p->ops->enter_unused(p->state, n, node->region);
+    pool_set_state(p, n, NODE_READY);
+}
+
+uint64_t pool_held_up_locked(struct pool *p, uint64_t now_ns)
+{
+    if (p->held_up_threads && now_ns > p->held_up_to_ns) {
+        p->held_up_ns += now_ns - p->held_up_to_ns;
+        p->held_up_to_ns = now_ns;
+    }
+    return p->held_up_ns;
+}
+
+void pool_wait_begins_locked(struct pool *p, uint64_t since_ns)
+{
+    if (!p->held_up_threads++)
+        p->held_up_to_ns = MAX(p->held_up_to_ns, since_ns);
+}
+
+void pool_wait_ends_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns, bool came)
+{
+    pool_held_up_locked(p, now_ns);
+    p->held_up_threads--;
+    if (came) {
+        p->stats.major_faults++;
+        p->stats.waited_ns += now_ns - since_ns;
+    }
+}
+
+/* ---- What a sequential reading has passed ---- */
+
+#define BEHIND_KEPT 8 /* the latest: they may still be read */
+
+void pool_behind_add(struct pool *p, uint32_t n)
+{
+    p->behind[p->behind_head++ % POOL_BEHIND] = n;
+    if (p->behind_head - p->behind_tail > POOL_BEHIND)
+        p->behind_tail++; /* it leaves when the policy says so */
+}
+
+uint32_t pool_behind_next(struct pool *p)
+{
+    return p->behind_head - p->behind_tail > BEHIND_KEPT ? p->behind[p->behind_tail++ % POOL_BEHIND]
+                                                         : NODE_NONE;
+}
+
+uint32_t pool_ahead_room(const struct pool *p)
+{
+    uint32_t most = p->limit / AHEAD_PART;
+
+    return most - MIN(p->unused, most);
+}
+
+void pool_node_free(struct pool *p, uint32_t n)
+{
+    struct node *node = &p->nodes[n];
+
+    ASSERT(!node->frame && node->state != NODE_FREE);
+    if (node->slot != SLOT_NONE)
+        swap_slot_give(node->slot);
+    *node = (struct node){.page = p->free_head};
+    p->free_head = n;
+    p->free_nodes++;
+    if (p->free_nodes == p->capacity)
+        wait_wake(&p->room, UINT32_MAX);
+}
+
+void pool_frame_free(struct pool *p, uint32_t n)
+{
+    struct node *node = &p->nodes[n];
+
+    frame_free(frame_address(frame_page_number(node->frame)), 0);
+    node->frame = 0;
+    p->held--;
+    pool_uncharge_locked(p, 1);
+}
+
+static bool is_leaving(enum node_state state)
+{
+    return state == NODE_GOING || state == NODE_WRITING;
+}
+
+void pool_set_state(struct pool *p, uint32_t n, enum node_state state)
+{
+    struct node *node = &p->nodes[n];
+
+    pool_leaving_locked(p, is_leaving(state) - is_leaving(node->state));
+    p->coming -= node->state == NODE_COMING;
+    p->coming += state == NODE_COMING;
+    node->state = state;
+    wait_wake(pool_queue(p, n), UINT32_MAX);
+}
+
+uint32_t pool_forget(struct pool *p, uint32_t n)
+{
+    struct node *node = &p->nodes[n];
+    uint32_t frame = 0;
+
+    foresee_forget(p, n);
+    p->ops->forget(p->state, n);
+    wait_wake(pool_queue(p, n), UINT32_MAX);
+    ASSERT(node->state != NODE_FREE && node->space);
+    ASSERT(!(node->flags & NODE_BEHIND));
+    if (node->state == NODE_COMING || node->state == NODE_GOING || node->state == NODE_WRITING) {
+        node->space = NULL;
+        return 0;
+    }
+    if (node->state == NODE_HERE) {
+        frame = node->frame;
+        node->frame = 0;
+        p->held--;
+    } else if (node->state == NODE_READY) {
+        pool_frame_free(p, n);
+    }
+    pool_node_free(p, n);
+    return frame;
+}
+
+/* ---- What trackers tell ---- */
+
+static void touch_locked(struct space *s, uint64_t page)
+{
+    struct pool *p = s->pool;
+    struct arch_page found;
+
+    if (page >= USER_MAX >> PAGE_SHIFT)
+        return;
+    arch_space_look(&s->arch, page << PAGE_SHIFT, 1, &found);
+    if (found.kind != ARCH_PAGE_HERE)
+        return;
+    struct node *node = &p->nodes[frame_page(found.pa)->next];
+    if (!p->ops->use_once || !(node->flags & NODE_FRESH))
+        p->ops->touch(p->state, (uint32_t)(node - p->nodes));
+    node->flags &= ~NODE_FRESH;
+    foresee_used(p, (uint32_t)(node - p->nodes));
+}
+
+static void pool_used(struct space *s, const uint64_t *entry, size_t n)
+{
+    while (n) {
+        size_t part = MIN(n, (size_t)TOUCHES);
+        bool irq = spin_lock(&s->lock);
+        spin_lock_irqoff(&s->pool->lock);
+        for (size_t i = 0; i < part; i++)
+            touch_locked(s, entry[i] & PAGE_ENTRY_PAGE);
+        spin_unlock_irqoff(&s->pool->lock);
+        spin_unlock(&s->lock, irq);
+        entry += part;
+        n -= part;
+    }
+}
+
+void pool_sink(struct space *s, const struct page_run *run)
+{
+    for (unsigned part = 0; s->pool && part < 2; part++)
+        pool_used(s, run->entry[part], run->count[part]);
+}
+
+/* ---- Checking ---- */
+
+static void check_node(const struct pool *p, const struct node *node)
+{
+    bool moving = node->state == NODE_COMING || node->state == NODE_GOING || node->state == NODE_WRITING;
+
+    ASSERT(node->state <= NODE_OUT);
+    ASSERT(node->state == NODE_FREE || node->space || moving);
+    ASSERT(!(node->flags & NODE_BEHIND) || node->state == NODE_HERE);
+    ASSERT(!node->frame == (node->state == NODE_OUT));
+    ASSERT(!(node->flags & NODE_UNUSED) || node->state == NODE_COMING || node->state == NODE_READY);
+    ASSERT(!(node->flags & NODE_FORESEEN) || (node->flags & NODE_UNUSED));
+    if (node->frame)
+        ASSERT(frame_page_number(node->frame)->next == (uint32_t)(node - p->nodes));
+}
+
+void pool_check(struct pool *p)
+{
+    uint32_t free = 0, held = 0, leaving = 0, unused = 0, coming = 0;
+    bool irq = spin_lock(&p->lock);
+
+    for (uint32_t n = 0; n < p->capacity; n++) {
+        const struct node *node = &p->nodes[n];
+        bool resident = node->space && (node->state == NODE_HERE || node->state == NODE_READY);
+        free += node->state == NODE_FREE;
+        held += node->frame != 0;
+        coming += node->state == NODE_COMING;
+        leaving += node->state == NODE_GOING || node->state == NODE_WRITING;
+        unused += node->flags & NODE_UNUSED ? 1 : 0;
+        if (node->state != NODE_FREE)
+            check_node(p, node);
+        ASSERT(p->ops->resident(p->state, n) == resident);
+    }
+    ASSERT(free == p->free_nodes && held == p->held && held <= p->frames);
+    ASSERT(leaving == p->leaving && coming == p->coming && unused == p->unused);
+    const char *why = p->ops->check(p->state);
+    if (why)
+        panic("pool: policy %s: %s", p->ops->name, why);
+    foresee_check(p);
+    spin_unlock(&p->lock, irq);
+}

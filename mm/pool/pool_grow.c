@@ -1,0 +1,194 @@
+/*
+ * A pool's tables grow: twice as many nodes, with all that policies know of each.
+ *
+ * One thread does it, the others that need a node wait: each would make tables, of which one is used.  What there is stays where it is in
+ * memory and is seen at another place, with room behind it (area_extend); under the pool's lock those who have it are told, and
+ * nothing moves.
+ * Tables are the kernel's, and pages leave for them.  Else a pool whose table became full when memory was full would never have more nodes than memory has frames, however
+ * much could be swapped.
+ */
+#include "kernel/mem/frame.h"
+#include "mm/pool/pool.h"
+#include "mm/pool/reclaim.h"
+
+#define TABLES 5                              /* at most */
+#define MAPPED (PAGE_SIZE / sizeof(uint64_t)) /* pages that one of page tables maps */
+
+/* What grows with the number of nodes. */
+struct tables {
+    struct node *nodes;
+    void *state;
+    struct prefetch *prefetch;
+    struct lrustack *order[PREFETCH_ORDERS];
+};
+
+static void free_tables(struct tables *t)
+{
+    for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
+        area_free(t->order[i]);
+    area_free(t->prefetch);
+    area_free(t->state);
+    area_free(t->nodes);
+}
+
+static unsigned orders_of(const struct pool *p)
+{
+    return p->ahead ? p->ahead->orders : 0;
+}
+
+/* 0 or -ENOMEM. */
+static int extend_tables(const struct pool *p, uint32_t nodes, struct tables *t)
+{
+    *t = (struct tables){
+        .nodes = area_extend(p->nodes, nodes * sizeof(*t->nodes)),
+        .state = area_extend(p->state, p->ops->bytes(nodes)),
+        .prefetch = p->ahead ? area_extend(p->prefetch, prefetch_bytes(p->ahead, nodes)) : NULL,
+    };
+    bool all = t->nodes && t->state && !t->prefetch == !p->ahead;
+    for (unsigned i = 0; i < orders_of(p); i++) {
+        t->order[i] = area_extend(p->order[i], lrustack_bytes(nodes));
+        all = all && t->order[i];
+    }
+    if (!all) {
+        free_tables(t);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+/* *t, for so many nodes, the new ones being linked from free_head on, takes the place of p's tables, which it gets. */
+static void replace_tables_locked(struct pool *p, struct tables *t, uint32_t capacity, uint32_t free_head)
+{
+    struct tables had = {p->nodes, p->state, p->prefetch, {NULL}};
+
+    area_replace(had.nodes, t->nodes);
+    area_replace(had.state, t->state);
+    p->ops->grow(t->state, capacity);
+    if (had.prefetch) {
+        area_replace(had.prefetch, t->prefetch);
+        prefetch_grow(t->prefetch, capacity);
+    }
+    for (unsigned i = 0; i < orders_of(p); i++) {
+        had.order[i] = p->order[i];
+        area_replace(had.order[i], t->order[i]);
+        lrustack_grow(t->order[i], capacity);
+        p->order[i] = t->order[i];
+    }
+    p->nodes = t->nodes;
+    p->state = t->state;
+    p->prefetch = t->prefetch;
+    p->nodes[capacity - 1].page = p->free_head;
+    p->free_head = free_head;
+    p->free_nodes += capacity - p->capacity;
+    p->capacity = capacity;
+    *t = had;
+}
+
+static uint64_t pages_in(uint64_t bytes)
+{
+    return ALIGN_UP(bytes, PAGE_SIZE) / PAGE_SIZE;
+}
+
+static uint64_t pages_of_tables(const struct pool *p, uint32_t nodes)
+{
+    return pages_in(nodes * sizeof(struct node)) + pages_in(p->ops->bytes(nodes)) +
+           orders_of(p) * pages_in(lrustack_bytes(nodes)) +
+           (p->ahead ? pages_in(prefetch_bytes(p->ahead, nodes)) : 0);
+}
+
+uint64_t pool_tables_bytes(const struct pool *p, uint32_t nodes)
+{
+    return pages_of_tables(p, nodes) * PAGE_SIZE;
+}
+
+uint64_t pool_bytes_to_grow(struct pool *p)
+{
+    bool irq = spin_lock(&p->lock);
+    bool room = !p->account || p->free_head != NODE_NONE;
+    uint64_t bytes = room ? 0 : pool_tables_bytes(p, 2 * p->capacity) - p->charged;
+
+    spin_unlock(&p->lock, irq);
+    return bytes;
+}
+
+/* So many it takes, those that there are being kept. */
+static uint64_t frames_to_grow(const struct pool *p, uint32_t nodes)
+{
+    uint64_t all = pages_of_tables(p, nodes);
+
+    return all - pages_of_tables(p, p->capacity) + all / MAPPED + 2 * TABLES;
+}
+
+static bool can_grow(const struct pool *p)
+{
+    return p->capacity <= REPLACE_NODES_MAX / 2 && (!orders_of(p) || p->capacity <= LRUSTACK_NODES_MAX / 2);
+}
+
+/* 0: the caller is to make it grow; 1: there is room; -ENOMEM: there are as many nodes as can be; -EINTR. */
+static int begin_growing(struct pool *p)
+{
+    int err = 0;
+    bool irq = spin_lock(&p->lock);
+
+    while (!err && p->growing && p->free_head == NODE_NONE)
+        err = wait_sleep(&p->grown, &p->lock, &irq, UINT64_MAX);
+    if (!err && p->free_head != NODE_NONE)
+        err = 1;
+    else if (!err && !can_grow(p))
+        err = -ENOMEM;
+    if (!err)
+        p->growing = true;
+    spin_unlock(&p->lock, irq);
+    return err;
+}
+
+/* Where nothing can leave, what is kept for the kernel may do; where others of the kernel's have taken what was free, more is to leave. */
+static int make_tables(struct pool *p, uint32_t nodes, struct tables *t)
+{
+    for (uint64_t frames = frames_to_grow(p, nodes);; frames *= 2) {
+        int room = reclaim_for_kernel(p, frames), err = room == -EINTR ? room : extend_tables(p, nodes, t);
+        reclaim_taken(frames);
+        if (room || !err)
+            return err;
+    }
+}
+
+/* The caller makes it grow: p->capacity and p->charged stay as they are. */
+static int make_charged(struct pool *p, uint32_t capacity, struct tables *t, uint64_t *bytes)
+{
+    *bytes = p->account ? pool_tables_bytes(p, capacity) - p->charged : 0;
+    int err = p->account ? memory_charge(p->account, *bytes) : 0;
+
+    if (err)
+        return err;
+    err = make_tables(p, capacity, t);
+    if (err && p->account)
+        memory_uncharge(p->account, *bytes);
+    return err;
+}
+
+int pool_grow(struct pool *p)
+{
+    struct tables tables;
+    uint64_t bytes;
+    int err = begin_growing(p);
+
+    if (err)
+        return MIN(err, 0);
+    uint32_t capacity = 2 * p->capacity;
+    err = make_charged(p, capacity, &tables, &bytes);
+    uint32_t free_head = NODE_NONE;
+    if (!err)
+        pool_link_free(tables.nodes, p->capacity, capacity, &free_head);
+    bool irq = spin_lock(&p->lock);
+    if (!err) {
+        replace_tables_locked(p, &tables, capacity, free_head);
+        p->charged += bytes;
+    }
+    p->growing = false;
+    wait_wake(&p->grown, UINT32_MAX);
+    spin_unlock(&p->lock, irq);
+    if (!err)
+        free_tables(&tables);
+    return err;
+}

@@ -1,0 +1,115 @@
+/* See reclaim_line.h.  Locks: [L] = line.lock, under a pool's; [-] = fixed while in line. */
+#include "mm/pool/reclaim_line.h"
+#include "kernel/core/lock.h"
+
+#define LOOK_BACK 16 /* places that one which was called in vain is put before, at most */
+
+static struct {
+    struct spinlock lock;
+    struct list places; /* [L] by their tickets, which are in the order of coming */
+    /* [L] Those to be called next: who was called in vain, nearly by their tickets (who is called only looks: the ticket says whose a frame
+     * is), and who never was, by theirs, which are all higher. */
+    struct list again, fresh;
+    uint64_t tickets; /* [L] given out                                          */
+    uint64_t first;   /* [A] the ticket of the first place, written under [L]   */
+    uint32_t length;  /* [A] written under [L]                                  */
+} line = {.lock = SPINLOCK(LOCK_SWAP, "line"),
+          .places = {&line.places, &line.places},
+          .again = {&line.again, &line.again},
+          .fresh = {&line.fresh, &line.fresh}};
+
+static struct line_place *place_of(struct list *link)
+{
+    return container_of(link, struct line_place, link);
+}
+
+static struct line_place *callee_of(struct list *call)
+{
+    return container_of(call, struct line_place, call);
+}
+
+static void changed_locked(int more)
+{
+    uint64_t first = list_empty(&line.places) ? line.tickets : place_of(line.places.next)->ticket;
+
+    __atomic_store_n(&line.first, first, __ATOMIC_RELAXED);
+    __atomic_store_n(&line.length, line.length + (uint32_t)more, __ATOMIC_RELAXED);
+}
+
+uint32_t line_length(void)
+{
+    return __atomic_load_n(&line.length, __ATOMIC_RELAXED);
+}
+
+uint32_t line_before(const struct line_place *w)
+{
+    return w->is_in_line ? (uint32_t)(w->ticket - __atomic_load_n(&line.first, __ATOMIC_RELAXED))
+                         : line_length();
+}
+
+void line_join(struct line_place *w)
+{
+    if (w->is_in_line)
+        return;
+    wait_init(&w->wake);
+    w->called = false;
+    w->is_in_line = true;
+    bool irq = spin_lock(&line.lock);
+    w->ticket = line.tickets++;
+    list_push_back(&line.places, &w->link);
+    list_push_back(&line.fresh, &w->call);
+    changed_locked(1);
+    spin_unlock(&line.lock, irq);
+}
+
+void line_leave(struct line_place *w)
+{
+    if (!w->is_in_line)
+        return;
+    bool irq = spin_lock(&line.lock);
+    list_remove(&w->link);
+    list_remove(&w->call);
+    changed_locked(-1);
+    spin_unlock(&line.lock, irq);
+    w->is_in_line = false;
+    line_call(1); /* what it was called for may be somebody else's */
+}
+
+void line_call(uint32_t frames)
+{
+    if (!line_length())
+        return;
+    bool irq = spin_lock(&line.lock);
+    for (struct list *call; frames && (call = list_pop_front(&line.again) ?: list_pop_front(&line.fresh));
+         frames--) {
+        callee_of(call)->called = true;
+        wait_wake(&callee_of(call)->wake, 1);
+    }
+    spin_unlock(&line.lock, irq);
+}
+
+/* Who was called, and looked in vain or is about to look, is to be called again. */
+static void call_again_locked(struct line_place *w)
+{
+    struct list *at = &line.again;
+
+    if (list_empty(at) || callee_of(at->next)->ticket > w->ticket) {
+        list_push_front(at, &w->call);
+        return;
+    }
+    for (unsigned i = 0; i < LOOK_BACK && callee_of(at->prev)->ticket > w->ticket; i++)
+        at = at->prev;
+    list_insert_before(at, &w->call);
+}
+
+int line_wait(struct line_place *w, uint64_t deadline_ns)
+{
+    bool irq = spin_lock(&line.lock);
+    int err = w->called ? 0 : wait_sleep(&w->wake, &line.lock, &irq, deadline_ns);
+
+    if (w->called)
+        call_again_locked(w);
+    w->called = false;
+    spin_unlock(&line.lock, irq);
+    return err;
+}

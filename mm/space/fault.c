@@ -1,0 +1,500 @@
+/*
+ * A page is made to be there: it comes into being, all zeros or read from the disk its region shows, when it is first touched; one that
+ * is out is read in; one that was about to leave stays.
+ *
+ * Each try looks under the space's lock what holds.  What it lacks, a frame of the pool's or zeros in it, is got without any lock,
+ * where pages may have to leave first; then it is tried anew.  So there is one page, whoever else faults on it: who finds it being
+ * read or about to leave sleeps until that is done.
+ */
+#include "mm/pool/prefetching.h"
+#include "kernel/mem/frame.h"
+#include "mm/pool/pool.h"
+#include "mm/pool/reclaim.h"
+#include "mm/space/space.h"
+#include "mm/pool/swap.h"
+#include "mm/track/track.h"
+
+/* What came of a try, besides 0: it is there, and errors. */
+enum { NEEDS_FRAME = 1, NEEDS_ZEROS, NEEDS_NODES, NEEDS_READING, NEEDS_LIST, AGAIN };
+
+#define READ_ON_PAGES 32 /* of what a program reads sequentially: then the next are begun */
+
+struct bring {
+    struct space *space;
+    struct pool *pool; /* NULL: it has none */
+    vaddr_t va;
+    enum fault_access access;
+    bool any;                    /* whatever the region's rights */
+    paddr_t frame;               /* in hand, charged; 0: none    */
+    bool zeroed;                 /* the frame: filled with what the page is before anybody writes to it: */
+    struct block_device *source; /* ... this disk's page, or NULL: zeros */
+    uint64_t source_page;
+    uint64_t since_ns;          /* the fault's time */
+    uint64_t slow_ns;           /* the same if it has to wait for a reading, else 0 */
+    bool waits;                 /* ... and the pool knows that                      */
+    bool trim;                  /* the active set has become too large */
+    uint32_t node;              /* that is out, or NODE_NONE */
+    uint32_t slot;              /* to be read from */
+    struct prefetch_list *list; /* what else is to be read; NULL: nothing has been asked for it yet */
+    bool advised;               /* ... as the program has said */
+    unsigned ahead; /* pages to be read from the source together, the one at va first; 0: not known yet */
+};
+
+static bool allowed(const struct region *r, const struct bring *b)
+{
+    static const unsigned need[] = {
+        [FAULT_READ] = PROT_R | PROT_W | PROT_X, [FAULT_WRITE] = PROT_W, [FAULT_EXEC] = PROT_X};
+
+    return r && !r->dying && (b->any || (r->prot & need[b->access]));
+}
+
+/* From the fault on: getting a frame to read into is part of what the program waits for. */
+static void begin_waiting(struct bring *b)
+{
+    b->slow_ns = b->since_ns;
+}
+
+/* [P] held. */
+static void begin_waiting_locked(struct bring *b)
+{
+    begin_waiting(b);
+    if (!b->waits)
+        pool_wait_begins_locked(b->pool, b->slow_ns);
+    b->waits = true;
+}
+
+static void end_waiting_locked(struct bring *b, uint64_t now_ns, bool came)
+{
+    pool_wait_ends_locked(b->pool, b->slow_ns, now_ns, came);
+    b->waits = false;
+}
+
+static unsigned marks_of(const struct bring *b)
+{
+    return ARCH_USED | (b->access == FAULT_WRITE ? ARCH_WRITTEN : 0);
+}
+
+/* ---- Under the space's lock ---- */
+
+/* It is there: a change of the region's rights may not have come to it yet, or this access is to be marked. */
+static int use_locked(struct bring *b, const struct region *r, const struct arch_page *page)
+{
+    struct arch_space *space = &b->space->arch;
+
+    /* It may have been read in since it was stored to. */
+    if ((r->prot & PROT_X) && !(page->prot & PROT_X) && b->pool)
+        arch_code_written(phys_to_virt(page->pa));
+    if (page->prot != space_page_prot(r->prot))
+        arch_space_protect(space, b->va, space_page_prot(r->prot));
+    if (page->prot == PROT_USER)
+        b->trim |= track_soft_used_locked(b->space, b->va, b->access == FAULT_WRITE);
+    if (marks_of(b) & ~page->marks)
+        arch_space_mark(space, b->va, 0, marks_of(b));
+    arch_tlb_flush(space, b->va, 1);
+    return 0;
+}
+
+/* Code is what was stored before anybody can execute it: other threads need no fault to do so. */
+static int map_locked(struct bring *b, struct region *r, paddr_t frame, bool written)
+{
+    if (r->prot & PROT_X)
+        arch_code_written(phys_to_virt(frame));
+    int err = arch_space_map(&b->space->arch, b->va, frame,
+                             space_page_prot(r->prot) | (written ? PROT_WRITTEN : 0));
+
+    if (err)
+        return err;
+    b->trim |= track_soft_used_locked(b->space, b->va, b->access == FAULT_WRITE);
+    region_touch(r, b->va);
+    b->space->resident_pages++;
+    return 0;
+}
+
+/* It has never been there, or was all zeros. */
+static int begin_locked(struct bring *b, struct region *r)
+{
+    struct pool *p = b->pool;
+
+    if (!b->zeroed)
+        return NEEDS_ZEROS;
+    if (p)
+        spin_lock_irqoff(&p->lock);
+    int err = p && p->free_head == NODE_NONE ? NEEDS_NODES
+                                             : map_locked(b, r, b->frame, !p || b->access == FAULT_WRITE);
+    uint32_t n =
+        p && !err ? pool_node_new(p, b->space, b->va, frame_number(frame_page(b->frame)), r->tag) : NODE_NONE;
+    if (n != NODE_NONE && r->advice == ADVICE_SEQUENTIAL)
+        pool_behind_add(p, n);
+    if (p)
+        spin_unlock_irqoff(&p->lock);
+    if (!err) {
+        b->frame = 0;
+        r->faults++;
+        r->slow_faults += b->slow_ns != 0;
+    }
+    return err;
+}
+
+/* The program reads on from here: what follows is wanted, a part of it while the rest is still to be used. */
+static void read_on_locked(struct bring *b, const struct region *r)
+{
+    foresee_advised(b->pool, b->va + PAGE_SIZE, r->end, b->list);
+    b->advised = true;
+}
+
+/* Page n has been read before anybody asked, and is used now. */
+static void first_use_locked(struct bring *b, const struct region *r, uint32_t n)
+{
+    foresee_wanted(b->pool, n, false, b->list);
+    b->pool->ops->touch(b->pool->state, n);
+    if (r->advice == ADVICE_RANDOM)
+        b->list->length = 0;
+    else if (r->advice == ADVICE_SEQUENTIAL && !r->source && (b->va >> PAGE_SHIFT) % READ_ON_PAGES == 0)
+        read_on_locked(b, r);
+}
+
+/* The page that a thread of the space waited for is there.  [S] and [P] held. */
+static void waited_locked(struct bring *b)
+{
+    uint64_t now = arch_clock_ns();
+
+    begin_waiting_locked(b); /* it may have waited for something else */
+    end_waiting_locked(b, now, true);
+    b->space->waits++;
+    b->space->waited_ns += now - b->slow_ns;
+}
+
+/* The node's frame becomes the page.  [S] and [P] held. */
+static int return_locked(struct bring *b, struct region *r, uint32_t n)
+{
+    struct pool *p = b->pool;
+    struct node *node = &p->nodes[n];
+    paddr_t frame = frame_address(frame_page_number(node->frame));
+
+    if (node->flags & NODE_UNUSED)
+        first_use_locked(b, r, n);
+    track_forget(b->space, b->va);
+    int err = map_locked(b, r, frame, b->access == FAULT_WRITE);
+    ASSERT(!err);
+    b->space->out_pages--;
+    if (r->advice == ADVICE_SEQUENTIAL)
+        pool_behind_add(p, n);
+    pool_set_state(p, n, NODE_HERE);
+    node->flags |= b->space->watched ? NODE_FRESH : 0;
+    if (node->slot != SLOT_NONE && !(node->flags & NODE_BEHIND) && swap_scarce()) {
+        swap_slot_give(node->slot);
+        node->slot = SLOT_NONE;
+        node->flags |= NODE_DIRTY;
+    }
+    r->faults++;
+    r->slow_faults += b->slow_ns != 0;
+    p->stats.minor_faults += b->slow_ns == 0;
+    if (b->slow_ns)
+        waited_locked(b);
+    return 0;
+}
+
+/* It is being written: it may be used all the same. */
+static int rescue_locked(struct bring *b, struct region *r, uint32_t n)
+{
+    struct pool *p = b->pool;
+
+    p->nodes[n].flags |= NODE_BEHIND;
+    p->ops->enter(p->state, n, p->nodes[n].region);
+    foresee_missed(p, n);
+    p->stats.rescued++;
+    return return_locked(b, r, n);
+}
+
+/* The frame in hand becomes the node's: of zeros, or to be read into. */
+static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
+{
+    struct pool *p = b->pool;
+    struct node *node = &p->nodes[n];
+
+    b->node = n;
+    if (node->flags & NODE_FAILED) {
+        node->flags &= ~NODE_FAILED;
+        return -EIO;
+    }
+    if (!b->frame)
+        return NEEDS_FRAME;
+    if (node->slot == SLOT_NONE && !b->zeroed)
+        return NEEDS_ZEROS;
+    node->frame = frame_number(frame_page(b->frame));
+    frame_page(b->frame)->next = n;
+    p->held++;
+    b->frame = 0;
+    if (node->slot == SLOT_NONE) {
+        p->ops->enter(p->state, n, node->region);
+        foresee_missed(p, n);
+        return return_locked(b, r, n);
+    }
+    if (r->advice == ADVICE_NORMAL)
+        foresee_fault(p, n, b->list);
+    else
+        foresee_missed(p, n);
+    if (r->advice == ADVICE_SEQUENTIAL)
+        read_on_locked(b, r);
+    pool_set_state(p, n, NODE_COMING);
+    b->slot = node->slot;
+    begin_waiting_locked(b);
+    return NEEDS_READING;
+}
+
+/* Sleeps until something has become of the node; the space's lock is released. */
+static int wait_for_node(struct bring *b, uint32_t n, bool *irq)
+{
+    struct pool *p = b->pool;
+
+    spin_unlock_irqoff(&b->space->lock);
+    int err = wait_sleep(pool_queue(p, n), &p->lock, irq, UINT64_MAX);
+    spin_unlock(&p->lock, *irq);
+    *irq = spin_lock(&b->space->lock);
+    return err ? err : AGAIN;
+}
+
+/* It is out, as node n. */
+static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *irq)
+{
+    struct pool *p = b->pool;
+    int err;
+
+    if (!b->list)
+        return NEEDS_LIST;
+    spin_lock_irqoff(&p->lock);
+    p->unheard.length = 0;
+    switch (p->nodes[n].state) {
+    case NODE_READY:
+        err = return_locked(b, r, n);
+        break;
+    case NODE_WRITING:
+        err = rescue_locked(b, r, n);
+        break;
+    case NODE_OUT:
+        err = take_frame_locked(b, r, n);
+        break;
+    case NODE_COMING:
+        begin_waiting_locked(b);
+        foresee_wanted(p, n, true, b->list);
+        if (!b->list->length)
+            return wait_for_node(b, n, irq);
+        err = AGAIN; /* what is wanted besides is read meanwhile */
+        break;
+    default:
+        ASSERT(p->nodes[n].state == NODE_GOING);
+        return wait_for_node(b, n, irq);
+    }
+    spin_unlock_irqoff(&p->lock);
+    return err;
+}
+
+/* Whatever is mapped there may be another since the frame was filled. */
+static void expect_locked(struct bring *b, const struct region *r)
+{
+    uint64_t page = region_source_page(r, b->va);
+
+    if (b->source == r->source && b->source_page == page)
+        return;
+    b->source = r->source;
+    b->source_page = page;
+    b->zeroed = false;
+}
+
+static int try(struct bring *b)
+{
+    struct arch_page page;
+    int err = -EFAULT;
+    bool irq = spin_lock(&b->space->lock);
+    struct region *r = regions_find(&b->space->regions, b->va);
+
+    if (allowed(r, b)) {
+        expect_locked(b, r);
+        arch_space_look(&b->space->arch, b->va, 1, &page);
+        err = page.kind == ARCH_PAGE_HERE   ? use_locked(b, r, &page)
+              : page.kind == ARCH_PAGE_NONE ? begin_locked(b, r)
+                                            : recall_locked(b, r, page.number, &irq);
+        if (err == NEEDS_ZEROS && b->source && !b->ahead)
+            b->ahead = ahead_begin_locked(b->space, r, b->va);
+    }
+    spin_unlock(&b->space->lock, irq);
+    return err;
+}
+
+/* ---- Without a lock ---- */
+
+static int get_frame(struct bring *b)
+{
+    int err = b->pool ? pool_charge(b->pool, b->node) : 0;
+
+    if (err)
+        return err;
+    if (b->pool)
+        track_short(b->space, pool_is_short(b->pool));
+    err = frame_alloc(0, &b->frame);
+    b->zeroed = false;
+    if (!err)
+        return 0;
+    b->frame = 0;
+    if (b->pool)
+        pool_uncharge(b->pool, 1);
+    return err;
+}
+
+static int get_zeros(struct bring *b)
+{
+    int err = b->frame ? 0 : get_frame(b);
+
+    if (!err && b->source) {
+        begin_waiting(b);
+        err = ahead_read(b->space, b->source, b->source_page, b->va, MAX(b->ahead, 1u), b->frame);
+    } else if (!err) {
+        memset(phys_to_virt(b->frame), 0, PAGE_SIZE);
+    }
+    b->zeroed = !err;
+    return err;
+}
+
+static int read_in(struct bring *b)
+{
+    struct swap_page page = {.node = b->node, .slot = b->slot};
+
+    /* COMING, it stays what it is whatever else happens. */
+    bool irq = spin_lock(&b->pool->lock);
+    page.frame = frame_address(frame_page_number(b->pool->nodes[b->node].frame));
+    spin_unlock(&b->pool->lock, irq);
+    swap_pages(b->pool, false, &page, 1);
+    return 0;
+}
+
+/* What nobody can keep is not read ahead. */
+static void get_list(struct bring *b)
+{
+    b->list = kmalloc_unfilled(sizeof(*b->list));
+    if (b->list)
+        b->list->length = 0;
+    else
+        b->list = &b->pool->unheard;
+}
+
+static void fetch_list(struct bring *b)
+{
+    if (!b->list || b->list == &b->pool->unheard)
+        return;
+    if (b->advised)
+        foresee_fetch_advised(b->space, b->list);
+    else
+        foresee_fetch(b->space, b->list);
+}
+
+static int get_what_it_needs(struct bring *b, int need)
+{
+    switch (need) {
+    case NEEDS_FRAME:
+        return get_frame(b);
+    case NEEDS_ZEROS:
+        return get_zeros(b);
+    case NEEDS_NODES:
+        return pool_grow(b->pool);
+    case NEEDS_READING:
+        return read_in(b);
+    case NEEDS_LIST:
+        get_list(b);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static int bring(struct bring *b)
+{
+    int err;
+
+    may_wait("page fault");
+    b->since_ns = arch_clock_ns();
+    do {
+        b->node = NODE_NONE;
+        err = try(b);
+        if (err > 0)
+            err = get_what_it_needs(b, err) ?: AGAIN;
+        fetch_list(b);
+        b->advised = false;
+    } while (err == AGAIN);
+    if (b->waits) {
+        bool irq = spin_lock(&b->pool->lock);
+        end_waiting_locked(b, arch_clock_ns(), false);
+        spin_unlock(&b->pool->lock, irq);
+    }
+    if (b->list && b->list != &b->pool->unheard)
+        kfree(b->list);
+    if (b->frame) {
+        frame_free(b->frame, 0);
+        if (b->pool)
+            pool_uncharge(b->pool, 1);
+    }
+    return err;
+}
+
+int space_fault(struct space *s, vaddr_t va, enum fault_access access)
+{
+    struct bring b = {.space = s, .pool = s->pool, .va = ALIGN_DOWN(va, PAGE_SIZE), .access = access};
+
+    __atomic_add_fetch(&s->faults, 1, __ATOMIC_RELAXED);
+    int err = bring(&b);
+    if (b.trim)
+        track_soft_trim(s);
+    return err;
+}
+
+/* ---- Filling ---- */
+
+/* Into the page at va, if it is there. */
+static bool fill_locked(struct space *s, vaddr_t va, const void *src, size_t n)
+{
+    const struct region *r = regions_find(&s->regions, va);
+    struct arch_page page;
+
+    if (!r || r->dying)
+        return false;
+    arch_space_look(&s->arch, ALIGN_DOWN(va, PAGE_SIZE), 1, &page);
+    if (page.kind != ARCH_PAGE_HERE)
+        return false;
+    char *frame = phys_to_virt(page.pa);
+    arch_space_mark(&s->arch, ALIGN_DOWN(va, PAGE_SIZE), 0, ARCH_USED | ARCH_WRITTEN);
+    memcpy(frame + (va & PAGE_MASK), src, n);
+    if (r->prot & PROT_X)
+        arch_code_written(frame);
+    return true;
+}
+
+static int fill_page(struct space *s, vaddr_t va, const void *src, size_t n)
+{
+    for (;;) {
+        struct bring b = {
+            .space = s, .pool = s->pool, .va = ALIGN_DOWN(va, PAGE_SIZE), .access = FAULT_WRITE, .any = true};
+        int err = bring(&b);
+        if (err)
+            return err;
+        bool irq = spin_lock(&s->lock);
+        bool done = fill_locked(s, va, src, n);
+        spin_unlock(&s->lock, irq);
+        if (done)
+            return 0;
+    }
+}
+
+int space_fill(struct space *s, vaddr_t va, const void *src, size_t n)
+{
+    const char *from = src;
+
+    while (n) {
+        size_t part = MIN(n, (size_t)(PAGE_SIZE - (va & PAGE_MASK)));
+        int err = fill_page(s, va, from, part);
+        if (err)
+            return err;
+        va += part;
+        from += part;
+        n -= part;
+    }
+    return 0;
+}

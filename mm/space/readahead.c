@@ -1,0 +1,173 @@
+/*
+ * Mapped disks are read ahead: what follows the page that a thread waits for comes with it, in the same requests.  How much follows from how
+ * it was read before, by page of the region, and from what the program has said of it: sequential, as much as can be at once; random,
+ * nothing.
+ *
+ * In a pool such pages are READY, so that their first use is seen and counted, and leave like others; without one they are mapped
+ * at once, for nothing ever leaves then.  What cannot be read ahead is read when it is asked for, and an error is said then.
+ */
+#include "kernel/mem/frame.h"
+#include "mm/pool/pool.h"
+#include "mm/pool/reclaim.h"
+#include "mm/space/space.h"
+#include "kernel/dev/block/block.h"
+
+#define AHEAD_MAX BLOCK_PAGES_MAX
+#define FREE_MIN  1024 /* frames: with fewer nothing is read ahead without a pool */
+
+/* Is the page still to be read from its disk? */
+static bool unread_locked(struct space *s, vaddr_t va)
+{
+    struct pool *p = s->pool;
+    struct arch_page page;
+
+    arch_space_look(&s->arch, va, 1, &page);
+    if (page.kind != ARCH_PAGE_OUT)
+        return page.kind == ARCH_PAGE_NONE;
+    spin_lock_irqoff(&p->lock);
+    const struct node *node = &p->nodes[page.number];
+    bool is = node->state == NODE_OUT && node->slot == SLOT_NONE;
+    spin_unlock_irqoff(&p->lock);
+    return is;
+}
+
+static unsigned room_locked(struct pool *p)
+{
+    if (!p)
+        return AHEAD_MAX;
+    spin_lock_irqoff(&p->lock);
+    uint32_t room = pool_ahead_room(p);
+    spin_unlock_irqoff(&p->lock);
+    return MIN(room + 1, (uint32_t)AHEAD_MAX);
+}
+
+unsigned ahead_begin_locked(struct space *s, struct region *r, vaddr_t va)
+{
+    unsigned most = r->advice == ADVICE_RANDOM ? 1 : room_locked(s->pool), n = 1;
+    unsigned wanted = region_ahead(r, va, r->advice == ADVICE_SEQUENTIAL ? most : 1, most);
+
+    while (n < wanted && unread_locked(s, va + n * PAGE_SIZE))
+        n++;
+    r->ahead_next = va + n * PAGE_SIZE;
+    return n;
+}
+
+static bool take_frame(struct pool *p, paddr_t *out)
+{
+    if (p ? !pool_charge_now(p) : frame_free_about() < FREE_MIN)
+        return false;
+    if (!frame_alloc(0, out))
+        return true;
+    if (p)
+        pool_uncharge(p, 1);
+    return false;
+}
+
+static void give_back(struct pool *p, paddr_t frame)
+{
+    frame_free(frame, 0);
+    if (p)
+        pool_uncharge(p, 1);
+}
+
+/* Where nothing ever leaves it is as if it had been touched. */
+static bool map_locked(struct space *s, struct region *r, vaddr_t va, paddr_t frame)
+{
+    if (s->active)
+        return false;
+    if (r->prot & PROT_X)
+        arch_code_written(phys_to_virt(frame));
+    if (arch_space_map(&s->arch, va, frame, space_page_prot(r->prot) | PROT_WRITTEN))
+        return false;
+    s->resident_pages++;
+    return true;
+}
+
+/* A number takes the place of nothing, by way of a page without rights. */
+static bool begin_ready_locked(struct space *s, struct region *r, vaddr_t va, paddr_t frame)
+{
+    struct pool *p = s->pool;
+    unsigned marks;
+    paddr_t pa;
+
+    if (p->free_head == NODE_NONE || arch_space_map(&s->arch, va, frame, PROT_USER))
+        return false;
+    uint32_t n = pool_node_ahead(p, s, va, frame_number(frame_page(frame)), r->tag);
+    int err = arch_space_evict(&s->arch, va, n, &pa, &marks);
+    ASSERT(!err && pa == frame);
+    s->out_pages++;
+    return true;
+}
+
+static bool ready_again_locked(struct pool *p, uint32_t n, paddr_t frame)
+{
+    const struct node *node = &p->nodes[n];
+
+    if (node->state != NODE_OUT || node->slot != SLOT_NONE)
+        return false;
+    pool_node_filled(p, n, frame_number(frame_page(frame)));
+    return true;
+}
+
+static bool keep_locked(struct space *s, struct region *r, vaddr_t va, paddr_t frame)
+{
+    struct pool *p = s->pool;
+    struct arch_page page;
+
+    arch_space_look(&s->arch, va, 1, &page);
+    if (page.kind == ARCH_PAGE_HERE || (!p && page.kind != ARCH_PAGE_NONE))
+        return false;
+    if (!p)
+        return map_locked(s, r, va, frame);
+    spin_lock_irqoff(&p->lock);
+    bool kept = page.kind == ARCH_PAGE_NONE ? begin_ready_locked(s, r, va, frame)
+                                            : ready_again_locked(p, page.number, frame);
+    spin_unlock_irqoff(&p->lock);
+    return kept;
+}
+
+/* The disk's page becomes the one at va, if that still shows it and is not there. */
+static bool keep(struct space *s, const struct block_device *d, uint64_t page, vaddr_t va, paddr_t frame)
+{
+    bool irq = spin_lock(&s->lock);
+    struct region *r = regions_find(&s->regions, va);
+    bool kept =
+        r && !r->dying && r->source == d && region_source_page(r, va) == page && keep_locked(s, r, va, frame);
+
+    if (kept)
+        region_touch(r, va);
+    spin_unlock(&s->lock, irq);
+    return kept;
+}
+
+/* Fewer came than were begun, for want of frames: what is asked for behind them is in the same row all the same. */
+static void fewer_came(struct space *s, const struct block_device *d, vaddr_t va, unsigned n, unsigned came)
+{
+    bool irq = spin_lock(&s->lock);
+    struct region *r = regions_find(&s->regions, va);
+
+    if (r && r->source == d && r->ahead_next == va + n * PAGE_SIZE)
+        r->ahead_next = va + came * PAGE_SIZE;
+    spin_unlock(&s->lock, irq);
+}
+
+int ahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t va, unsigned n, paddr_t first)
+{
+    paddr_t frames[AHEAD_MAX] = {first};
+    unsigned got = 1;
+
+    while (got < n && take_frame(s->pool, &frames[got]))
+        got++;
+    int err = block_transfer(d, page, got, false, frames);
+    unsigned came = 1; /* in a row */
+    for (unsigned i = 1; i < got; i++)
+        if (err || !keep(s, d, page + i, va + i * PAGE_SIZE, frames[i]))
+            give_back(s->pool, frames[i]);
+        else
+            came += came == i;
+    if (came < n)
+        fewer_came(s, d, va, n, came);
+    if (err && got > 1)
+        err = block_transfer(d, page, 1, false, frames);
+    return err ? -EIO : 0;
+}

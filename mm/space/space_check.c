@@ -1,0 +1,64 @@
+/* Is an address space in order?  For debug builds and tests. */
+#include "kernel/mem/frame.h"
+#include "mm/pool/pool.h"
+#include "mm/space/space.h"
+
+struct tally {
+    uint64_t mapped, resident, out;
+};
+
+/* The tables and the pool agree on a page. */
+static void check_node(struct space *s, vaddr_t va, const struct arch_page *page)
+{
+    struct pool *p = s->pool;
+    bool here = page->kind == ARCH_PAGE_HERE, irq = spin_lock(&p->lock);
+    uint32_t n = here ? frame_page(page->pa)->next : page->number;
+
+    ASSERT(n < p->capacity && p->nodes[n].space == s && p->nodes[n].page == va >> PAGE_SHIFT);
+    ASSERT(here == (p->nodes[n].state == NODE_HERE));
+    spin_unlock(&p->lock, irq);
+}
+
+static void check_region(struct space *s, const struct region *r, struct tally *t)
+{
+    t->mapped += (r->end - r->start) >> PAGE_SHIFT;
+    for (vaddr_t va = r->touched_lo; va < r->touched_hi; va += PAGE_SIZE) {
+        struct arch_page page;
+        if (!arch_space_look(&s->arch, va, 1, &page))
+            continue;
+        t->resident += page.kind == ARCH_PAGE_HERE;
+        t->out += page.kind == ARCH_PAGE_OUT;
+        if (s->pool)
+            check_node(s, va, &page);
+    }
+}
+
+/* While nobody changes it. */
+static void check_quiet(struct space *s)
+{
+    struct tally t = {0};
+
+    regions_check(&s->regions, USER_MIN, USER_MAX);
+    for (uint32_t i = 0; i < s->regions.count; i++)
+        check_region(s, &s->regions.items[i], &t);
+    ASSERT(t.mapped == s->mapped_pages && t.resident == s->resident_pages && t.out == s->out_pages);
+}
+
+void space_check(struct space *s)
+{
+    bool irq = spin_lock(&s->lock);
+
+    check_quiet(s);
+    spin_unlock(&s->lock, irq);
+}
+
+/* Nobody but who makes its pages leave changes it any more: else interrupts can stay on. */
+void space_check_end(struct space *s)
+{
+    if (!s->pool) {
+        check_quiet(s);
+        return;
+    }
+    space_check(s);
+    pool_check(s->pool);
+}

@@ -1,0 +1,195 @@
+/* What there is to be said of an address space: for messages, and for programs that look at others. */
+#include "kernel/core/printf.h"
+#include "mm/pool/pool.h"
+#include "mm/pool/reclaim.h"
+#include "mm/space/space.h"
+
+#define OVERFLOW_DISTANCE (64 * KIB) /* this far below a stack an access is an overflow of it */
+#define ROW_PAGES         32
+
+/* The guard page of a stack is the lower part of its mapping, without rights. */
+static bool is_guard(const struct regions *r, uint32_t i)
+{
+    const struct region *x = &r->items[i];
+
+    return !x->prot && i + 1 < r->count && x[1].start == x->end &&
+           memcmp(x->name, x[1].name, sizeof(x->name)) == 0;
+}
+
+static void describe_region(const struct region *r, vaddr_t va, char *buf, size_t n)
+{
+    ksnprintf(buf, n, "%s+%#llx, %s%s%s%s", r->name, (unsigned long long)(va - r->start),
+              r->prot ? "" : "no access", r->prot & PROT_R ? "r" : "", r->prot & PROT_W ? "w" : "",
+              r->prot & PROT_X ? "x" : "");
+}
+
+static void describe_locked(struct space *s, vaddr_t va, char *buf, size_t n)
+{
+    const struct regions *r = &s->regions;
+    uint32_t i = regions_index(r, va);
+    const struct region *next = i < r->count ? &r->items[i] : NULL;
+    const struct region *last = i > 0 ? &r->items[i - 1] : NULL;
+
+    if (next && next->start <= va && is_guard(r, i))
+        ksnprintf(buf, n, "guard page of %s: stack overflow", next->name);
+    else if (next && next->start <= va)
+        describe_region(next, va, buf, n);
+    else if (next && next->kind == REGION_STACK && next->start - va <= OVERFLOW_DISTANCE)
+        ksnprintf(buf, n, "%llu bytes below %s: stack overflow", (unsigned long long)(next->start - va),
+                  next->name);
+    else if (va < USER_MIN)
+        ksnprintf(buf, n, "null pointer");
+    else if (va >= USER_MAX)
+        ksnprintf(buf, n, "not user memory");
+    else if (next && next->start - va <= OVERFLOW_DISTANCE)
+        ksnprintf(buf, n, "unmapped, %llu bytes below %s", (unsigned long long)(next->start - va),
+                  next->name);
+    else if (last && va - last->end <= OVERFLOW_DISTANCE)
+        ksnprintf(buf, n, "unmapped, %llu bytes behind %s", (unsigned long long)(va - last->end), last->name);
+    else
+        ksnprintf(buf, n, "unmapped");
+}
+
+void space_describe(struct space *s, vaddr_t va, char *buf, size_t n)
+{
+    bool irq = spin_lock(&s->lock);
+
+    describe_locked(s, va, buf, n);
+    spin_unlock(&s->lock, irq);
+}
+
+bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset, uint64_t *bytes)
+{
+    bool irq = spin_lock(&s->lock);
+    const struct region *r = regions_find(&s->regions, va);
+
+    if (r) {
+        memcpy(name, r->name, sizeof(r->name));
+        *offset = va - r->start;
+        *bytes = r->end - r->start;
+    }
+    spin_unlock(&s->lock, irq);
+    return r;
+}
+
+/* [P] held. */
+static void put_pool(const struct pool *p, struct space_stats *out)
+{
+    const struct prefetch *ahead = p->prefetch;
+
+    out->policy = p->ops->name;
+    out->limit_pages = p->limit;
+    out->pool_pages = p->frames;
+    out->pool = p->stats;
+    p->ops->report(p->state, &out->replace);
+    out->division = p->division;
+    out->division.target = p->target;
+    out->division.planned = p->planned;
+    out->division.weight = p->weight;
+    out->prefetch = (struct pool_prefetch){.policy = prefetch_none.name, .unused = p->unused};
+    if (ahead)
+        out->prefetch = (struct pool_prefetch){.policy = ahead->ops->name,
+                                               .level = ahead->ops->level(ahead->state),
+                                               .unused = p->unused,
+                                               .late = ahead->late,
+                                               .stopped = ahead->stopped};
+}
+
+void space_stats(struct space *s, struct space_stats *out)
+{
+    struct pool *p = s->pool;
+    bool irq = spin_lock(&s->lock);
+
+    *out = (struct space_stats){.mapped_pages = s->mapped_pages,
+                                .resident_pages = s->resident_pages,
+                                .out_pages = s->out_pages,
+                                .faults = s->faults,
+                                .waits = s->waits,
+                                .waited_ns = s->waited_ns,
+                                .watched = s->watched};
+    if (p) {
+        spin_lock_irqoff(&p->lock);
+        put_pool(p, out);
+        out->room_pages = pool_room_pages(p);
+        spin_unlock_irqoff(&p->lock);
+    } else {
+        out->room_pages = pool_room_pages(NULL);
+    }
+    spin_unlock(&s->lock, irq);
+}
+
+/* How many pages of [va, end) are here and out; page batch by page batch. */
+static void count_pages(struct space *s, vaddr_t va, vaddr_t end, struct region_stats *out)
+{
+    struct arch_page row[ROW_PAGES];
+
+    while (va < end) {
+        vaddr_t row_end = MIN(ALIGN_DOWN(va, ROW_PAGES * PAGE_SIZE) + ROW_PAGES * PAGE_SIZE, end);
+        unsigned n = (unsigned)((row_end - va) >> PAGE_SHIFT);
+        bool irq = spin_lock(&s->lock);
+        unsigned some = arch_space_look(&s->arch, va, n, row);
+        spin_unlock(&s->lock, irq);
+        for (unsigned i = 0; some && i < n; i++) {
+            out->resident_pages += row[i].kind == ARCH_PAGE_HERE;
+            out->out_pages += row[i].kind == ARCH_PAGE_OUT;
+        }
+        va = row_end;
+    }
+}
+
+/* [S] held. */
+static const char *policy_of(struct space *s, const struct region *r)
+{
+    struct pool *p = s->pool;
+    struct replace_report report;
+
+    if (!p)
+        return NULL;
+    spin_lock_irqoff(&p->lock);
+    p->ops->report(p->state, &report);
+    spin_unlock_irqoff(&p->lock);
+    return report.mru_regions >> r->tag & 1 ? replace_mru.name : report.policy;
+}
+
+bool space_next_region(struct space *s, vaddr_t from, struct region_stats *out)
+{
+    vaddr_t low = 0, high = 0;
+    bool irq = spin_lock(&s->lock);
+    uint32_t i = regions_index(&s->regions, from);
+    bool is = i < s->regions.count;
+
+    if (is) {
+        const struct region *r = &s->regions.items[i];
+        *out = (struct region_stats){.start = r->start,
+                                     .end = r->end,
+                                     .prot = r->prot,
+                                     .advice = r->advice,
+                                     .faults = r->faults,
+                                     .slow_faults = r->slow_faults,
+                                     .policy = policy_of(s, r)};
+        memcpy(out->name, r->name, sizeof(out->name));
+        low = r->touched_lo;
+        high = r->touched_hi;
+    }
+    spin_unlock(&s->lock, irq);
+    count_pages(s, low, high, out);
+    return is;
+}
+
+bool space_region_name(struct space *s, unsigned tag, char name[REGION_NAME_MAX])
+{
+    const struct regions *r = &s->regions;
+    bool irq = spin_lock(&s->lock), is = false;
+
+    for (uint32_t i = 0; i < r->count && !is; i++)
+        if ((is = r->items[i].tag == tag))
+            memcpy(name, r->items[i].name, REGION_NAME_MAX);
+    spin_unlock(&s->lock, irq);
+    return is;
+}
+
+uint64_t space_pages(const struct space *s)
+{
+    return __atomic_load_n(&s->resident_pages, __ATOMIC_RELAXED) +
+           __atomic_load_n(&s->out_pages, __ATOMIC_RELAXED);
+}

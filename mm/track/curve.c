@@ -1,0 +1,289 @@
+/*
+ * Curves of misses by memory (mm/policy/curve/mrc.h), one for each space that is watched: a sink of what trackers deliver.
+ *
+ * Pages are numbered as they come, whatever pool they are in or none.  Where the tracker logs a sample of the pages, one of 2^shift, the
+ * curve is one of a memory as much smaller (SHARDS, Waldspurger 2015); with another shift it begins anew.  MRU's curve is made for whoever
+ * looks at it only.
+ * All under the delivery's turn, [D] of track.c.
+ */
+#include "hpm/path/path.h"
+#include "kernel/core/printf.h"
+#include "mm/pool/divide.h"
+#include "mm/pool/args.h"
+#include "mm/policy/curve/mrc.h"
+#include "mm/track/page_index.h"
+#include "mm/space/space.h"
+#include "mm/track/internal.h"
+
+#define NUMBERS_FIRST 2048
+#define BATCH         256 /* entries that are numbered together */
+
+struct curve {
+    unsigned shift;
+    uint64_t epoch_began; /* ticks */
+    bool ended;           /* by track_curve_last */
+    bool full;            /* there is no memory for more pages: those that come are left out */
+    struct page_index *index;
+    struct mrc *mrc;
+    uint64_t of_sample[BATCH]; /* memory for touch_sampled and touch to work in */
+    uint32_t number[BATCH];
+};
+
+static bool mru_wanted(const struct space *s)
+{
+    return track_curves_wanted == TRACK_CURVES_ON || (s->pool && divide_looks_at_mru(s->pool));
+}
+
+/* Groups of a page, larger ones where that would be too many.  Who divides memory remembers curves itself. */
+static struct mrc_config config_for(uint32_t numbers, bool lru_only)
+{
+    return (struct mrc_config){.nodes = numbers,
+                               .group = 1,
+                               .memory = numbers,
+                               .decay_shift = memory_goal ? 0 : 1,
+                               .lru_only = lru_only};
+}
+
+/* Where less than every fourth page is of the sample, numbers for whole rows would take more memory than slots for each page. */
+static unsigned row_shift(unsigned shift)
+{
+    return shift <= 2 ? PAGE_INDEX_ROW_SHIFT_MAX : 0;
+}
+
+static void drop(struct curve *c)
+{
+    if (!c)
+        return;
+    kfree(c->index);
+    kfree(c->mrc);
+    kfree(c);
+}
+
+/* At least so many numbers, so many that there is one for each page of the space, in memory or out, were they all in whole rows. */
+static uint32_t numbers_for(const struct space *s, unsigned shift, uint32_t least)
+{
+    uint64_t pages = __atomic_load_n(&s->resident_pages, __ATOMIC_RELAXED) +
+                     __atomic_load_n(&s->out_pages, __ATOMIC_RELAXED);
+    uint64_t wanted = row_shift(shift) ? pages : pages >> shift;
+
+    while (least < wanted && least < PAGE_INDEX_NUMBERS_MAX)
+        least *= 2;
+    return least;
+}
+
+static struct curve *make(const struct space *s, unsigned shift, uint32_t numbers)
+{
+    struct mrc_config config = config_for(numbers, !mru_wanted(s));
+    struct curve *c = kmalloc(sizeof(*c));
+
+    if (!c)
+        return NULL;
+    c->shift = shift;
+    c->epoch_began = arch_ticks_near();
+    c->index = kmalloc(page_index_bytes(numbers, row_shift(shift)));
+    c->mrc = kmalloc(mrc_bytes(&config));
+    if (!c->index || !c->mrc) {
+        drop(c);
+        return NULL;
+    }
+    page_index_init(c->index, numbers, row_shift(shift));
+    mrc_init(c->mrc, &config);
+    return c;
+}
+
+/* Room for at least twice as many pages. */
+static bool grow(const struct space *s, struct curve *c)
+{
+    const struct mrc_config now = c->mrc->config,
+                            config = config_for(numbers_for(s, c->shift, 2 * now.nodes), now.lru_only);
+
+    if (config.nodes > PAGE_INDEX_NUMBERS_MAX || !mrc_bytes(&config))
+        return false;
+    struct page_index *index = kmalloc(page_index_bytes(config.nodes, row_shift(c->shift)));
+    struct mrc *mrc = kmalloc(mrc_bytes(&config));
+    if (!index || !mrc) {
+        kfree(index);
+        kfree(mrc);
+        return false;
+    }
+    page_index_init(index, config.nodes, row_shift(c->shift));
+    page_index_copy(index, c->index);
+    memcpy(mrc, c->mrc, mrc_bytes(&now));
+    mrc_grow(mrc, log2_floor(config.nodes / now.nodes));
+    kfree(c->index);
+    kfree(c->mrc);
+    c->index = index;
+    c->mrc = mrc;
+    return true;
+}
+
+static void touch(struct space *s, const uint64_t *entry, size_t n)
+{
+    struct curve *c = s->curve;
+    uint32_t *number = c->number;
+
+    while (n) {
+        size_t part = MIN(n, (size_t)BATCH);
+        size_t known = page_index_of_all(c->index, entry, PAGE_ENTRY_PAGE, number, part);
+        mrc_touch_all(c->mrc, number, known);
+        if (known < part && (c->full || !grow(s, c))) {
+            c->full = true;
+            known++;
+        }
+        entry += known;
+        n -= known;
+    }
+}
+
+/* Those of them that are of the sample: what was logged before sampling began, or by software, has others. */
+static void touch_sampled(struct space *s, const uint64_t *entry, size_t n)
+{
+    uint64_t *of_sample = s->curve->of_sample;
+    unsigned count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (path_sampled(entry[i] & PAGE_ENTRY_PAGE, s->curve->shift))
+            of_sample[count++] = entry[i];
+        if (count == BATCH || i == n - 1) {
+            touch(s, of_sample, count);
+            count = 0;
+        }
+    }
+}
+
+static uint64_t epoch_ticks(void)
+{
+    return track_epoch_ms * arch_ticks_hz() / 1000;
+}
+
+static void take(struct space *s, const struct page_run *run)
+{
+    struct curve *c = s->curve;
+    unsigned shift = path_sample_shift();
+
+    if (!c || c->shift != shift) {
+        drop(c);
+        s->curve = make(s, shift, numbers_for(s, shift, NUMBERS_FIRST));
+        if (!s->curve) /* there may be no room for so many */
+            s->curve = make(s, shift, NUMBERS_FIRST);
+        c = s->curve;
+        if (!c)
+            return;
+    }
+    for (unsigned part = 0; part < 2; part++)
+        (shift ? touch_sampled : touch)(s, run->entry[part], run->count[part]);
+    /* A batch may have ended before the curve began. */
+    if (run->time < c->epoch_began + epoch_ticks())
+        return;
+    c->epoch_began = run->time;
+    mrc_epoch(c->mrc);
+}
+
+uint32_t track_curve_epochs(struct space *s)
+{
+    struct curve *c = s->curve;
+    uint64_t now = arch_ticks_near();
+
+    if (s->watched && now >= c->epoch_began + 2 * epoch_ticks()) {
+        c->epoch_began = now;
+        mrc_epoch(c->mrc);
+    }
+    return c->mrc->epochs;
+}
+
+bool track_curve(struct space *s, struct track_curve *out)
+{
+    const struct curve *c = s->curve;
+
+    if (!c)
+        return false;
+    *out = (struct track_curve){
+        .pages = (uint64_t)mrc_pages(c->mrc) << c->shift,
+        .accesses = mrc_accesses(c->mrc) << c->shift,
+        .cold = mrc_cold(c->mrc) << c->shift,
+        .shift = c->shift,
+        .epochs = c->mrc->epochs,
+        .epoch_ms = track_epoch_ms,
+        .has_mru = !c->mrc->config.lru_only,
+    };
+    for (unsigned i = 0; i < TRACK_CURVE_POINTS; i++) {
+        uint32_t memory = (uint32_t)((uint64_t)mrc_pages(c->mrc) * (i + 1) / TRACK_CURVE_POINTS);
+        out->lru[i] = mrc_misses(c->mrc, MRC_LRU, memory) << c->shift;
+        if (out->has_mru)
+            out->mru[i] = mrc_misses(c->mrc, MRC_MRU, memory) << c->shift;
+    }
+    return true;
+}
+
+uint64_t track_curve_misses(const struct space *s, enum mrc_policy policy, uint32_t pages)
+{
+    const struct curve *c = s->curve;
+
+    return mrc_misses(c->mrc, policy, pages >> c->shift) << c->shift;
+}
+
+uint64_t track_curve_pages(const struct space *s)
+{
+    return (uint64_t)mrc_pages(s->curve->mrc) << s->curve->shift;
+}
+
+uint64_t track_curve_first_uses(const struct space *s)
+{
+    const struct curve *c = s->curve;
+    uint64_t first = mrc_cold(c->mrc);
+
+    return 2 * first >= mrc_accesses(c->mrc) ? first << c->shift : 0;
+}
+
+bool track_curve_tells(const struct space *s, uint64_t page)
+{
+    uint32_t number = page_index_find(s->curve->index, page);
+
+    return number != PAGE_INDEX_NONE && mrc_is_recent(s->curve->mrc, number);
+}
+
+unsigned track_curve_shift(const struct space *s)
+{
+    return s->curve->shift;
+}
+
+static void print(const char *policy, const uint64_t *misses)
+{
+    kprintf(" %s", policy);
+    for (unsigned i = 0; i < TRACK_CURVE_POINTS; i++)
+        kprintf("%c%llu", i ? ',' : '=', (unsigned long long)misses[i]);
+}
+
+void track_curve_last(struct space *s)
+{
+    if (!s->curve || s->curve->mrc->epochs)
+        return;
+    mrc_epoch(s->curve->mrc);
+    s->curve->ended = true;
+}
+
+void track_curve_end(struct space *s)
+{
+    struct track_curve out;
+
+    if (s->curve && track_curves_print) {
+        if (!s->curve->ended)
+            mrc_epoch(s->curve->mrc);
+        track_curve(s, &out);
+        kprintf("curve: space %u: pages=%llu accesses=%llu cold=%llu sampled=1/%u misses by memory from a "
+                "16th of the pages on:",
+                s->number, (unsigned long long)out.pages, (unsigned long long)out.accesses,
+                (unsigned long long)out.cold, 1u << out.shift);
+        print("lru", out.lru);
+        if (out.has_mru)
+            print("mru", out.mru);
+        kprintf("\n");
+    }
+    drop(s->curve);
+    s->curve = NULL;
+}
+
+void track_curves_start(void)
+{
+    track_attach(take);
+}

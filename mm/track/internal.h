@@ -1,0 +1,59 @@
+/* Boot arguments of trackers, for the files of mm. */
+#pragma once
+#include "mm/policy/curve/mrc.h"
+#include "mm/track/track.h"
+
+extern uint64_t track_epoch_ms;     /* of curves */
+extern uint64_t track_curves_print; /* at a space's end */
+enum { TRACK_CURVES_OFF, TRACK_CURVES_LRU, TRACK_CURVES_ON };
+extern uint64_t track_curves_wanted; /* one of these: LRU makes MRU's only where it decides anything */
+extern uint64_t track_pab_entries;   /* of the hardware's page access buffer */
+
+extern uint64_t track_active_pages; /* most of an active set               */
+extern uint64_t track_scan_ms, track_sample_period;
+
+extern const struct tracker_ops track_path, track_soft, track_scan, track_sampled;
+
+/* track_default.c: members of struct tracker_ops for which there is nothing to be done; and `hot` where the processor's accessed mark says
+ * it: used since this was asked last. */
+int track_start_nothing(void);
+void track_stop_nothing(void);
+void track_watch_nothing(struct space *s, bool on);
+void track_forget_nothing(struct space *s, vaddr_t va);
+bool track_marked(struct space *s, vaddr_t va);
+
+/* track.c: calls f for each space that is watched, which stays meanwhile.  Thread context, no lock held. */
+void track_each_watched(void (*f)(struct space *s, void *arg), void *arg);
+/* track_rows.c: from va on, a stretch of the space's pages: calls f, [S] held, for each row of them some of which are there or out.  How far it
+ * came, USER_MAX at the end.  Thread context, no lock held. */
+#define TRACK_ROW 32 /* pages: an aligned block of them, or a part of it */
+struct arch_page;
+typedef void track_row(struct space *s, vaddr_t va, const struct arch_page *page, unsigned n, void *arg);
+vaddr_t track_rows(struct space *s, vaddr_t va, track_row *f, void *arg);
+/* track_soft.c: the space ends. */
+void track_soft_end(struct space *s);
+
+/* track_record.c: what is delivered is recorded from now on; what is still in hand goes out. */
+void track_record_start(void);
+void track_record_end(void);
+
+/* track_curve.c: curves are made of what is delivered; the space's ends. */
+void track_curves_start(void);
+void track_curve_end(struct space *s);
+/* Nothing more will be seen: an epoch that is the first, and has not ended, ends. */
+void track_curve_last(struct space *s);
+/* How many epochs of s, which has a curve, have ended.  One in which nothing was delivered for as long as two ends now, if somebody
+ * watches: who does nothing misses nothing.  Not while it is delivered. */
+uint32_t track_curve_epochs(struct space *s);
+/* How often s, which has this curve, would have missed in an epoch with so many pages; scaled up where pages are sampled.  Not while it
+ * is delivered. */
+uint64_t track_curve_misses(const struct space *s, enum mrc_policy policy, uint32_t pages);
+/* First uses of pages in the last epoch, if they were most of its accesses, else 0; and the pages that the curve knows.  Not while it is
+ * delivered. */
+uint64_t track_curve_first_uses(const struct space *s);
+uint64_t track_curve_pages(const struct space *s);
+/* Has its curve seen the page in this epoch, or the one before?  It knows one page of 2^shift.  Not while it is delivered. */
+bool track_curve_tells(const struct space *s, uint64_t page);
+unsigned track_curve_shift(const struct space *s);
+/* track.c: calls f for each space that has a curve, while nothing is delivered.  f must not sleep.  Thread context, no lock held. */
+void track_each_curve(void (*f)(struct space *s, void *arg), void *arg);

@@ -1,0 +1,86 @@
+/*
+ * Tracker path: the hardware behind the TLB (hpm/path/path.h) logs what is not hot; nothing is left to do but to switch it.
+ */
+#include "hpm/path/path.h"
+#include "kernel/arch/arch.h"
+#include "kernel/core/printf.h"
+#include "mm/space/space.h"
+#include "mm/track/track.h"
+#include "mm/track/internal.h"
+
+/* So many entries of the unit's log stay free for what is accessed until the interrupt is taken. */
+#define SLACK 16
+/* It interrupts after so many: few enough that a delivery does not hold up the thread for long, and each interrupt is still for many. */
+#define SPILL 512
+
+static const struct path_ops *hardware;
+static struct path_caps caps;
+
+static int probe(void)
+{
+    hardware = path_hardware(&caps);
+    return hardware ? 0 : -ENODEV;
+}
+
+static int start(void)
+{
+    uint64_t pab = track_pab_entries;
+
+    if (!is_pow2(pab) || pab < caps.pab_min || pab > caps.pab_max) {
+        kprintf("tracker: mem.pab=%llu: the hardware's page access buffer has a power of two of entries from "
+                "%u to %u\n",
+                (unsigned long long)pab, caps.pab_min, caps.pab_max);
+        return -EINVAL;
+    }
+    return path_hardware_start(&(struct path_config){
+        .pab_entries = (uint32_t)pab,
+        .filter_entries = caps.filter_entries,
+        .threshold = caps.log_entries - SLACK,
+        .spill = SPILL,
+    });
+}
+
+static void watch(struct space *s, bool on)
+{
+    path_watch(s->number, on);
+    if (on)
+        return;
+    bool irq = arch_irq_save();
+    hardware->forget_space(s->number);
+    arch_irq_restore(irq);
+}
+
+static enum page_buffered buffered(struct space *s, vaddr_t va)
+{
+    bool irq = arch_irq_save();
+    enum page_buffered is = hardware->buffered(s->number, va);
+
+    arch_irq_restore(irq);
+    return is;
+}
+
+static bool hot(struct space *s, vaddr_t va)
+{
+    return buffered(s, va) == BUFFER_USED;
+}
+
+static void forget(struct space *s, vaddr_t va)
+{
+    bool irq = arch_irq_save();
+
+    hardware->forget(s->number, va);
+    arch_irq_restore(irq);
+}
+
+const struct tracker_ops track_path = {
+    .name = "path",
+    .lacks = "no such hardware",
+    .hides = true,
+    .probe = probe,
+    .start = start,
+    .stop = path_hardware_stop,
+    .watch = watch,
+    .hot = hot,
+    .buffered = buffered,
+    .forget = forget,
+};

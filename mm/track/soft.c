@@ -1,0 +1,178 @@
+/*
+ * Tracker soft: a bounded active set of each watched space, by protection alone ([A] 4.1, 4.6.7, after Yang et al. 2006): what
+ * hardware like PATH is compared with.
+ *
+ * Pages outside the active set have no rights: an access faults, is logged, and moves the page in.  When the set has become a sixteenth
+ * larger than it may be, CLOCK trims it by as much: a page that was used since the hand passed stays, by the accessed marks; others lose
+ * their rights, and the TLBs forget them, together.
+ *
+ * The set is a row of pages in the order they came in, from tail to head, and around again.  [S] = the space's lock.
+ */
+#include "hpm/path/path.h"
+#include "kernel/core/printf.h"
+#include "mm/space/space.h"
+#include "mm/track/internal.h"
+
+#define SLACK_SHIFT 4   /* trimmed by one of 2^this */
+#define LOOKS_MAX   256 /* pages that the hand passes in one stretch under the lock */
+
+struct active_set {
+    uint64_t head, tail; /* [S] entries ever put in, and taken out */
+    uint32_t mask;       /* entries of the row - 1 */
+    bool trimming;       /* [S] somebody does */
+    uint64_t page[];     /* [S] numbers */
+};
+
+static uint32_t most(void)
+{
+    return (uint32_t)track_active_pages;
+}
+
+/* ---- Under the space's lock ---- */
+
+static void put(struct active_set *a, uint64_t page)
+{
+    a->page[a->head++ & a->mask] = page;
+}
+
+static bool is_full(const struct active_set *a)
+{
+    return a->head - a->tail >= most() + (most() >> SLACK_SHIFT);
+}
+
+/* The hand passes a page, which goes if it must or has not been used, or else stays. */
+static void leave(struct space *s, uint64_t number, bool must)
+{
+    vaddr_t va = number << PAGE_SHIFT;
+    struct arch_page page;
+
+    arch_space_look(&s->arch, va, 1, &page);
+    if (page.kind != ARCH_PAGE_HERE || page.prot == PROT_USER)
+        return;
+    if (must || !(page.marks & ARCH_USED)) {
+        arch_space_protect(&s->arch, va, PROT_USER);
+        return;
+    }
+    arch_space_mark(&s->arch, va, ARCH_USED, 0);
+    put(s->active, number);
+}
+
+bool track_soft_used_locked(struct space *s, vaddr_t va, bool write)
+{
+    struct active_set *a = s->active;
+
+    if (!a || !s->watched)
+        return false;
+    if (a->head - a->tail > a->mask) /* whoever trims it is too slow */
+        leave(s, a->page[a->tail++ & a->mask], true);
+    put(a, va >> PAGE_SHIFT);
+    path_note(s->number, va, write);
+    return is_full(a);
+}
+
+/* ---- Without it ---- */
+
+/* One stretch of the hand's way; false: the set is small enough. */
+static bool trim_some(struct space *s)
+{
+    struct active_set *a = s->active;
+    bool irq = spin_lock(&s->lock);
+
+    for (unsigned looks = 0; looks < LOOKS_MAX && a->head - a->tail > most(); looks++)
+        leave(s, a->page[a->tail++ & a->mask], false);
+    bool more = a->head - a->tail > most();
+    spin_unlock(&s->lock, irq);
+    return more;
+}
+
+void track_soft_trim(struct space *s)
+{
+    bool irq = spin_lock(&s->lock);
+    bool mine = s->active && !s->active->trimming && is_full(s->active);
+
+    if (mine)
+        s->active->trimming = true;
+    spin_unlock(&s->lock, irq);
+    if (!mine)
+        return;
+    while (trim_some(s))
+        sched_point();
+    tlb_shootdown(&s->arch, 0, 0);
+    irq = spin_lock(&s->lock);
+    s->active->trimming = false;
+    spin_unlock(&s->lock, irq);
+}
+
+static void protect_row(struct space *s, vaddr_t va, const struct arch_page *page, unsigned n,
+                        UNUSED void *arg)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (page[i].kind == ARCH_PAGE_HERE)
+            arch_space_protect(&s->arch, va + i * PAGE_SIZE, PROT_USER);
+}
+
+/* All pages lose their rights; those that get them back meanwhile are in the set. */
+static void protect_all(struct space *s)
+{
+    for (vaddr_t va = 0; va < USER_MAX;) {
+        va = track_rows(s, va, protect_row, NULL);
+        sched_point();
+    }
+    tlb_shootdown(&s->arch, 0, 0);
+}
+
+/* ---- The tracker ---- */
+
+static int probe(void)
+{
+    return 0;
+}
+
+static void watch(struct space *s, bool on)
+{
+    if (!on || s->active) {
+        if (on)
+            protect_all(s);
+        return; /* pages get their rights back when they are next used */
+    }
+    uint32_t size = 1u << (log2_floor(2 * most()) + 1);
+    struct active_set *a = area_alloc(sizeof(*a) + size * sizeof(uint64_t));
+    if (!a) {
+        kprintf("tracker: no memory for an active set of %u pages\n", most());
+        return;
+    }
+    a->mask = size - 1;
+    s->active = a;
+    protect_all(s);
+}
+
+void track_soft_end(struct space *s)
+{
+    area_free(s->active);
+    s->active = NULL;
+}
+
+static bool hot(struct space *s, vaddr_t va)
+{
+    struct arch_page page;
+    bool irq = spin_lock(&s->lock);
+
+    arch_space_look(&s->arch, va, 1, &page);
+    bool is = page.kind == ARCH_PAGE_HERE && page.prot != PROT_USER && (page.marks & ARCH_USED);
+    if (is)
+        arch_space_mark(&s->arch, va, ARCH_USED, 0);
+    spin_unlock(&s->lock, irq);
+    return is;
+}
+
+const struct tracker_ops track_soft = {
+    .name = "soft",
+    .lacks = "",
+    .hides = true,
+    .probe = probe,
+    .start = track_start_nothing,
+    .stop = track_stop_nothing,
+    .watch = watch,
+    .hot = hot,
+    .forget = track_forget_nothing,
+};

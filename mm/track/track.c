@@ -1,0 +1,372 @@
+/*
+ * Which spaces are watched, and the way from the logs to the sinks.
+ *
+ * Gates: [T] one change of what is watched at a time; [D] one delivery, for which only the end of a
+ * space and the reading of curves wait: others leave it to the thread that is at it. Lock: [N]
+ * numbers.
+ */
+#include "mm/track/track.h"
+#include "hpm/hpm.h"
+#include "hpm/path/path.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
+#include "kernel/trace/telemetry.h"
+#include "mm/space/space.h"
+#include "mm/track/internal.h"
+#include "mm/policy/track_governor.h"
+#include "sched/sched.h"
+
+#define SINKS_MAX       4
+#define DELIVER_AT      256 /* entries of a CPU */
+#define WINDOW_NS       (10 * NS_PER_MS)
+#define INTERRUPT_TICKS 1000 /* entry, return, and what is not in the caches then */
+
+static struct {
+    const struct tracker_ops *ops;    /* NULL: none */
+    uint32_t watched;                 /* [T] spaces */
+    struct spinlock lock;             /* [N] */
+    uint16_t last;                    /* [N] number given out */
+    struct space *space[PAGE_SPACES]; /* [N] by number, read under [D] */
+    track_sink *sink[SINKS_MAX];
+    unsigned sinks;
+    uint64_t ticks;       /* [D] spent on delivery */
+    uint32_t is_short;    /* atomic: spaces whose memory is */
+    struct govern govern; /* [D] */
+    struct {
+        uint64_t cost, ran;
+    } told; /* [D] what the governor knows of */
+} track = {.lock = SPINLOCK(LOCK_NUMBERS, "numbers of spaces")};
+static struct gate watching = GATE(watching, GATE_WATCHING, "watched spaces");        /* [T] */
+static struct gate delivery = GATE(delivery, GATE_DELIVERY, "delivery of page uses"); /* [D] */
+
+enum { AUTO };
+static uint64_t tracker_wanted = AUTO, track_always, record_wanted;
+uint64_t track_pab_entries = 2048, track_epoch_ms = 1000, track_active_pages = 2048, track_scan_ms = 100,
+         track_sample_period = 100, track_curves_print;
+uint64_t track_curves_wanted = TRACK_CURVES_LRU;
+static uint64_t permille_max = 10;
+/* In the order of trackers[]. */
+static const char *const tracker_choices[] = {"auto", "path", "soft", "scan", "sampled", "none", NULL};
+static const char *const always_choices[] = {"auto", "always", NULL};
+static const char *const curves_choices[] = {"off", "lru", "on", NULL};
+
+const struct arg track_args[] = {
+    {"mem.tracker", ARG_CHOICE, &tracker_wanted, 0, 0, tracker_choices, ARG_BOOT,
+     "who sees which pages are used; auto: path where there is such hardware"},
+    {"mem.track", ARG_CHOICE, &track_always, 0, 0, always_choices, ARG_BOOT,
+     "when: while a process's memory is short, or always"},
+    {"mem.pab", ARG_U64, &track_pab_entries, 128, 32768, NULL, ARG_BOOT,
+     "tracker path: entries of each CPU's page access buffer, a power of two; what fits is hot"},
+    {"mem.active_pages", ARG_U64, &track_active_pages, 16, 1 << 20, NULL, ARG_BOOT,
+     "tracker soft: pages of a process's active set"},
+    {"mem.scan_ms", ARG_U64, &track_scan_ms, 1, 100000, NULL, ARG_BOOT,
+     "tracker scan: looks this often, milliseconds"},
+    {"mem.sample_period", ARG_U64, &track_sample_period, 1, HPM_SAMPLING_PERIOD_MAX, NULL, ARG_BOOT,
+     "tracker sampled: one access in so many, of those beyond the first-level cache"},
+    {"mem.curves", ARG_CHOICE, &track_curves_wanted, 0, 0, curves_choices, ARG_BOOT,
+     "curves of misses by memory are made of what trackers see; lru: LRU's, and MRU's only where it decides "
+     "anything; on: both"},
+    {"mem.epoch_ms", ARG_U64, &track_epoch_ms, 1, 1000000, NULL, ARG_BOOT,
+     "a curve is of so long a time, mixed with those before it unless memory is divided by them, "
+     "milliseconds"},
+    {"mem.curves_print", ARG_BOOL, &track_curves_print, 0, 0, NULL, ARG_BOOT,
+     "print a process's curves at its end"},
+    {"mem.track_permille", ARG_U64, &permille_max, 1, 1000, NULL, ARG_BOOT,
+     "part of a process's time that its tracking may cost while memory is not short, thousandths: above it "
+     "pages are sampled"},
+    {"mem.record", ARG_BOOL, &record_wanted, 0, 0, NULL, ARG_BOOT,
+     "what trackers see is written to a file of the simulated machine's host (docs/page-trace.md)"},
+    {0},
+};
+
+const struct tracker_ops *const trackers[] = {&track_path, &track_soft, &track_scan, &track_sampled, NULL};
+
+void track_init(void)
+{
+    if (path_logs_init()) {
+        kprintf("tracker: none: no memory for the page logs\n");
+        return;
+    }
+    for (unsigned i = 0; trackers[i] && (i == 0 || tracker_wanted != AUTO); i++) {
+        if (tracker_wanted != AUTO && tracker_wanted != i + 1)
+            continue;
+        int err = trackers[i]->probe();
+        if (!err) {
+            track.ops = trackers[i];
+            break;
+        }
+        if (tracker_wanted != AUTO)
+            kprintf("tracker: %s cannot work here: %s\n", trackers[i]->name,
+                    err == -ENODEV ? trackers[i]->lacks : "out of memory");
+    }
+    govern_init(&track.govern, (unsigned)permille_max, 0, path_sample_max(),
+                WINDOW_NS * (arch_ticks_hz() / 1000) / (NS_PER_S / 1000));
+    if (track.ops && track_curves_wanted)
+        track_curves_start();
+    if (track.ops && record_wanted)
+        track_record_start();
+    kprintf("tracker: %s%s\n", track.ops ? track.ops->name : "none",
+            !track.ops     ? ""
+            : track_always ? ", always"
+                           : ", while memory is short");
+}
+
+static void sample(unsigned shift)
+{
+    if (shift != path_sample_shift())
+        telemetry_tracker_sample(shift);
+    path_sample(shift);
+}
+
+/* ---- Cost ---- */
+
+static uint64_t cost_of(const struct path_account *a)
+{
+    return a->ticks + a->interrupts * INTERRUPT_TICKS + track.ticks;
+}
+
+/* Pages are sampled so that tracking costs what it may. */
+static void watch_cost(void)
+{
+    struct path_account a;
+
+    path_account(&a);
+    uint64_t cost = cost_of(&a);
+    /* While memory is short, and in a record, every page counts. */
+    bool all = record_wanted || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED);
+    sample(all ? 0 : govern_tell(&track.govern, cost - track.told.cost, a.ran - track.told.ran));
+    track.told.cost = cost;
+    track.told.ran = a.ran;
+}
+
+/* ---- Delivery ---- */
+
+void track_attach(track_sink *sink)
+{
+    ASSERT(track.sinks < SINKS_MAX);
+    track.sink[track.sinks++] = sink;
+}
+
+static void deliver_run(const struct page_run *run)
+{
+    struct space *s = track.space[run->space];
+
+    for (unsigned i = 0; s && i < track.sinks; i++)
+        track.sink[i](s, run);
+}
+
+/* What was logged until now; what is logged meanwhile waits: it may come faster than it is dealt with.  [D] */
+static void deliver(void)
+{
+    unsigned count;
+    struct page_log *const *logs = path_logs(&count), *l;
+    struct page_run run;
+
+    path_flush();
+    uint64_t begun = arch_ticks_near();
+    while ((l = page_log_earliest(logs, count, begun))) {
+        page_log_next(l, &run);
+        deliver_run(&run);
+        page_log_taken(l);
+    }
+    track.ticks += arch_ticks_near() - begun;
+    watch_cost();
+}
+
+/* Whose log was full meanwhile has either come too late to deliver by itself, and is found here, or does so now. */
+static void leave_delivery(void)
+{
+    gate_leave(&delivery);
+    path_resume();
+}
+
+void track_deliver(void)
+{
+    if (!gate_try_enter(&delivery))
+        return;
+    deliver();
+    leave_delivery();
+}
+
+/* ---- Spaces ---- */
+
+uint16_t track_space_added(struct space *s)
+{
+    uint16_t number = 0;
+    bool irq = spin_lock(&track.lock);
+
+    for (unsigned i = 1; i < PAGE_SPACES && !number; i++) {
+        uint16_t n = (uint16_t)(1 + (track.last + i - 1) % (PAGE_SPACES - 1));
+        if (!track.space[n])
+            number = n;
+    }
+    if (number) {
+        track.space[number] = s;
+        track.last = number;
+    }
+    spin_unlock(&track.lock, irq);
+    return number;
+}
+
+/* [T] */
+static void watch_locked(struct space *s, bool on)
+{
+    if (!track.ops || !s->number)
+        return;
+    if (s->watched != on && (!on || track.watched || !track.ops->start())) {
+        s->watched = on;
+        track.ops->watch(s, on);
+        track.watched += on ? 1 : -1u;
+        if (s->pid)
+            telemetry_tracker_watch(s->pid, track.ops->name, on);
+        if (!track.watched)
+            track.ops->stop();
+    }
+}
+
+/* By what holds when it is this change's turn: of two threads that tell of it, the later one may come first. */
+static void watch(struct space *s, bool ends)
+{
+    gate_enter(&watching);
+    bool is_short = !ends && __atomic_load_n(&s->told_short, __ATOMIC_RELAXED);
+    if (is_short != s->is_short)
+        __atomic_fetch_add(&track.is_short, is_short ? 1 : -1u, __ATOMIC_RELAXED);
+    s->is_short = is_short;
+    if (is_short)
+        sample(0);
+    watch_locked(s, !ends && (is_short || track_always));
+    gate_leave(&watching);
+}
+
+void track_space_begins(struct space *s)
+{
+    if (track_always)
+        watch(s, false);
+}
+
+void track_space_named(const struct space *s)
+{
+    if (s->watched)
+        telemetry_tracker_watch(s->pid, track.ops->name, true);
+}
+
+void track_space_removed(struct space *s)
+{
+    watch(s, true);
+    gate_enter(&delivery);
+    deliver();
+    bool irq = spin_lock(&track.lock);
+    track.space[s->number] = NULL;
+    spin_unlock(&track.lock, irq);
+    track_curve_end(s);
+    track_soft_end(s);
+    leave_delivery();
+}
+
+void track_short(struct space *s, bool is_short)
+{
+    if (__atomic_exchange_n(&s->told_short, is_short, __ATOMIC_RELAXED) != is_short)
+        watch(s, false);
+}
+
+bool track_hot(struct space *s, vaddr_t va)
+{
+    return s->watched && track.ops->hot(s, va);
+}
+
+bool track_hides(struct space *s, vaddr_t va)
+{
+    return s->watched && track.ops->hides && track.ops->hot(s, va);
+}
+
+enum page_buffered track_buffered(struct space *s, vaddr_t va)
+{
+    return s->watched && track.ops->buffered ? track.ops->buffered(s, va) : BUFFER_UNKNOWN;
+}
+
+void track_forget(struct space *s, vaddr_t va)
+{
+    if (s->watched)
+        track.ops->forget(s, va);
+}
+
+/* [T]: one that is watched cannot end; of others only [N] keeps the memory. */
+static struct space *watched_space(unsigned n)
+{
+    if (!__atomic_load_n(&track.space[n], __ATOMIC_RELAXED))
+        return NULL;
+    bool irq = spin_lock(&track.lock);
+    struct space *s = track.space[n];
+
+    if (s && !s->watched)
+        s = NULL;
+    spin_unlock(&track.lock, irq);
+    return s;
+}
+
+void track_each_watched(void (*f)(struct space *s, void *arg), void *arg)
+{
+    gate_enter(&watching);
+    for (unsigned n = 1; n < PAGE_SPACES; n++) {
+        struct space *s = watched_space(n);
+        if (s)
+            f(s, arg);
+    }
+    gate_leave(&watching);
+}
+
+void track_each_curve(void (*f)(struct space *s, void *arg), void *arg)
+{
+    gate_enter(&delivery);
+    for (unsigned n = 1; n < PAGE_SPACES; n++)
+        if (track.space[n] && track.space[n]->curve)
+            f(track.space[n], arg);
+    leave_delivery();
+}
+
+bool track_read_curve(struct space *s, bool last, struct track_curve *out)
+{
+    gate_enter(&delivery);
+    deliver();
+    if (last)
+        track_curve_last(s);
+    bool is = track_curve(s, out);
+    leave_delivery();
+    return is;
+}
+
+/* ---- The account, the end ---- */
+
+void track_read_account(struct track_account *out)
+{
+    struct path_account logs;
+
+    path_account(&logs);
+    *out = (struct track_account){
+        .tracker = track.ops ? track.ops->name : "none",
+        .watched = __atomic_load_n(&track.watched, __ATOMIC_RELAXED),
+        .entries = logs.entries,
+        .lost = logs.lost,
+        .interrupts = logs.interrupts,
+        .log_ticks = logs.ticks,
+        .deliver_ticks = __atomic_load_n(&track.ticks, __ATOMIC_RELAXED),
+        .cost_ticks = cost_of(&logs),
+        .ran_ticks = logs.ran,
+        .sample_shift = path_sample_shift(),
+    };
+}
+
+void track_end(void)
+{
+    track_deliver();
+    track_record_end();
+}
+
+void track_user_return(void)
+{
+    if (path_waiting() < DELIVER_AT)
+        return;
+    arch_irq_restore(true);
+    track_deliver();
+    arch_irq_save();
+}
