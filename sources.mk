@@ -33,21 +33,21 @@ SPMD_APPS := fft lu cg mg sp ocean barnes phylogeny cube
 SPMD_SRC := apps/common/real.c apps/common/spmd.c
 $(foreach a,$(SPMD_APPS),$(eval $(a)_SRC := $(wildcard apps/$(a)/*.c) $(SPMD_SRC)))
 ALL_APPS := hello scoreboard warehouse private latency phases hpmstat hpmrec hpmtop memstat stores costs sweep $(SPMD_APPS)
-hello_SRC := apps/hello/hello.c
+hello_SRC := apps/workloads/hello/hello.c
 # ... for those that measure others.
-MEASURING_SRC := apps/hpm/figures.c apps/hpm/places.c apps/hpm/program.c apps/hpm/recording.c apps/hpm/shares.c apps/hpm/table.c
-hpmrec_SRC := apps/hpmrec/hpmrec.c $(MEASURING_SRC)
-hpmstat_SRC := apps/hpmstat/breakdown.c apps/hpmstat/hpmstat.c apps/hpmstat/list.c hpm/policy/fit.c $(MEASURING_SRC)
-hpmtop_SRC := apps/hpmtop/hpmtop.c $(MEASURING_SRC)
-memstat_SRC := $(wildcard apps/memstat/*.c) apps/hpm/program.c
-phases_SRC := apps/phases/chase.c apps/phases/compress.c apps/phases/graph.c apps/phases/interp.c apps/phases/job.c apps/phases/lz.c apps/phases/matrix.c apps/phases/phases.c apps/phases/sort.c apps/phases/vm.c
-private_SRC := apps/private/private.c
-latency_SRC := apps/latency/latency.c
-scoreboard_SRC := apps/scoreboard/scoreboard.c
-stores_SRC := apps/stores/stores.c apps/stores/$(ARCH)/loop.S
-costs_SRC := apps/costs/costs.c
-sweep_SRC := apps/sweep/sweep.c
-warehouse_SRC := apps/warehouse/btree.c apps/warehouse/check.c apps/warehouse/load.c apps/warehouse/order_book.c apps/warehouse/transactions.c apps/warehouse/warehouse.c
+MEASURING_SRC := apps/tools/measuring/figures.c apps/tools/measuring/places.c apps/tools/measuring/program.c apps/tools/measuring/recording.c apps/tools/measuring/shares.c apps/tools/measuring/table.c
+hpmrec_SRC := apps/tools/hpmrec/hpmrec.c $(MEASURING_SRC)
+hpmstat_SRC := apps/tools/hpmstat/breakdown.c apps/tools/hpmstat/hpmstat.c apps/tools/hpmstat/list.c hpm/policy/fit.c $(MEASURING_SRC)
+hpmtop_SRC := apps/tools/hpmtop/hpmtop.c $(MEASURING_SRC)
+memstat_SRC := $(wildcard apps/tools/memstat/*.c) apps/tools/measuring/program.c
+phases_SRC := apps/workloads/phases/chase.c apps/workloads/phases/compress.c apps/workloads/phases/graph.c apps/workloads/phases/interp.c apps/workloads/phases/job.c apps/workloads/phases/lz.c apps/workloads/phases/matrix.c apps/workloads/phases/phases.c apps/workloads/phases/sort.c apps/workloads/phases/vm.c
+private_SRC := apps/workloads/private/private.c
+latency_SRC := apps/workloads/latency/latency.c
+scoreboard_SRC := apps/workloads/scoreboard/scoreboard.c
+stores_SRC := apps/workloads/stores/stores.c apps/workloads/stores/$(ARCH)/loop.S
+costs_SRC := apps/workloads/costs/costs.c
+sweep_SRC := apps/workloads/sweep/sweep.c
+warehouse_SRC := apps/workloads/warehouse/btree.c apps/workloads/warehouse/check.c apps/workloads/warehouse/load.c apps/workloads/warehouse/order_book.c apps/workloads/warehouse/transactions.c apps/workloads/warehouse/warehouse.c
 # What each is linked with.
 COMMON_SRC := apps/common/arena.c apps/common/args.c apps/common/histogram.c apps/common/plan.c apps/common/team.c
 LIBC_SRC_x86_64 := apps/libc/x86_64/string.c apps/libc/x86_64/string_avx2.c apps/libc/x86_64/string_sse2.c
@@ -237,17 +237,17 @@ test_events_x86_SRC := $(EVENTS_SRC_x86_64) hpm/events/group.c test/machine/pmu_
 test_metric_SRC := $(EVENTS_SRC_x86_64) hpm/events/group.c
 
 test_args_SRC := apps/common/args.c
-test_btree_SRC := apps/warehouse/btree.c apps/common/arena.c
+test_btree_SRC := apps/workloads/warehouse/btree.c apps/common/arena.c
 test_histogram_SRC := apps/common/histogram.c
-test_phases_SRC := $(filter-out apps/phases/phases.c,$(phases_SRC)) apps/common/arena.c
+test_phases_SRC := $(filter-out apps/workloads/phases/phases.c,$(phases_SRC)) apps/common/arena.c
 test_plan_SRC := apps/common/plan.c
 SPMD_TESTED := apps/common/args.c apps/linux/memory_linux.c test/host/spmd_run.c
 test_programs_SRC := $(SPMD_TESTED) $(filter-out %/main.c,$(sort $(foreach a,$(SPMD_APPS),$($(a)_SRC))))
 $(foreach a,$(SPMD_APPS),$(eval test_$(a)_SRC := $(SPMD_TESTED) $(filter-out %/main.c,$($(a)_SRC))))
 test_real_SRC := apps/common/real.c
-test_shares_SRC := apps/hpm/figures.c apps/hpm/places.c apps/hpm/shares.c apps/hpm/table.c
+test_shares_SRC := apps/tools/measuring/figures.c apps/tools/measuring/places.c apps/tools/measuring/shares.c apps/tools/measuring/table.c
 test_shares_LIBS := -Wl,--wrap=calloc
-test_warehouse_SRC := $(filter-out apps/warehouse/warehouse.c,$(warehouse_SRC)) apps/common/arena.c
+test_warehouse_SRC := $(filter-out apps/workloads/warehouse/warehouse.c,$(warehouse_SRC)) apps/common/arena.c
 
 test_branch_SRC := test/machine/branch.c
 test_cache_SRC := test/machine/topology.c test/machine/cache.c test/machine/cache_array.c test/machine/cache_check.c test/machine/cache_reference.c

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares swapping with Linux's: a program that uses twice the memory it may have (apps/sweep), on the same
+# Compares swapping with Linux's: a program that uses twice the memory it may have (apps/workloads/sweep), on the same
 # simulated machine with the same disk in model time.  Pages in order and at random, read and written.
 #
 #   test/bench/swap.sh [name=value ...]

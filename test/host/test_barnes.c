@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
-#include "apps/barnes/barnes.h"
+#include "apps/workloads/barnes/barnes.h"
 #include "test/host/spmd_run.h"
 
 static struct spmd_run run;

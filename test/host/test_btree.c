@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include "apps/common/prng.h"
-#include "apps/warehouse/btree.h"
+#include "apps/workloads/warehouse/btree.h"
 
 enum { KEY_SPACE = 700 };
 

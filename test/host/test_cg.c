@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
-#include "apps/cg/cg.h"
+#include "apps/workloads/cg/cg.h"
 #include "test/host/spmd_run.h"
 
 enum { N_MAX = 200 };

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdlib.h>
-#include "apps/cube/cube.h"
+#include "apps/workloads/cube/cube.h"
 #include "test/host/spmd_run.h"
 
 enum { ROWS_MAX = 5000 };

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
-#include "apps/fft/fft.h"
+#include "apps/workloads/fft/fft.h"
 #include "test/host/spmd_run.h"
 
 enum { N_MAX = 4096 };

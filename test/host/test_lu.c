@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
-#include "apps/lu/lu.h"
+#include "apps/workloads/lu/lu.h"
 #include "test/host/spmd_run.h"
 
 enum { N_MAX = 96 };

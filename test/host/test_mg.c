@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
-#include "apps/mg/mg.h"
+#include "apps/workloads/mg/mg.h"
 #include "test/host/spmd_run.h"
 
 enum { N = 12 };

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
-#include "apps/ocean/ocean.h"
+#include "apps/workloads/ocean/ocean.h"
 #include "test/host/spmd_run.h"
 
 enum { N = 32, POINTS = N + 1 };

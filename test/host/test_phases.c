@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/libc/hpm.h"
-#include "apps/phases/job.h"
-#include "apps/phases/lz.h"
-#include "apps/phases/vm.h"
+#include "apps/workloads/phases/job.h"
+#include "apps/workloads/phases/lz.h"
+#include "apps/workloads/phases/vm.h"
 
 enum { SEEDS = 20, LABELS_MAX = 32 };
 

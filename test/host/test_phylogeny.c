@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
-#include "apps/phylogeny/phylogeny.h"
+#include "apps/workloads/phylogeny/phylogeny.h"
 #include "test/host/spmd_run.h"
 
 static struct spmd_run run;

@@ -6,15 +6,15 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
-#include "apps/barnes/barnes.h"
-#include "apps/cg/cg.h"
-#include "apps/cube/cube.h"
-#include "apps/fft/fft.h"
-#include "apps/lu/lu.h"
-#include "apps/mg/mg.h"
-#include "apps/ocean/ocean.h"
-#include "apps/phylogeny/phylogeny.h"
-#include "apps/sp/sp.h"
+#include "apps/workloads/barnes/barnes.h"
+#include "apps/workloads/cg/cg.h"
+#include "apps/workloads/cube/cube.h"
+#include "apps/workloads/fft/fft.h"
+#include "apps/workloads/lu/lu.h"
+#include "apps/workloads/mg/mg.h"
+#include "apps/workloads/ocean/ocean.h"
+#include "apps/workloads/phylogeny/phylogeny.h"
+#include "apps/workloads/sp/sp.h"
 #include "test/host/spmd_run.h"
 
 enum { SEEDS = 20 };

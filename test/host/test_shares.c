@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "apps/hpm/figures.h"
-#include "apps/hpm/places.h"
-#include "apps/hpm/shares.h"
+#include "apps/tools/measuring/figures.h"
+#include "apps/tools/measuring/places.h"
+#include "apps/tools/measuring/shares.h"
 #include "apps/libc/hpm.h"
 #include "apps/libc/place.h"
 

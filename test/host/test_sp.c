@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
-#include "apps/sp/sp.h"
+#include "apps/workloads/sp/sp.h"
 #include "test/host/spmd_run.h"
 
 enum { N = 5, POINTS = N * N * N };

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdlib.h>
-#include "apps/warehouse/company.h"
+#include "apps/workloads/warehouse/company.h"
 
 enum { WAREHOUSES = 3 };
 

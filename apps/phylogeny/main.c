@@ -1,6 +1,0 @@
-#include "apps/phylogeny/phylogeny.h"
-
-int main(int argc, char **argv)
-{
-    return spmd_main(&phylogeny_program, argc, argv);
-}

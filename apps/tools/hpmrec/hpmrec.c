@@ -1,0 +1,213 @@
+/*
+ * Samples where a program, or the whole machine, is, and says at the end what that comes to, in the manner of perf record and
+ * perf report:
+ *
+ *     hpmrec criteria=cycles,L1D_MISSES:u -- phases kind=sort
+ *     hpmrec criteria=time@1ms by=thread ms=500
+ *
+ * Samples are named as they are taken, every few milliseconds, while those who made them live.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "apps/common/args.h"
+#include "apps/tools/measuring/figures.h"
+#include "apps/tools/measuring/places.h"
+#include "apps/tools/measuring/program.h"
+#include "apps/tools/measuring/recording.h"
+#include "apps/tools/measuring/shares.h"
+#include "apps/libc/hpm.h"
+
+enum { CRITERIA_TEXT_MAX = 4095, TAKE_MS = 10 };
+enum { FORMAT_TEXT, FORMAT_SAMPLES };
+
+static const char *criteria = "";
+static uint64_t rate = 1000, limit = 10, rows = 20, run_ms = 1000, all;
+static unsigned by, format;
+static const char *const format_choices[] = {"text", "samples", NULL};
+static const struct args_entry entries[] = {
+    {"criteria", ARGS_TEXT, &criteria, 1, CRITERIA_TEXT_MAX, NULL,
+     "what is sampled by, separated by commas; if nothing is given cycles, or time where they are not "
+     "counted"},
+    {"rate", ARGS_NUMBER, &rate, 1, 1000000, NULL, "samples a second of each criterion without a period"},
+    {"limit", ARGS_NUMBER, &limit, 1, 1000, NULL,
+     "thousandths of the busy CPUs' time that sampling may cost"},
+    {"by", ARGS_CHOICE, &by, 0, 0, shares_by_choices, "what samples are added up by"},
+    {"rows", ARGS_NUMBER, &rows, 1, 1000000, NULL, "of each table"},
+    {"format", ARGS_CHOICE, &format, 0, 0, format_choices, "tables, or every sample as a line"},
+    {"all", ARGS_NUMBER, &all, 0, 1, NULL, "1: samples of everybody, not of the program only"},
+    {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "how long, where no program is given"},
+};
+static const struct args_table table = {
+    "hpmrec", "samples where time goes: hpmrec criteria=NAMES [...] [-- program argument ...]", entries,
+    sizeof entries / sizeof entries[0]};
+
+static struct recording recording;
+static struct shares shares[RECORDING_CRITERIA_MAX];
+
+/* ---- Every sample ---- */
+
+/* What is to be printed when all is over, so that printing disturbs nothing. */
+struct kept {
+    struct sys_sample sample;
+    const struct place *code;
+    const char *program, *region; /* region: of the data */
+};
+static struct {
+    struct kept *kept;
+    size_t count, room;
+    uint64_t left_out; /* for want of memory */
+} list;
+
+static void keep(const struct sys_sample *s)
+{
+    if (list.count == list.room) {
+        size_t room = list.room ? 2 * list.room : 1024;
+        struct kept *more = realloc(list.kept, room * sizeof *more);
+        if (!more) {
+            list.left_out++;
+            return;
+        }
+        list.kept = more;
+        list.room = room;
+    }
+    bool access = s->source != SYS_SOURCE_NONE;
+    list.kept[list.count++] = (struct kept){*s, places_code(s->pid, s->pc), places_program(s->pid),
+                                            access ? places_region(s->pid, s->data) : NULL};
+}
+
+/* Words only. */
+static const char *word(const char *text, char out[32])
+{
+    size_t n = 0;
+
+    for (; text[n] && n < 31; n++)
+        out[n] = text[n] == ' ' ? '_' : text[n];
+    out[n] = '\0';
+    return out;
+}
+
+static void print_access(const struct kept *k)
+{
+    static const char *const sources[] = {"l1",        "local_l2",     "local_l3",     "remote_l2",
+                                          "remote_l3", "local_memory", "remote_memory"};
+    char region[32];
+
+    printf(" %" PRIx64 " %s %s %u %s", k->sample.data, word(k->region, region),
+           k->sample.store ? "store" : "load", k->sample.latency, sources[k->sample.source]);
+}
+
+/* SAMPLE ns cpu pid tid program criterion period mode pc function+offset file:line, and of an access: data region load|store latency
+ * source. */
+static void print_sample(const struct kept *k)
+{
+    const struct sys_sample *s = &k->sample;
+    struct sys_sample_account a;
+    char program[32];
+
+    recording_account(&recording, s->criterion, &a);
+    printf("SAMPLE %" PRIu64 " %u %" PRIu32 " %" PRIu32 " %s %s %" PRIu32 " %s %" PRIx64 " %s+0x%" PRIx64
+           " %s:%" PRIu32,
+           s->time, s->cpu, s->pid, s->tid, word(k->program, program), a.name, s->period,
+           s->user ? "user" : "kernel", s->pc, k->code->function, k->code->offset, k->code->file,
+           k->code->line);
+    if (s->source != SYS_SOURCE_NONE)
+        print_access(k);
+    printf("\n");
+}
+
+static void print_samples(void)
+{
+    for (size_t i = 0; i < list.count; i++)
+        print_sample(&list.kept[i]);
+    if (list.left_out)
+        printf("hpmrec: no memory for %" PRIu64 " more samples\n", list.left_out);
+}
+
+/* ---- Tables ---- */
+
+static void note(const struct sys_sample *s)
+{
+    shares_add(&shares[s->criterion], s);
+    if (format == FORMAT_SAMPLES)
+        keep(s);
+}
+
+static void print_head(unsigned criterion)
+{
+    struct sys_sample_account a;
+    char period[RECORDING_TEXT_MAX], weight[FIGURE_MAX];
+
+    recording_account(&recording, criterion, &a);
+    uint64_t taken = a.delivered + a.lost; /* without those since the last look */
+    recording_period(&a, a.taken, a.stood_for, period);
+    struct shares_form form = recording_form(&a, (size_t)rows, "\n");
+    printf("hpmrec: %s: %" PRIu64 " samples taken, %" PRIu64 " lost, %s; they stand for %s\n", a.name, taken,
+           a.lost, period, figure_grouped(a.estimate, weight));
+    if (format == FORMAT_TEXT && shares[criterion].samples)
+        shares_print(&shares[criterion], &form);
+}
+
+static void print_all(const struct program *p, const char *whose)
+{
+    char cost[RECORDING_TEXT_MAX];
+    double ms = program_ms(p);
+
+    recording_cost(&recording, cost);
+    print_samples();
+    printf("hpmrec: %s, %.1f ms, sampling took %s of the busy time\n", whose, ms, cost);
+    for (unsigned i = 0; i < recording.criteria; i++)
+        print_head(i);
+}
+
+/* ---- Running ---- */
+
+static void open_or_exit(uint32_t pid)
+{
+    char why[256];
+
+    int err = criteria[0] ? recording_open(&recording, criteria, pid, (uint32_t)rate, (uint32_t)limit, why,
+                                           sizeof why)
+                          : recording_open_usual(&recording, table.program, pid, (uint32_t)rate,
+                                                 (uint32_t)limit, why, sizeof why);
+    if (err)
+        args_refuse(&table, "criteria=%s: %s", criteria[0] ? criteria : "time", why);
+    for (unsigned i = 0; i < recording.criteria; i++)
+        shares[i].by = by;
+}
+
+static void record(struct program *p)
+{
+    bool more = true;
+
+    while (more) {
+        more = program_sleep(p, TAKE_MS) && (p->pid || program_ms(p) < (double)run_ms);
+        recording_take(&recording, note);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct program p;
+    int own = 1;
+
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    args_parse_or_exit(&table, own, argv);
+    int program = own < argc ? own + 1 : argc;
+    if (own < argc && program == argc)
+        args_refuse(&table, "no program behind '--'");
+    uint32_t pid = program < argc ? (uint32_t)application_next_pid() : 0;
+    if (pid)
+        places_name(pid, argv[program]);
+    open_or_exit(all ? 0 : pid);
+    int err = program_begin(&p, argv + program, argc - program);
+    if (err)
+        args_refuse(&table, "%s cannot be started: %s", argv[program], strerror(-err));
+    record(&p);
+    int status = program_end(&p);
+    print_all(&p, pid && !all ? argv[program] : "machine");
+    recording_close(&recording);
+    return status;
+}

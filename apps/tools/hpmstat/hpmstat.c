@@ -1,0 +1,382 @@
+/*
+ * Counts events and metrics while a program runs, in the manner of perf stat:
+ *
+ *     hpmstat events=cycles,ipc,l1d.miss:u -- phases kind=sort
+ *     hpmstat per=machine ms=1000 interval=100
+ *     hpmstat list=miss
+ *     hpmstat breakdown=1 interval=10 format=series -- phases kind=sort
+ *
+ * For the program and all that it starts, for the program alone, for each of its threads, or for the
+ * whole machine; at the end, or every interval what was
+ * new in it.  A count that took turns with others has its 95 % interval and the part of the time it was seen.  In place of events by
+ * name it can say where the cycles went (breakdown.c).
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "apps/common/args.h"
+#include "apps/tools/measuring/figures.h"
+#include "apps/tools/measuring/program.h"
+#include "apps/tools/hpmstat/hpmstat.h"
+
+enum { VALUES_MAX = 64, THREADS_MAX = 256, NAMES_MAX = 4096 };
+enum { FORMAT_TEXT, FORMAT_SERIES };
+enum { PER_FAMILY, PER_PROCESS, PER_THREAD, PER_MACHINE };
+
+static const char *events = "";
+static uint64_t interval_ms, run_ms = 1000;
+static uint64_t breakdown, marks, cpu = CPU_SETSIZE;
+static unsigned per, format;
+static const char *const format_choices[] = {"text", "series", NULL};
+static const char *const per_choices[] = {"family", "process", "thread", "machine", NULL};
+static const struct args_entry entries[] = {
+    {"events", ARGS_TEXT, &events, 1, NAMES_MAX - 1, NULL, "events and metrics, separated by commas"},
+    {"breakdown", ARGS_NUMBER, &breakdown, 0, 1, NULL, "1: where the cycles went, in place of events"},
+    {"per", ARGS_CHOICE, &per, 0, 0, per_choices,
+     "whose counts: the program's and those of what it starts, the program's alone, each thread's, the "
+     "machine's"},
+    {"interval", ARGS_NUMBER, &interval_ms, 0, 3600000, NULL,
+     "milliseconds between printings; 0: at the end only"},
+    {"format", ARGS_CHOICE, &format, 0, 0, format_choices,
+     "text, or a series of lines, one for each interval, printed at the end so that printing disturbs "
+     "nothing"},
+    {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
+     "1: names each reading in the simulated machine's ground truth"},
+    {"cpu", ARGS_NUMBER, &cpu, 0, CPU_SETSIZE, NULL,
+     "where hpmstat itself is to run, beside what it measures; the largest: anywhere"},
+    {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "how long, where no program is given"},
+};
+static const struct args_table table = {
+    "hpmstat",
+    "counts events and metrics: hpmstat events=NAMES [...] [-- program argument ...]; hpmstat list: what can "
+    "be counted here; list=WORD: what has the word in its name or description",
+    entries, sizeof entries / sizeof entries[0]};
+
+/* What is counted if nothing is asked for, as far as the machine has it. */
+static const char *const usual[] = {"cycles",      "instructions",     "ipc",
+                                    "branch.miss", "l1d.miss",         "llc.miss",
+                                    "tlb.miss",    "mem.remote_cache", "mem.remote"};
+
+struct run {
+    const char *name; /* of what is measured */
+    int session;      /* 0: none */
+    double last_ms;   /* of the last interval's end since it began */
+    struct program program;
+};
+
+/* ---- Series ---- */
+
+/* Readings to be printed when all is over: of each, what every name came to. */
+struct cell {
+    uint64_t count, low, high;
+    uint32_t sure, seen_permille;
+};
+static struct {
+    struct cell *cell; /* [readings][names] */
+    size_t readings, room, names;
+    char name[VALUES_MAX][160];
+} series;
+
+static void keep(const struct sys_hpm_value *values, size_t n)
+{
+    if (series.readings == series.room) {
+        series.room = series.room ? 2 * series.room : 256;
+        series.cell = realloc(series.cell, series.room * n * sizeof *series.cell);
+        if (!series.cell)
+            args_refuse(&table, "no memory for a series of %zu readings", series.room);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct sys_hpm_value *v = &values[i];
+        bool metric = v->kind == SYS_VALUE_METRIC;
+        series.cell[series.readings * n + i] = (struct cell){metric ? (uint64_t)v->millionths : v->count,
+                                                             v->low, v->high, v->sure, v->seen_permille};
+        if (!series.readings)
+            memcpy(series.name[i], v->name, sizeof series.name[i]);
+    }
+    series.names = n;
+    series.readings++;
+}
+
+/* The last reading is that of all the run.  SERIES reading name count low high sure seen_permille, with `-` where there is no interval. */
+static void print_series(void)
+{
+    for (size_t i = 0; i < series.readings * series.names; i++) {
+        const struct cell *c = &series.cell[i];
+        char number[24] = "total";
+        if (i / series.names + 1 < series.readings)
+            snprintf(number, sizeof number, "%zu", i / series.names);
+        printf("SERIES %s %s %" PRIu64 " ", number, series.name[i % series.names], c->count);
+        if (c->sure == SYS_SURE_INTERVAL)
+            printf("%" PRIu64 " %" PRIu64, c->low, c->high);
+        else
+            printf("- -");
+        printf(" %" PRIu32 " %" PRIu32 "\n", c->sure, c->seen_permille);
+    }
+}
+
+/* ---- Printing ---- */
+
+static void print_sureness(const struct sys_hpm_value *v)
+{
+    switch (v->sure) {
+    case SYS_SURE_EXACT:
+        printf("  exact\n");
+        return;
+    case SYS_SURE_INTERVAL: {
+        double half = (double)(v->high - v->low) / 2;
+        char text[FIGURE_MAX];
+        if (v->count)
+            printf("  +- %.1f %%", half * 100 / (double)v->count);
+        else
+            printf("  at most %s", figure_grouped(v->high, text));
+        break;
+    }
+    case SYS_SURE_UNSEEN:
+        printf("  never seen\n");
+        return;
+    case SYS_SURE_NONE:
+        printf("  nothing seen");
+        break;
+    default:
+        printf("  no interval");
+    }
+    printf(", seen %u.%u %%%s\n", v->seen_permille / 10, v->seen_permille % 10, v->fitted ? ", fitted" : "");
+}
+
+static void print_value(const struct sys_hpm_value *v)
+{
+    static const char *const troubles[] = {"", "not counted", "nothing to divide by", "too large"};
+    char text[FIGURE_MAX];
+
+    if (v->kind == SYS_VALUE_COUNT) {
+        printf("  %18s  %-24s", figure_grouped(v->count, text), v->name);
+        print_sureness(v);
+    } else if (v->trouble) {
+        printf("  %18s  %-24s  %s\n", "-", v->name, troubles[v->trouble]);
+    } else {
+        printf("  %18.3f  %-24s  %s, seen %u.%u %%%s\n", (double)v->millionths / 1e6, v->name, v->unit,
+               v->seen_permille / 10, v->seen_permille % 10, v->fitted ? ", fitted" : "");
+    }
+}
+
+/* Whose the machine's exact counts are. */
+static void print_accounts(const struct sys_hpm_value *values, int n)
+{
+    static const char *const heading[SYS_ACCOUNTS] = {"threads", "idle", "interrupts", "monitoring"};
+    char text[FIGURE_MAX];
+    bool apart = false, any = false;
+
+    for (int i = 0; i < n; i++) {
+        any |= values[i].sure == SYS_SURE_EXACT;
+        apart |= values[i].part[SYS_ACCOUNT_INTERRUPTS] || values[i].part[SYS_ACCOUNT_MONITORING];
+    }
+    unsigned accounts = apart ? SYS_ACCOUNTS : SYS_ACCOUNT_INTERRUPTS;
+    for (unsigned a = 0; any && a < accounts; a++)
+        printf(a ? "  %18s" : "  of these %9s", heading[a]);
+    if (any)
+        printf("%s\n", apart ? "" : "  (interrupts and monitoring among them; hpm.accounts=on)");
+    for (int i = 0; i < n; i++) {
+        if (values[i].kind != SYS_VALUE_COUNT || values[i].sure != SYS_SURE_EXACT)
+            continue;
+        for (unsigned a = 0; a < accounts; a++)
+            printf("  %18s", figure_grouped(values[i].part[a], text));
+        printf("  of %s\n", values[i].name);
+    }
+}
+
+static int take_values(const struct reading *r)
+{
+    static struct sys_hpm_value values[VALUES_MAX];
+    int n = hpm_values(&r->what, values, VALUES_MAX);
+
+    if (n < 0)
+        return n;
+    if (format == FORMAT_SERIES) {
+        keep(values, (size_t)(n < VALUES_MAX ? n : VALUES_MAX));
+        return 0;
+    }
+    printf("hpmstat: %s\n", r->title);
+    for (int i = 0; i < n && i < VALUES_MAX; i++)
+        print_value(&values[i]);
+    if (r->what.scope == SYS_SCOPE_MACHINE)
+        print_accounts(values, n < VALUES_MAX ? n : VALUES_MAX);
+    return 0;
+}
+
+/* A process or thread that is no more is passed over. */
+static void take(const struct reading *r)
+{
+    int err = breakdown ? breakdown_take(r, format == FORMAT_SERIES) : take_values(r);
+
+    if (err && err != -ESRCH)
+        printf("hpmstat: %s cannot be read: %s\n", r->title, strerror(-err));
+}
+
+static void take_threads(const struct run *run, const char *when, double now_ms)
+{
+    static struct sys_thread_info threads[THREADS_MAX];
+    int n = application_threads(run->program.pid, threads, THREADS_MAX);
+    char title[96];
+
+    for (int i = 0; i < n && i < THREADS_MAX; i++) {
+        struct reading r = {.name = threads[i].name,
+                            .title = title,
+                            .from_ms = run->last_ms,
+                            .to_ms = now_ms,
+                            .what = {.session = (uint32_t)run->session,
+                                     .scope = SYS_SCOPE_THREAD,
+                                     .pid = threads[i].pid,
+                                     .tid = threads[i].tid,
+                                     .since_last = !breakdown}};
+        snprintf(title, sizeof title, "%s, thread %" PRIu32 ", %s", threads[i].name, threads[i].tid, when);
+        take(&r);
+    }
+}
+
+static void take_all(const struct run *run, const char *when, double now_ms, bool total)
+{
+    static const uint32_t scopes[] = {[PER_FAMILY] = SYS_SCOPE_FAMILY,
+                                      [PER_PROCESS] = SYS_SCOPE_PROCESS,
+                                      [PER_THREAD] = SYS_SCOPE_PROCESS,
+                                      [PER_MACHINE] = SYS_SCOPE_MACHINE};
+    char title[96];
+    struct reading r = {.name = run->name,
+                        .title = title,
+                        .from_ms = total ? 0 : run->last_ms,
+                        .to_ms = now_ms,
+                        .total = total,
+                        .what = {.session = (uint32_t)run->session,
+                                 .scope = scopes[per],
+                                 .pid = per == PER_MACHINE ? 0 : (uint32_t)run->program.pid,
+                                 .since_last = !breakdown && !total}};
+
+    if (marks)
+        hpm_mark("reading");
+    snprintf(title, sizeof title, "%s, %s", run->name, when);
+    take(&r);
+}
+
+/* ---- Running ---- */
+
+static void open_or_exit(struct run *run, const char *names)
+{
+    char why[160];
+
+    run->session = hpm_open(names, why, sizeof why);
+    if (run->session < 0)
+        args_refuse(&table, "events=%s: %s", names, why[0] ? why : strerror(-run->session));
+}
+
+/* Each by itself first: what this machine has. */
+static void open_usual(struct run *run)
+{
+    char names[256] = "", why[160];
+
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+        int session = hpm_open(usual[i], why, sizeof why);
+        if (session < 0)
+            continue;
+        hpm_close(session);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? "," : "", usual[i]);
+    }
+    if (!names[0])
+        args_refuse(&table, "%s", why); /* why not the last of them */
+    open_or_exit(run, names);
+}
+
+/* Sleeps for an interval, or until the program has ended or the time is up: then false. */
+static bool goes_on(struct run *run)
+{
+    if (run->program.pid)
+        return program_sleep(&run->program, interval_ms);
+    uint64_t passed = (uint64_t)program_ms(&run->program), left = run_ms > passed ? run_ms - passed : 0;
+    program_sleep(&run->program, left < interval_ms ? left : interval_ms);
+    return left > interval_ms;
+}
+
+static void take_intervals(struct run *run)
+{
+    char when[48];
+
+    for (bool more = true; more;) {
+        more = goes_on(run);
+        double now_ms = program_ms(&run->program);
+        snprintf(when, sizeof when, "at %.1f ms, since the last", now_ms);
+        if (per == PER_THREAD)
+            take_threads(run, when, now_ms);
+        else
+            take_all(run, when, now_ms, false);
+        run->last_ms = now_ms;
+    }
+}
+
+static void stay(void)
+{
+    cpu_set_t at;
+
+    if (cpu == CPU_SETSIZE)
+        return;
+    CPU_ZERO(&at);
+    CPU_SET(cpu, &at);
+    int err = pthread_setaffinity_np(pthread_self(), sizeof at, &at);
+    if (err)
+        args_refuse(&table, "cpu=%" PRIu64 ": %s", cpu, strerror(err));
+}
+
+/* What is counted from now on. */
+static void begin(struct run *run)
+{
+    if (breakdown && events[0])
+        args_refuse(&table, "events= and breakdown=1 are two ways to look: one at a time");
+    if (breakdown && !breakdown_begin())
+        args_refuse(&table, "this machine has no performance counters that are known, or hpm.pmu=none");
+    if (events[0])
+        open_or_exit(run, events);
+    else if (!breakdown)
+        open_usual(run);
+    if (marks)
+        hpm_mark("reading");
+}
+
+int main(int argc, char **argv)
+{
+    struct run run = {0};
+    char when[48];
+    int own = 1;
+
+    if (argc == 2 && (!strcmp(argv[1], "list") || !strncmp(argv[1], "list=", 5)))
+        return list_print(argv[1][4] ? argv[1] + 5 : "");
+
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    args_parse_or_exit(&table, own, argv);
+    int program = own < argc ? own + 1 : argc;
+    if (program == argc && per != PER_MACHINE)
+        args_refuse(&table, "no program behind '--'; without one only per=machine can be counted");
+    if (per == PER_THREAD && !interval_ms)
+        args_refuse(&table,
+                    "per=thread takes an interval=, for threads that have ended have no counts of their own");
+    stay();
+    run.name = per == PER_MACHINE ? "machine" : argv[program];
+    begin(&run);
+    int err = program_begin(&run.program, argv + program, argc - program);
+    if (err)
+        args_refuse(&table, "%s cannot be started: %s", argv[program], strerror(-err));
+    if (interval_ms)
+        take_intervals(&run);
+    else if (!run.program.pid)
+        program_sleep(&run.program, run_ms);
+    int status = program_end(&run.program);
+    double now_ms = program_ms(&run.program);
+    snprintf(when, sizeof when, "%.1f ms", now_ms);
+    take_all(&run, when, now_ms, true);
+    print_series();
+    breakdown_print_series();
+    if (run.session)
+        hpm_close(run.session);
+    return status;
+}

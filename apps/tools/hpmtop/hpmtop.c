@@ -1,0 +1,285 @@
+/*
+ * Shows, again and again, which functions and threads the machine's time goes to, in the manner of top and perf top:
+ *
+ *     hpmtop interval=500 -- scoreboard ms=10000
+ *     hpmtop plain=1 times=3 criteria=L1D_MISSES
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "apps/common/args.h"
+#include "apps/tools/measuring/figures.h"
+#include "apps/tools/measuring/places.h"
+#include "apps/tools/measuring/program.h"
+#include "apps/tools/measuring/recording.h"
+#include "apps/tools/measuring/shares.h"
+#include "apps/libc/hpm.h"
+
+enum { TEXT_MAX = 4095, TAKE_MS = 20, METRICS_MAX = 4 };
+
+static const char *criteria = "", *metrics = "";
+static uint64_t rate = 1000, limit = 10, rows = 12, interval_ms = 1000, times, plain;
+static const struct args_entry entries[] = {
+    {"criteria", ARGS_TEXT, &criteria, 1, TEXT_MAX, NULL,
+     "what is sampled by, separated by commas; if nothing is given cycles, or time where they are not "
+     "counted"},
+    {"metrics", ARGS_TEXT, &metrics, 0, TEXT_MAX, NULL,
+     "up to 4 events and metrics to show of each thread; if none are given ipc and l1d.mpki, where there "
+     "are"},
+    {"interval", ARGS_NUMBER, &interval_ms, 10, 3600000, NULL, "milliseconds between two pictures"},
+    {"times", ARGS_NUMBER, &times, 0, 1000000000, NULL, "how many pictures; 0: until the program ends"},
+    {"rows", ARGS_NUMBER, &rows, 1, 1000, NULL, "of each table"},
+    {"plain", ARGS_NUMBER, &plain, 0, 1, NULL, "1: one below the other, without escape sequences"},
+    {"rate", ARGS_NUMBER, &rate, 1, 1000000, NULL, "samples a second of each criterion without a period"},
+    {"limit", ARGS_NUMBER, &limit, 1, 1000, NULL,
+     "thousandths of the busy CPUs' time that sampling may cost"},
+};
+static const struct args_table table = {
+    "hpmtop", "shows where time goes: hpmtop interval=MS [...] [-- program argument ...]", entries,
+    sizeof entries / sizeof entries[0]};
+
+/* Erases what the line has left of the picture before. */
+static const char *line_end = "\033[K\n";
+
+static struct recording recording;
+static struct shares functions[RECORDING_CRITERIA_MAX],
+    threads; /* since the last picture; threads: by the first criterion */
+
+/* What is shown of each thread beside its share. */
+static struct {
+    int session; /* 0: nothing */
+    int count;
+    char name[METRICS_MAX][32];
+} shown;
+
+static void note(const struct sys_sample *s)
+{
+    shares_add(&functions[s->criterion], s);
+    if (s->criterion == 0)
+        shares_add(&threads, s);
+}
+
+/* ---- Threads ---- */
+
+/* What is new in a thread's metrics.  0, or -Exxx. */
+static int read_metrics(const struct share *thread, struct sys_hpm_value out[METRICS_MAX])
+{
+    struct sys_hpm_read read = {.session = (uint32_t)shown.session,
+                                .scope = SYS_SCOPE_THREAD,
+                                .pid = thread->pid,
+                                .tid = thread->number,
+                                .since_last = 1};
+
+    if (!thread->pid)
+        return -ESRCH;
+    int n = hpm_values(&read, out, METRICS_MAX);
+    return n < 0 ? n : 0;
+}
+
+static void print_metric(const struct sys_hpm_value *v)
+{
+    char text[FIGURE_MAX] = "-";
+
+    if (v->kind == SYS_VALUE_COUNT && v->seen_permille)
+        figure_grouped(v->count, text);
+    else if (v->kind == SYS_VALUE_METRIC && !v->trouble)
+        snprintf(text, sizeof text, "%.3f", (double)v->millionths / 1e6);
+    printf("  %14s", text);
+}
+
+static void print_thread(const struct share *t, double cpus)
+{
+    struct sys_hpm_value v[METRICS_MAX];
+    bool known = shown.count && !read_metrics(t, v);
+    double share = figure_percent(t->weight, threads.weight);
+
+    if (cpus > 0)
+        printf("  %5.1f %%", cpus * share);
+    printf("  %5.1f %% %8" PRIu64, share, t->samples);
+    for (int i = 0; i < shown.count; i++)
+        if (known)
+            print_metric(&v[i]);
+        else
+            printf("  %14s", "-");
+    printf("  %8" PRIu32 " %8" PRIu32 " %s%s", t->number, t->pid, t->program, line_end);
+}
+
+/* cpus: how many the samples' weights are of; 0: they are not of time. */
+static void print_threads(double cpus)
+{
+    size_t n = 0;
+    const struct share **sorted = shares_sorted(&threads, &n);
+
+    if (cpus > 0)
+        printf("      CPU");
+    printf("    share  samples");
+    for (int i = 0; i < shown.count; i++)
+        printf("  %14s", shown.name[i]);
+    printf("    thread  process program%s", line_end);
+    for (size_t i = 0; sorted && i < n && i < rows; i++)
+        print_thread(sorted[i], cpus);
+    if (sorted && n > rows)
+        printf("  and %zu more%s", n - (size_t)rows, line_end);
+    free(sorted);
+}
+
+/* ---- Pictures ---- */
+
+static bool is_of_time(unsigned criterion)
+{
+    struct sys_sample_account a;
+
+    recording_account(&recording, criterion, &a);
+    return !strcmp(a.name, "cycles") || !strcmp(a.name, "time");
+}
+
+/* CPUs that were busy since this was asked the last time. */
+static double busy_cpus(void)
+{
+    static struct sys_sample_account last;
+    struct sys_sample_account now;
+
+    recording_account(&recording, 0, &now);
+    uint64_t passed = now.passed - last.passed, idle = now.idle - last.idle;
+    last = now;
+    return passed > idle ? (double)(passed - idle) / (double)passed * (double)sysconf(_SC_NPROCESSORS_ONLN)
+                         : 0;
+}
+
+static void print_functions(unsigned criterion)
+{
+    struct sys_sample_account a;
+    char period[RECORDING_TEXT_MAX];
+
+    recording_account(&recording, criterion, &a);
+    recording_period(&a, functions[criterion].samples, functions[criterion].weight, period);
+    printf("%s: %" PRIu64 " samples, %s; %" PRIu64 " lost since the beginning%s", a.name,
+           functions[criterion].samples, period, a.lost, line_end);
+    struct shares_form form = recording_form(&a, (size_t)rows, line_end);
+    shares_print(&functions[criterion], &form);
+    shares_clear(&functions[criterion]);
+}
+
+static void print_picture(const struct program *p)
+{
+    double cpus = busy_cpus();
+    char cost[RECORDING_TEXT_MAX];
+
+    recording_cost(&recording, cost);
+    if (!plain)
+        printf("\033[H");
+    printf("hpmtop: %.1f ms, %.2f of %ld CPUs busy, sampling took %s of that since the beginning%s",
+           program_ms(p), cpus, sysconf(_SC_NPROCESSORS_ONLN), cost, line_end);
+    for (unsigned i = 0; i < recording.criteria; i++)
+        print_functions(i);
+    print_threads(is_of_time(0) ? cpus : 0);
+    shares_clear(&threads);
+    if (!plain)
+        printf("\033[J");
+    fflush(stdout);
+}
+
+/* ---- Running ---- */
+
+static int open_metrics(const char *names, char *why, size_t size)
+{
+    struct sys_hpm_read read = {.scope = SYS_SCOPE_THREAD};
+    struct sys_hpm_value v[METRICS_MAX];
+    int opened = hpm_open(names, why, size);
+
+    if (opened < 0)
+        return opened;
+    read.session = (uint32_t)opened;
+    int n = hpm_values(&read, v, METRICS_MAX);
+    if (n < 0 || n > METRICS_MAX) {
+        hpm_close(opened);
+        snprintf(why, size, n < 0 ? "no memory" : "more than 4");
+        return n < 0 ? n : -ENOSPC;
+    }
+    shown.session = opened;
+    shown.count = n;
+    for (int i = 0; i < n; i++)
+        snprintf(shown.name[i], sizeof shown.name[i], "%.31s", v[i].name);
+    return 0;
+}
+
+/* What was asked for, or of the usual ones what there is. */
+static void open_metrics_or_exit(void)
+{
+    static const char *const usual[] = {"ipc,l1d.mpki", "ipc", NULL};
+    char why[256];
+
+    if (metrics[0] && open_metrics(metrics, why, sizeof why))
+        args_refuse(&table, "metrics=%s: %s", metrics, why[0] ? why : "they cannot be counted");
+    for (unsigned i = 0; !metrics[0] && usual[i] && open_metrics(usual[i], why, sizeof why); i++)
+        ;
+}
+
+static void open_or_exit(void)
+{
+    char why[256];
+
+    int err = criteria[0]
+                  ? recording_open(&recording, criteria, 0, (uint32_t)rate, (uint32_t)limit, why, sizeof why)
+                  : recording_open_usual(&recording, table.program, 0, (uint32_t)rate, (uint32_t)limit, why,
+                                         sizeof why);
+    if (err)
+        args_refuse(&table, "criteria=%s: %s", criteria[0] ? criteria : "time", why);
+    open_metrics_or_exit();
+    threads.by = SHARES_THREAD;
+    for (unsigned i = 0; i < recording.criteria; i++)
+        functions[i].by = SHARES_FUNCTION;
+}
+
+/* Until the next picture is due: false: the program has ended. */
+static bool record(struct program *p)
+{
+    double until = program_ms(p) + (double)interval_ms;
+    bool runs = true;
+
+    for (double left; runs && (left = until - program_ms(p)) > 0;) {
+        runs = program_sleep(p, left < TAKE_MS ? (uint64_t)left + 1 : TAKE_MS);
+        recording_take(&recording, note);
+    }
+    return runs;
+}
+
+static void begin_screen(void)
+{
+    if (plain)
+        line_end = "\n";
+    else
+        printf("\033[2J");
+}
+
+int main(int argc, char **argv)
+{
+    struct program p;
+    int own = 1;
+
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    args_parse_or_exit(&table, own, argv);
+    int program = own < argc ? own + 1 : argc;
+    if (program == argc && !times)
+        args_refuse(&table, "neither times= nor a program behind '--': it would never end");
+    open_or_exit();
+    int err = program_begin(&p, argv + program, argc - program);
+    if (err)
+        args_refuse(&table, "%s cannot be started: %s", argv[program], strerror(-err));
+    if (p.pid)
+        places_name((uint32_t)p.pid, argv[program]);
+    begin_screen();
+    busy_cpus();
+    bool runs = true;
+    for (uint64_t i = 0; runs && (!times || i < times); i++) {
+        runs = record(&p);
+        print_picture(&p);
+    }
+    recording_close(&recording);
+    return runs ? 0 : program_end(&p); /* a program that still runs ends with this one */
+}

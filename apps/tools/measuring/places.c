@@ -1,0 +1,169 @@
+/* See places.h.  Where memory runs out things are called "?", and are not remembered. */
+#include "apps/tools/measuring/places.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "apps/libc/hpm.h"
+#include "apps/libc/place.h"
+
+static const char unknown[] = "?", kernel[] = "kernel", kernel_memory[] = "kernel memory";
+
+/* ---- Texts ---- */
+
+struct text {
+    struct table_key key; /* hash; how many others have the same */
+    char *text;
+};
+static struct table texts = {.bytes = sizeof(struct text)};
+
+/* FNV-1a. */
+static uint64_t hash(const char *s)
+{
+    uint64_t h = 0xcbf29ce484222325;
+
+    while (*s)
+        h = (h ^ (unsigned char)*s++) * 0x100000001b3;
+    return h;
+}
+
+/* The one copy of it. */
+static const char *intern(const char *s)
+{
+    struct table_key key = {{hash(s)}};
+    struct text *t;
+
+    for (; (t = table_get(&texts, &key)) && t->text; key.part[1]++)
+        if (!strcmp(t->text, s))
+            return t->text;
+    if (t)
+        t->text = strdup(s);
+    return t && t->text ? t->text : unknown;
+}
+
+/* ---- Programs ---- */
+
+struct program {
+    struct table_key key; /* pid */
+    const char *name;
+};
+static struct table programs = {.bytes = sizeof(struct program)};
+
+void places_name(uint32_t pid, const char *program)
+{
+    struct program *p = table_get(&programs, &(struct table_key){{pid}});
+
+    if (p)
+        p->name = intern(program);
+}
+
+const char *places_program(uint32_t pid)
+{
+    struct sys_thread_info thread;
+
+    if (!pid)
+        return kernel;
+    struct program *p = table_get(&programs, &(struct table_key){{pid}});
+    if (!p)
+        return unknown;
+    if (!p->name)
+        p->name = application_threads((int)pid, &thread, 1) > 0 ? intern(thread.name) : unknown;
+    return p->name;
+}
+
+/* ---- Addresses ---- */
+
+static struct table places = {.bytes = sizeof(struct place)};
+
+static const char *known(const char *s)
+{
+    return s[0] ? intern(s) : unknown;
+}
+
+static void ask(uint32_t pid, uint64_t address, struct place *out)
+{
+    struct sys_place found;
+
+    out->program = out->function = out->file = unknown;
+    if (place_of((int)pid, address, &found)) {
+        out->program = places_program(pid);
+        return;
+    }
+    bool in_kernel = !strcmp(found.region, kernel);
+    out->program = in_kernel ? kernel : places_program(pid);
+    out->function = known(found.function);
+    out->file = known(found.file);
+    out->region = found.region[0] ? intern(found.region) : NULL;
+    out->offset = found.function_offset;
+    out->line = found.line;
+}
+
+const struct place *places_code(uint32_t pid, uint64_t pc)
+{
+    static struct place work;
+    struct place *p = table_get(&places, &(struct table_key){{pid, pc}});
+
+    if (!p)
+        p = &work;
+    if (!p->program || p == &work)
+        ask(pid, pc, p);
+    return p;
+}
+
+/* ---- Regions ---- */
+
+struct region {
+    struct table_key key; /* pid, first byte */
+    uint64_t end;
+    unsigned turn; /* in which it was asked for the last time */
+    const char *name;
+};
+static struct table regions = {.bytes = sizeof(struct region)};
+static unsigned turn = 1;
+
+void places_turn(void)
+{
+    turn++;
+}
+
+/* The youngest that is not older than turn `oldest`. */
+static const struct region *find_region(uint32_t pid, uint64_t address, unsigned oldest)
+{
+    const struct region *r, *found = NULL;
+
+    for (size_t cursor = 0; (r = table_next(&regions, &cursor));)
+        if (r->key.part[0] == pid && r->key.part[1] <= address && address < r->end && r->turn >= oldest &&
+            (!found || r->turn > found->turn))
+            found = r;
+    return found;
+}
+
+/* NULL: it has ended, or nothing is there. */
+static const char *ask_for_region(uint32_t pid, uint64_t address)
+{
+    struct sys_place found;
+
+    if (place_of((int)pid, address, &found) || !found.region[0])
+        return NULL;
+    uint64_t start = address - found.region_offset;
+    const char *name = intern(found.region);
+    struct region *r = table_get(&regions, &(struct table_key){{pid, start}});
+    if (r) {
+        r->end = start + found.region_bytes;
+        r->turn = turn;
+        r->name = name;
+    }
+    return name;
+}
+
+const char *places_region(uint32_t pid, uint64_t address)
+{
+    const struct region *r = find_region(pid, address, turn);
+    const char *name = r ? r->name : ask_for_region(pid, address);
+
+    if (name)
+        return name;
+    if (address >> 63)
+        return kernel_memory;
+    r = find_region(pid, address, 0);
+    return r ? r->name : unknown;
+}

@@ -1,0 +1,113 @@
+/* See recording.h. */
+#include "apps/tools/measuring/recording.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include "apps/tools/measuring/figures.h"
+#include "apps/tools/measuring/places.h"
+#include "apps/libc/hpm.h"
+
+enum { BATCH = 256 };
+
+int recording_open(struct recording *r, const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille,
+                   char *why, size_t size)
+{
+    struct sys_sample_account a = {0};
+
+    *r = (struct recording){.session = samples_open(criteria, pid, rate, permille, why, size)};
+    if (r->session < 0) {
+        if (!why[0])
+            snprintf(why, size, "%s", strerror(-r->session));
+        return r->session;
+    }
+    while (!samples_account(r->session, r->criteria, &a))
+        r->criteria++;
+    r->began = a;
+    return 0;
+}
+
+int recording_open_usual(struct recording *r, const char *program, uint32_t pid, uint32_t rate,
+                         uint32_t permille, char *why, size_t size)
+{
+    int err = recording_open(r, "cycles", pid, rate, permille, why, size);
+
+    if (err != -ENODEV)
+        return err;
+    printf("%s: no performance counters that are known: samples by time, not by cycles\n", program);
+    return recording_open(r, "time", pid, rate, permille, why, size);
+}
+
+void recording_take(const struct recording *r, void (*note)(const struct sys_sample *sample))
+{
+    static struct sys_sample batch[BATCH];
+    int n;
+
+    places_turn();
+    do {
+        n = samples_take(r->session, batch, BATCH);
+        for (int i = 0; i < n; i++)
+            note(&batch[i]);
+    } while (n == BATCH);
+}
+
+void recording_account(const struct recording *r, unsigned criterion, struct sys_sample_account *out)
+{
+    *out = (struct sys_sample_account){0};
+    samples_account(r->session, criterion, out);
+}
+
+static bool is_time(const struct sys_sample_account *a)
+{
+    return !strcmp(a->name, "time") || !strncmp(a->name, "time:", 5);
+}
+
+struct shares_form recording_form(const struct sys_sample_account *a, size_t rows, const char *line_end)
+{
+    return (struct shares_form){.rows = rows,
+                                .unit = is_time(a) ? "ns" : "count",
+                                .seen = a->stood_for,
+                                .all = a->estimate,
+                                .line_end = line_end};
+}
+
+void recording_period(const struct sys_sample_account *a, uint64_t samples, uint64_t weight,
+                      char out[RECORDING_TEXT_MAX])
+{
+    static const char *const why[] = {[SYS_NOT_STRETCHED] = "",
+                                      [SYS_STRETCHED_FOR_COST] = ", lengthened to limit what it costs",
+                                      [SYS_STRETCHED_FOR_STORMS] = ", lengthened after storms"};
+    uint64_t mean = samples ? weight / samples : a->period;
+    char text[FIGURE_MAX];
+    size_t n = (size_t)snprintf(out, RECORDING_TEXT_MAX, "one %s %s%s", is_time(a) ? "every" : "in",
+                                is_time(a) ? figure_time(mean, text) : figure_grouped(mean, text),
+                                a->asked ? "" : ", adapted");
+
+    if (a->seen_permille < 1000)
+        n +=
+            (size_t)snprintf(out + n, RECORDING_TEXT_MAX - n, ", seen %" PRIu64 ".%" PRIu64 " %% of the time",
+                             a->seen_permille / 10, a->seen_permille % 10);
+    n += (size_t)snprintf(out + n, RECORDING_TEXT_MAX - n, "%s", why[a->stretched]);
+    if (a->throttled)
+        snprintf(out + n, RECORDING_TEXT_MAX - n, ", %" PRIu64 " storms of interrupts cut short",
+                 a->throttled);
+}
+
+void recording_cost(const struct recording *r, char out[RECORDING_TEXT_MAX])
+{
+    struct sys_sample_account a;
+
+    recording_account(r, 0, &a);
+    uint64_t passed = a.passed - r->began.passed, idle = a.idle - r->began.idle;
+    if (passed > idle)
+        snprintf(out, RECORDING_TEXT_MAX, "%.2f %%",
+                 figure_percent(a.cycles - r->began.cycles, passed - idle));
+    else
+        snprintf(out, RECORDING_TEXT_MAX, "an unknown part");
+}
+
+void recording_close(struct recording *r)
+{
+    samples_close(r->session);
+}

@@ -1,0 +1,103 @@
+/*
+ * Says what happens to a program's memory while it runs: what is resident and what is swapped out, faults, pages read and
+ * written, of the process and of each of its regions; how often it would miss with other memory; who has what part of memory, and why;
+ * what prefetching foresaw; what tracking costs.
+ *
+ *     memstat -- lu n=1024
+ *     memstat interval=100 regions=1 -- warehouse ms=500
+ *     memstat format=series interval=100 -- cg
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include "apps/common/args.h"
+#include "apps/tools/measuring/program.h"
+#include "apps/tools/memstat/memstat.h"
+
+enum { REGIONS_MAX = 128, LOOK_MS = 20 };
+enum { FORMAT_TEXT, FORMAT_SERIES };
+
+static uint64_t interval_ms, regions = 1, curve = 1, pools = 1;
+static unsigned format;
+static const char *const formats[] = {"text", "series", NULL};
+static const struct args_entry entries[] = {
+    {"interval", ARGS_NUMBER, &interval_ms, 0, 3600000, NULL,
+     "milliseconds between printings; 0: at the end only"},
+    {"regions", ARGS_NUMBER, &regions, 0, 1, NULL, "1: of each region as well, as last seen"},
+    {"curve", ARGS_NUMBER, &curve, 0, 1, NULL,
+     "1: how often it would miss with other memory, where a tracker has watched it"},
+    {"pools", ARGS_NUMBER, &pools, 0, 1, NULL, "1: with each interval, what every process has of memory"},
+    {"format", ARGS_CHOICE, &format, 0, 0, formats,
+     "text: for people; series: a line MEMORY and a line MRC each time, for make plot-mrc"},
+};
+static const struct args_table table = {
+    "memstat", "says what happens to a program's memory: memstat [...] -- program argument ...", entries,
+    sizeof entries / sizeof entries[0]};
+
+static struct sys_memory_region region[REGIONS_MAX];
+static int region_count;
+
+/* Of a program that has ended there are none: those seen last stay. */
+static void look_at_regions(int pid)
+{
+    static struct sys_memory_region now[REGIONS_MAX];
+    int n = memory_regions(pid, now, REGIONS_MAX);
+
+    if (n <= 0)
+        return;
+    memcpy(region, now, sizeof region);
+    region_count = n;
+}
+
+static void show(const struct program *p, const char *name, bool running)
+{
+    struct sys_memory m;
+    struct sys_curve c;
+
+    if (memory_read(p->pid, &m))
+        return;
+    bool known = memory_curve(p->pid, &c) == 0 && c.epochs;
+    if (format == FORMAT_SERIES) {
+        show_series(name, p->pid, program_ms(p), &m, known ? &c : NULL);
+        return;
+    }
+    show_memory(name, program_ms(p), &m);
+    if (curve && known)
+        show_curve(&c, &m);
+    if (pools && running)
+        show_pools();
+    if (regions)
+        show_regions(region, region_count, REGIONS_MAX);
+}
+
+static void watch(struct program *p, const char *name)
+{
+    uint64_t ms = interval_ms ? interval_ms : LOOK_MS;
+
+    while (program_sleep(p, ms)) {
+        if (regions)
+            look_at_regions(p->pid);
+        if (interval_ms)
+            show(p, name, true);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct program program;
+    int own = 1;
+
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    args_parse_or_exit(&table, own, argv);
+    if (own + 1 >= argc)
+        args_refuse(&table, "no program behind '--'");
+    char **command = argv + own + 1;
+    int err = program_begin(&program, command, argc - own - 1);
+    if (err)
+        args_refuse(&table, "%s cannot be started: %s", command[0], strerror(-err));
+    watch(&program, command[0]);
+    int status = program_end(&program);
+    show(&program, command[0], false);
+    return status;
+}
