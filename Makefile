@@ -94,7 +94,7 @@ REAL          := -ffp-contract=off -fno-math-errno
 APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -Iapps/libc/$(ARCH) -nostdinc \
 	-isystem "$$($(CC) -print-file-name=include)" -isystem $(NEWLIB)/include -D__DYNAMIC_REENT__ \
 	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_POSIX_CPUTIME -D_POSIX_THREAD_CPUTIME -D_GNU_SOURCE $(REAL) $(ISA_$(ARCH))
-HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/arch $(LIBFDT_INC) $(WARN) $(REAL) -MMD -MP
+HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/double/arch $(LIBFDT_INC) $(WARN) $(REAL) -MMD -MP
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
@@ -436,7 +436,7 @@ test-host: $(addprefix $(H)/,$(SLOW_HOST_TESTS) $(filter-out $(SLOW_HOST_TESTS),
 		$(call prove,host,LIBPFM4_TABLES=$$(cat $(LIBPFM4)/version) LIBPFM4_LIBRARY=$${library%-*} CMOCKA_MESSAGE_OUTPUT=TAP) --exec '' $^
 
 # How many samples right clusters take, on planted sharing (TRIALS, SHAPE and SEED from the environment).
-$(H)/sim_sharing: test/host/sim_sharing.c $(CLUSTERING) $(wildcard sched/cluster*.h sched/sharing/policy/shmap.h test/host/planted.h)
+$(H)/sim_sharing: test/sim/sim_clustering.c $(CLUSTERING) $(wildcard sched/cluster*.h sched/sharing/policy/shmap.h test/host/double/planted.h)
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -o $@
@@ -444,7 +444,7 @@ bench-clustering: $(H)/sim_sharing
 	@QUICK=$(QUICK) $(call keep,clustering) $(H)/sim_sharing
 
 # How good multiplexed counts are: intervals and distances on simulated events (TRIALS and SEED from the environment).
-$(H)/sim_mux: test/host/sim_mux.c $(MUX) hpm/policy/mux.h hpm/policy/estimate.h hpm/events/group.h kernel/lib/fixed.h
+$(H)/sim_mux: test/sim/sim_mux.c $(MUX) hpm/policy/mux.h hpm/policy/estimate.h hpm/events/group.h kernel/lib/fixed.h
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
@@ -452,7 +452,7 @@ bench-mux: $(H)/sim_mux
 	@QUICK=$(QUICK) $(call keep,mux) $(H)/sim_mux
 
 # How right a process's counts are whose threads are short, on the double of the simulated machine (TRIALS and SEED from the environment).
-$(H)/sim_lives: test/host/sim_lives.c $(HPM_LIVES) $(wildcard hpm/*.h hpm/events/*.h test/host/hpm*.h)
+$(H)/sim_lives: test/sim/sim_lives.c $(HPM_LIVES) $(wildcard hpm/*.h hpm/events/*.h test/host/hpm*.h)
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) $(filter-out -M%,$(HOST_CFLAGS)) -O2 $(filter %.c,$^) -lm -o $@
@@ -460,7 +460,7 @@ bench-lives: $(H)/sim_lives
 	@QUICK=$(QUICK) $(call keep,lives) $(H)/sim_lives
 
 # How soon a sampling period settles, and how evenly a loop's stores are sampled (TRIALS and SEED from the environment).
-$(H)/sim_period: test/host/sim_period.c hpm/policy/period.c hpm/policy/period_draw.c hpm/policy/period.h hpm/pmu/draw.h kernel/lib/fixed.h
+$(H)/sim_period: test/sim/sim_period.c hpm/policy/period.c hpm/policy/period_draw.c hpm/policy/period.h hpm/pmu/draw.h kernel/lib/fixed.h
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
@@ -468,7 +468,7 @@ bench-period: $(H)/sim_period
 	@QUICK=$(QUICK) $(call keep,period) $(H)/sim_period
 
 # What curves of misses by memory cost, and how near they are (SEED from the environment).
-$(H)/sim_mrc: test/host/sim_mrc.c test/host/instructions.c test/host/instructions.h $(MRC_COMPARED) $(wildcard mm/lru*.h mm/mru*.h mm/policy/curve/mrc.h mm/policy/curve/tally.h)
+$(H)/sim_mrc: test/sim/sim_mrc.c test/host/double/instructions.c test/host/double/instructions.h $(MRC_COMPARED) $(wildcard mm/lru*.h mm/mru*.h mm/policy/curve/mrc.h mm/policy/curve/tally.h)
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
@@ -476,7 +476,7 @@ bench-mrc: $(H)/sim_mrc
 	@QUICK=$(QUICK) $(call keep,mrc) $(H)/sim_mrc
 
 # What two programs gain by pools of their own (SEED from the environment).
-$(H)/sim_pools: test/host/sim_pools.c $(POOLS) test/host/traces.h $(wildcard mm/policy/divide/plan.h mm/lru*.h mm/mru*.h mm/policy/curve/mrc.h mm/policy/curve/tally.h)
+$(H)/sim_pools: test/sim/sim_pools.c $(POOLS) test/host/double/traces.h $(wildcard mm/policy/divide/plan.h mm/lru*.h mm/mru*.h mm/policy/curve/mrc.h mm/policy/curve/tally.h)
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
@@ -484,7 +484,7 @@ bench-pools: $(H)/sim_pools
 	@QUICK=$(QUICK) $(call keep,pools) $(H)/sim_pools
 
 # How many faults prefetching avoids, and at what price (SEED and PROGRAM from the environment).
-$(H)/sim_prefetch: test/host/sim_prefetch.c $(PREFETCHING) $(addprefix test/host/,paging.h programs.h traces.h) mm/policy/prefetch/prefetch.h mm/policy/curve/lrustack.h
+$(H)/sim_prefetch: test/sim/sim_prefetch.c $(PREFETCHING) $(addprefix test/host/,paging.h programs.h traces.h) mm/policy/prefetch/prefetch.h mm/policy/curve/lrustack.h
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
@@ -492,8 +492,8 @@ bench-prefetch: $(H)/sim_prefetch
 	@QUICK=$(QUICK) $(call keep,prefetch) $(H)/sim_prefetch
 
 # How far the chooser of replacement policies is below the best of its experts (TRACE=name,... for some, size by size).
-$(H)/sim_regret: test/host/sim_regret.c $(REPLACE_SRC) $(SIMULATE_SRC) $(addprefix test/host/,traces.c unseen.c) \
-		$(wildcard mm/replace*.h tools/replay/*.h test/host/traces.h test/host/unseen.h)
+$(H)/sim_regret: test/sim/sim_regret.c $(REPLACE_SRC) $(SIMULATE_SRC) $(addprefix test/host/,traces.c unseen.c) \
+		$(wildcard mm/replace*.h tools/replay/*.h test/host/double/traces.h test/host/double/unseen.h)
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@

@@ -1,5 +1,5 @@
 /* The machine's disk: when requests are done, in which order, and what is refused. */
-#include "test/host/expect_panic.h"
+#include "test/host/double/expect_panic.h"
 #include "test/machine/disk.h"
 
 static uint8_t contents[256][PAGE_SIZE];

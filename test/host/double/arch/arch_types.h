@@ -1,0 +1,13 @@
+/* An instruction set for host tests of code above arch: nothing to save, and what there is to map is a double's. */
+#pragma once
+#include "kernel/lib/base.h"
+
+struct arch_cpu {
+    int unused;
+};
+struct arch_context {
+    int unused;
+};
+struct arch_space {
+    struct table_double *table; /* test/host/double/mm_double.c */
+};

@@ -1,0 +1,218 @@
+/* See hpm_kernel.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "test/host/double/hpm_kernel.h"
+#include "kernel/core/call.h"
+#include "kernel/lib/format.h"
+#include "kernel/core/printf.h"
+#include "kernel/trace/telemetry.h"
+#include "mm/mm.h"
+
+char double_output[8192];
+
+struct cpu cpus[CPU_MAX];
+bool host_irqs_on = true, double_late;
+struct cpu *host_cpu = cpus;
+uint64_t host_ticks = 1;
+vaddr_t host_pc;
+bool host_user;
+unsigned double_calls_refused, double_frames_max = DOUBLE_FRAMES;
+static void *frames[DOUBLE_FRAMES];
+static unsigned frame_count;
+
+uint64_t telemetry_on; /* nothing is recorded */
+
+void telemetry_put(enum trace_event id, const uint64_t *values)
+{
+    (void)id, (void)values;
+    abort();
+}
+
+uint64_t arch_clock_ns(void)
+{
+    return host_ticks;
+}
+
+uint64_t arch_ticks_ns(uint64_t ticks)
+{
+    return ticks;
+}
+
+uint64_t arch_ticks_hz(void)
+{
+    return NS_PER_S;
+}
+
+vaddr_t arch_frame_pc(const struct arch_frame *frame)
+{
+    (void)frame;
+    return host_pc;
+}
+
+bool arch_frame_user(const struct arch_frame *frame)
+{
+    (void)frame;
+    return host_user;
+}
+
+void *kmalloc(size_t size)
+{
+    return calloc(1, size);
+}
+
+void kfree(void *p)
+{
+    free(p);
+}
+
+unsigned cpu_count(void)
+{
+    return DOUBLE_CPUS;
+}
+
+int call_cpu(struct cpu *cpu, void (*fn)(void *arg), void *arg, uint64_t wait_ns)
+{
+    struct cpu *caller = host_cpu;
+    bool irqs_on = host_irqs_on;
+
+    (void)wait_ns;
+    if (double_calls_refused) {
+        double_calls_refused--;
+        return -ETIMEDOUT;
+    }
+    host_cpu = cpu;
+    host_irqs_on = false;
+    fn(arg);
+    host_irqs_on = irqs_on;
+    host_cpu = caller;
+    return 0;
+}
+
+void frame_stats(struct frame_stats *out)
+{
+    *out = (struct frame_stats){1 << 20, 1 << 20};
+}
+
+int frame_alloc(unsigned order, paddr_t *out)
+{
+    if (frame_count >= double_frames_max)
+        return -ENOMEM;
+    void *p = aligned_alloc(PAGE_SIZE, PAGE_SIZE << order);
+    if (!p)
+        return -ENOMEM;
+    frames[frame_count++] = p;
+    *out = virt_to_phys(p);
+    return 0;
+}
+
+void frame_free(paddr_t pa, unsigned order)
+{
+    (void)order;
+    for (unsigned i = 0; i < frame_count; i++) {
+        if (frames[i] != phys_to_virt(pa))
+            continue;
+        free(frames[i]);
+        frames[i] = frames[--frame_count];
+        return;
+    }
+    abort();
+}
+
+unsigned double_frames(void)
+{
+    return frame_count;
+}
+
+void double_shut_down(void)
+{
+    while (frame_count)
+        free(frames[--frame_count]);
+}
+
+static void append(void *to, const char *s, size_t n)
+{
+    size_t used = strlen(double_output);
+
+    (void)to;
+    if (used + n + 1 > sizeof double_output)
+        used = 0;
+    memcpy(double_output + used, s, n);
+    double_output[used + n] = 0;
+}
+
+void kprintf(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    format_text(append, NULL, fmt, args);
+    va_end(args);
+}
+
+void kwrite(const char *s, size_t n)
+{
+    append(NULL, s, n);
+}
+
+size_t kvsnprintf(char *buf, size_t size, const char *fmt, va_list args)
+{
+    return (size_t)vsnprintf(buf, size, fmt, args);
+}
+
+size_t ksnprintf(char *buf, size_t size, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    size_t n = kvsnprintf(buf, size, fmt, args);
+    va_end(args);
+    return n;
+}
+
+void double_run_on(unsigned cpu)
+{
+    host_cpu = &cpus[cpu];
+}
+
+bool double_interruptible(void)
+{
+    return host_irqs_on && !double_late;
+}
+
+void with_argument(const char *name, uint64_t value)
+{
+    for (const struct arg *a = hpm_args; a->name; a++)
+        if (!strcmp(a->name, name))
+            *a->value = value;
+}
+
+void with_modes(uint64_t modes)
+{
+    with_argument("hpm.modes", modes);
+}
+
+void kernel_reset(void)
+{
+    double_shut_down();
+    memset(cpus, 0, sizeof cpus);
+    memset(&hpm_state, 0, sizeof hpm_state);
+    double_output[0] = 0;
+    host_irqs_on = true;
+    double_late = false;
+    double_run_on(0);
+}
+
+void kernel_start_hpm(void)
+{
+    hpm_init(1);
+    host_irqs_on = false;
+    for (unsigned i = 0; i < DOUBLE_CPUS; i++) {
+        cpus[i].index = i;
+        cpus[i].online = true;
+        double_run_on(i);
+        hpm_cpu_init(&cpus[i]);
+    }
+    host_irqs_on = true;
+    double_run_on(0);
+}

@@ -1,0 +1,594 @@
+/* Records of accesses on Intel's processors: what they say, whose they are, and that none is lost unseen. */
+#include "test/host/double/expect_panic.h"
+#include "test/host/double/intel_kinds.h"
+
+enum { TAKE = 4096 };
+
+#define USER_PC     0x401000
+#define KERNEL_PC   0xffffffff80123456
+#define HITM_REMOTE 0x04d3
+#define FWD_REMOTE  0x08d3
+
+static const struct intel_kind *const servers[] = {&intel_broadwell_ep, &intel_skylake, &intel_icelake,
+                                                   &intel_sapphire};
+
+static struct hpm_sample taken[TAKE];
+
+static void boot(const struct intel_kind *kind, unsigned records)
+{
+    hpm_records = records;
+    hpm_samples = 2048;
+    intel_machine(kind);
+    kernel_start_hpm();
+    threads_begin(1);
+}
+
+static void sample(uint32_t sources, uint32_t period, uint32_t jitter)
+{
+    struct hpm_sampling c = {.sources = sources, .period = period, .jitter = jitter, .user = true};
+
+    assert_int_equal(hpm_sampling_start(&c), 0);
+    for (unsigned cpu = 0; cpu < DOUBLE_CPUS; cpu++)
+        tick(cpu);
+    double_run_on(0);
+}
+
+static void access(uint16_t event, uint8_t source, uint64_t latency, uint64_t address)
+{
+    struct intel_load l = {
+        .event = event, .source = source, .latency = latency, .address = address, .pc = USER_PC};
+
+    intel_load(&l);
+}
+
+static struct hpm_sample_account account(void)
+{
+    struct hpm_sample_account a;
+
+    hpm_sampling_account(&a);
+    return a;
+}
+
+static void assert_conserved(void)
+{
+    struct hpm_sample_account a = account();
+
+    assert_int_equal(a.taken, a.delivered + a.lost_hardware + a.lost_buffer);
+}
+
+/* ---- What can be recorded ---- */
+
+#define ONLY(s) (1u << (s))
+#define WITHIN_CHIP \
+    (ONLY(SOURCE_L1) | ONLY(SOURCE_LOCAL_L2) | ONLY(SOURCE_LOCAL_L3) | ONLY(SOURCE_LOCAL_MEMORY))
+
+static void which_sources_there_are_depends_on_the_model(void **state)
+{
+    static const struct {
+        const struct intel_kind *kind;
+        uint32_t sources;
+    } expected[] = {
+        {&intel_westmere_ep, WITHIN_CHIP | SOURCES_REMOTE_CACHE | ONLY(SOURCE_REMOTE_MEMORY)},
+        {&intel_haswell, WITHIN_CHIP},
+        {&intel_broadwell_ep, WITHIN_CHIP | SOURCES_REMOTE_CACHE | ONLY(SOURCE_REMOTE_MEMORY)},
+        {&intel_skylake_client, WITHIN_CHIP},
+        {&intel_skylake, WITHIN_CHIP | SOURCES_REMOTE_CACHE | ONLY(SOURCE_REMOTE_MEMORY)},
+        {&intel_icelake, WITHIN_CHIP | SOURCES_REMOTE_CACHE | ONLY(SOURCE_REMOTE_MEMORY)},
+        {&intel_sapphire, SOURCES_REMOTE_CACHE},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(expected); i++) {
+        boot(expected[i].kind, 64);
+        assert_true(hpm_caps()->can_sample);
+        assert_int_equal(hpm_state.pmu.sample_sources, expected[i].sources);
+    }
+    struct hpm_sampling c = {.sources = SOURCES_REMOTE_CACHE, .period = 1, .user = true};
+    boot(&intel_haswell, 64);
+    assert_int_equal(hpm_sampling_start(&c), -EINVAL);
+}
+
+static void without_the_hardware_there_are_no_records_and_all_counters_count(void **state)
+{
+    struct intel_kind none[5] = {intel_skylake, intel_skylake, intel_icelake, intel_skylake, intel_skylake};
+
+    (void)state;
+    none[0].no_pebs = true;
+    none[1].capabilities = FORMAT(15) | FULL_WRITE;
+    none[2].capabilities &= ~BASELINE; /* records whose form nobody can ask for */
+    none[3].model = 0x2a;              /* Sandy Bridge */
+    none[4].hypervisor = true;
+    for (unsigned i = 0; i < ARRAY_SIZE(none); i++) {
+        boot(&none[i], 64);
+        assert_true(hpm_caps()->present);
+        assert_false(hpm_caps()->can_sample);
+        assert_int_equal(hpm_caps()->counters, none[i].counters);
+    }
+}
+
+static void transactions_do_not_take_the_counter_away(void **state)
+{
+    struct intel_kind k = intel_skylake;
+
+    (void)state;
+    k.force_abort = true;
+    boot(&k, 64);
+    for (unsigned i = 0; i < DOUBLE_CPUS; i++)
+        assert_int_equal(intel_double[i].force_abort, 1);
+    k.no_pebs = true;
+    boot(&k, 64);
+    assert_int_equal(hpm_caps()->counters, 4);
+    assert_int_equal(intel_double[0].force_abort, 1);
+}
+
+/* ---- What a record says ---- */
+
+static void a_record_of_a_precise_event_says_where_and_when(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < ARRAY_SIZE(servers); k++) {
+        uint16_t hitm = servers[k] == &intel_broadwell_ep ? 0x10d3 : HITM_REMOTE;
+        uint16_t fwd = servers[k] == &intel_broadwell_ep ? 0x20d3 : FWD_REMOTE;
+        boot(servers[k], 64);
+        sample(SOURCES_REMOTE_CACHE, 1, 0);
+        switch_to(0, 0);
+        uint64_t began = host_ticks;
+        access(hitm, 0xd, 300, 0x7000);
+        access(0x04d1, 0x4, 50, 0x7100); /* of the local L3 */
+        access(fwd, 0xc, 250, 0x7200);
+        switch_to(0, -1);
+        assert_int_equal(hpm_sampling_take(taken, TAKE), 2);
+        for (unsigned i = 0; i < 2; i++) {
+            assert_int_equal(taken[i].data, 0x7000 + 0x200 * i);
+            assert_int_equal(taken[i].pc, USER_PC);
+            assert_int_equal(taken[i].tid, 100);
+            assert_in_range(taken[i].time, began, host_ticks);
+            assert_true(SOURCES_REMOTE_CACHE >> taken[i].source & 1);
+            assert_int_equal(taken[i].latency, 0); /* is not the latency event's */
+            assert_true(taken[i].user);
+            assert_false(taken[i].store);
+        }
+        assert_int_equal(account().lost_hardware, 0);
+        assert_conserved();
+        hpm_sampling_stop();
+    }
+}
+
+static void one_source_alone_is_one_events(void **state)
+{
+    static const struct {
+        unsigned source;
+        uint16_t event;
+    } each[] = {
+        {SOURCE_REMOTE_L2, HITM_REMOTE}, {SOURCE_REMOTE_L3, FWD_REMOTE}, {SOURCE_L1, 0x01d1},
+        {SOURCE_LOCAL_L2, 0x02d1},       {SOURCE_LOCAL_L3, 0x04d1},      {SOURCE_LOCAL_MEMORY, 0x01d3},
+        {SOURCE_REMOTE_MEMORY, 0x02d3},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(each); i++) {
+        boot(&intel_skylake, 64);
+        sample(ONLY(each[i].source), 1, 0);
+        switch_to(0, 0);
+        for (unsigned other = 0; other < ARRAY_SIZE(each); other++)
+            access(each[other].event, 0, 10, 0x1000 + other);
+        switch_to(0, -1);
+        assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+        assert_int_equal(taken[0].source, each[i].source);
+        assert_int_equal(taken[0].data, 0x1000 + i);
+        hpm_sampling_stop();
+    }
+}
+
+#define NONE 0xff
+/* By data source 0 to 15: SDM, "Data Source Encoding for Load Latency Record"; Linux for Skylake. */
+static const uint8_t of_westmere_ep[16] = {NONE, 0, 0, 1, 2, 2, 2, 2, 4, 3, 5, 6, 5, 6, NONE, NONE};
+static const uint8_t of_haswell[16] = {NONE, 0, 0, 1, 2, 2, 2, 2, NONE, NONE, 5, NONE, 5, NONE, NONE, NONE};
+static const uint8_t of_skylake[16] = {NONE, 0, 0, 1, 2, 2, 2, 2, 5, 6, 5, 6, 4, 3, NONE, NONE};
+
+static void a_record_of_the_latency_event_says_its_source(void **state)
+{
+    static const struct {
+        const struct intel_kind *kind;
+        const uint8_t *source;
+    } each[] = {{&intel_westmere_ep, of_westmere_ep},
+                {&intel_haswell, of_haswell},
+                {&intel_skylake, of_skylake},
+                {&intel_icelake, of_skylake}};
+
+    (void)state;
+    for (unsigned k = 0; k < ARRAY_SIZE(each); k++) {
+        unsigned expected = 0;
+        boot(each[k].kind, 64);
+        sample(hpm_state.pmu.sample_sources, 1, 0);
+        switch_to(0, 1);
+        for (unsigned i = 0; i < 16; i++)
+            access(0, (uint8_t)i, 10 * i + 5, 0x9000 + i);
+        switch_to(0, -1);
+        size_t n = hpm_sampling_take(taken, TAKE);
+        for (unsigned i = 0; i < 16; i++) {
+            if (each[k].source[i] == NONE)
+                continue;
+            assert_true(expected < n);
+            assert_int_equal(taken[expected].data, 0x9000 + i);
+            assert_int_equal(taken[expected].source, each[k].source[i]);
+            assert_int_equal(taken[expected].latency, 10 * i + 5);
+            /* format 1 has the next instruction's address only */
+            assert_int_equal(taken[expected].pc, USER_PC + (each[k].kind == &intel_westmere_ep));
+            expected++;
+        }
+        assert_int_equal(n, expected);
+        assert_conserved();
+        hpm_sampling_stop();
+    }
+}
+
+static void sources_nobody_asked_for_are_neither_taken_nor_lost(void **state)
+{
+    (void)state;
+    boot(&intel_skylake, 64);
+    sample(ONLY(SOURCE_LOCAL_MEMORY) | ONLY(SOURCE_REMOTE_MEMORY), 1, 0);
+    switch_to(0, 0);
+    for (unsigned i = 0; i < 16; i++)
+        access(0, (uint8_t)i, 200, i);
+    access(0, 0xa, 20, 99); /* too fast to have come from there */
+    switch_to(0, -1);
+    size_t n = hpm_sampling_take(taken, TAKE);
+    assert_int_equal(n, 4);
+    for (size_t i = 0; i < n; i++)
+        assert_true(taken[i].source == SOURCE_LOCAL_MEMORY || taken[i].source == SOURCE_REMOTE_MEMORY);
+    assert_int_equal(account().lost_hardware, 0);
+    assert_conserved();
+}
+
+static void a_latency_that_does_not_fit_is_the_longest(void **state)
+{
+    (void)state;
+    boot(&intel_skylake, 64);
+    sample(WITHIN_CHIP, 1, 0);
+    switch_to(0, 0);
+    access(0, 0xa, 100000, 1);
+    switch_to(0, -1);
+    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(taken[0].latency, 65535);
+}
+
+static void a_mode_that_is_not_asked_for_is_not_recorded(void **state)
+{
+    struct hpm_sampling c = {.sources = SOURCES_REMOTE_CACHE, .period = 1, .kernel = true};
+    struct intel_load l = {.event = HITM_REMOTE, .latency = 100, .address = 5, .pc = USER_PC};
+
+    (void)state;
+    boot(&intel_skylake, 64);
+    switch_to(0, 0);
+    assert_int_equal(hpm_sampling_start(&c), 0);
+    intel_load(&l);
+    l.pc = KERNEL_PC;
+    l.address = 6;
+    intel_load(&l);
+    switch_to(0, -1);
+    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(taken[0].data, 6);
+    assert_false(taken[0].user);
+}
+
+/* ---- How often ---- */
+
+static void one_access_in_period_is_recorded(void **state)
+{
+    static const unsigned periods[][2] = {{1, 0}, {7, 0}, {100, 50}, {1000, 999}};
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(periods); i++) {
+        unsigned period = periods[i][0], accesses = 200 * period;
+        size_t n = 0;
+        boot(&intel_icelake, 16);
+        sample(SOURCES_REMOTE_CACHE, period, periods[i][1]);
+        switch_to(0, 0);
+        for (unsigned k = 0; k < accesses; k++) {
+            access(HITM_REMOTE, 0, 100, k);
+            if (k % period == 0)
+                n += hpm_sampling_take(taken, TAKE);
+        }
+        switch_to(0, -1);
+        n += hpm_sampling_take(taken, TAKE);
+        if (periods[i][1])
+            assert_in_range(n, 195, 205);
+        else
+            assert_int_equal(n, 200);
+        assert_conserved();
+        hpm_sampling_stop();
+    }
+}
+
+static void distances_are_never_the_same_for_long(void **state)
+{
+    unsigned first = 0, different = 0;
+
+    (void)state;
+    boot(&intel_skylake, 16);
+    sample(SOURCES_REMOTE_CACHE, 100, 50);
+    switch_to(0, 0);
+    for (unsigned k = 0, last = 0, distance = 0; k < 20000; k++) {
+        access(HITM_REMOTE, 0, 100, k);
+        if (!hpm_sampling_take(taken, TAKE))
+            continue;
+        assert_in_range(k - last, first++ ? 88 : 0, 112); /* an eighth, for it stays for some records */
+        different += k - last != distance;
+        distance = k - last;
+        last = k;
+    }
+    assert_true(different > 150);
+}
+
+/* ---- None is lost unseen ---- */
+
+static void a_buffer_that_fills_interrupts_before_it_is_full(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < ARRAY_SIZE(servers); k++) {
+        boot(servers[k], 16);
+        sample(ONLY(SOURCE_REMOTE_L2), 1, 0);
+        switch_to(0, 0);
+        uint64_t interrupts = cpus[0].hpm->interrupts;
+        for (unsigned i = 0; i < 1000; i++)
+            access(servers[k] == &intel_broadwell_ep ? 0x10d3 : HITM_REMOTE, 0, 100, 5000 + i);
+        assert_in_range(cpus[0].hpm->interrupts - interrupts, 1000 / 12, 1000 / 12 + 2);
+        assert_int_equal(intel_double[0].dropped, 0);
+        switch_to(0, -1);
+        assert_int_equal(hpm_sampling_take(taken, TAKE), 1000);
+        for (unsigned i = 0; i < 1000; i++)
+            assert_int_equal(taken[i].data, 5000 + i);
+        assert_int_equal(account().lost_hardware, 0);
+        assert_conserved();
+        hpm_sampling_stop();
+    }
+}
+
+static void a_full_buffer_is_known_to_have_lost_something(void **state)
+{
+    (void)state;
+    boot(&intel_skylake, 64);
+    sample(SOURCES_REMOTE_CACHE, 1, 0);
+    switch_to(0, 0);
+    host_irqs_on = false;
+    for (unsigned i = 0; i < 200; i++)
+        access(HITM_REMOTE, 0, 100, 1000 + i);
+    assert_int_equal(intel_double[0].dropped, 200 - 64);
+    host_irqs_on = true;
+    switch_to(0, -1);
+    size_t n = hpm_sampling_take(taken, TAKE);
+    assert_int_equal(n, 64);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(taken[i].data, 1000 + i);
+    assert_int_equal(account().lost_hardware, 1); /* nobody counts them */
+    assert_conserved();
+    switch_to(0, 0);
+    access(HITM_REMOTE, 0, 100, 77);
+    switch_to(0, -1);
+    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(taken[0].data, 77);
+}
+
+static unsigned late_at;
+
+static void late_load(void)
+{
+    if (intel_double[0].accesses != late_at)
+        return;
+    struct intel_load l = {.event = HITM_REMOTE, .latency = 100, .address = 0xabc, .pc = USER_PC};
+    intel_load(&l);
+}
+
+/* Whichever register is being accessed when a record is written. */
+static void records_may_come_at_any_moment_of_draining(void **state)
+{
+    (void)state;
+    boot(&intel_icelake, 16);
+    unsigned accesses = 40;
+    for (unsigned at = 1; at <= accesses; at++) {
+        boot(&intel_icelake, 16);
+        sample(SOURCES_REMOTE_CACHE, 1, 0);
+        switch_to(0, 0);
+        host_irqs_on = false;
+        for (unsigned i = 0; i < 10; i++)
+            access(HITM_REMOTE, 0, 100, 100 + i);
+        unsigned recorded = intel_double[0].recorded;
+        late_at = intel_double[0].accesses + at;
+        double_on_access = late_load;
+        hpm_tick();
+        hpm_tick();
+        double_on_access = NULL;
+        recorded = intel_double[0].recorded - recorded;
+        host_irqs_on = true;
+        double_deliver();
+        switch_to(0, -1);
+        assert_int_equal(hpm_sampling_take(taken, TAKE), 10 + recorded);
+        for (unsigned i = 0; i < 10; i++)
+            assert_int_equal(taken[i].data, 100 + i);
+        assert_int_equal(account().lost_hardware, 0);
+        assert_conserved();
+        hpm_sampling_stop();
+    }
+}
+
+static void tear(uint8_t *r)
+{
+    if (intel_double[0].recorded == 2)
+        *(uint64_t *)(void *)r = (uint64_t)32 << 48; /* the basic group only */
+    if (intel_double[0].recorded == 4)
+        *(uint64_t *)(void *)(r + 16) = 1; /* another counter's */
+    if (intel_double[0].recorded == 6)
+        *(uint64_t *)(void *)r |= 2; /* of another form */
+}
+
+static void a_record_that_is_not_ours_is_lost_and_the_next_is_taken(void **state)
+{
+    (void)state;
+    boot(&intel_icelake, 64);
+    sample(SOURCES_REMOTE_CACHE, 1, 0);
+    switch_to(0, 0);
+    intel_on_record = tear;
+    for (unsigned i = 1; i <= 8; i++)
+        access(HITM_REMOTE, 0, 100, i);
+    switch_to(0, -1);
+    assert_int_equal(hpm_sampling_take(taken, TAKE), 5);
+    static const unsigned whole[] = {1, 3, 5, 7, 8};
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(taken[i].data, whole[i]);
+    assert_int_equal(account().lost_hardware, 3);
+    assert_conserved();
+}
+
+static void an_index_that_cannot_be_believed_is_not(void **state)
+{
+    static const int64_t off[] = {-200, 100, 64 * 200 + 200, 7};
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(off); i++) {
+        boot(&intel_skylake, 64);
+        sample(SOURCES_REMOTE_CACHE, 1, 0);
+        switch_to(0, 0);
+        struct intel_ds *ds = (struct intel_ds *)(uintptr_t)intel_double[0].ds_area;
+        access(HITM_REMOTE, 0, 100, 1);
+        ds->index = ds->base + (uint64_t)off[i];
+        access(0, 0, 0, 0);
+        host_irqs_on = false;
+        hpm_tick();
+        if (off[i] == 7) { /* less than a record: waits for more */
+            assert_int_equal(account().lost_hardware, 0);
+            ds->index += 200;
+            hpm_tick();
+        }
+        if (off[i] == 100) {
+            ds->index += 200;
+            hpm_tick();
+        }
+        host_irqs_on = true;
+        assert_int_equal(account().lost_hardware, 1);
+        assert_int_equal(hpm_sampling_take(taken, TAKE), 0);
+        assert_int_equal(ds->index, ds->base);
+        access(HITM_REMOTE, 0, 100, 2);
+        switch_to(0, -1);
+        assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+        assert_int_equal(taken[0].data, 2);
+        hpm_sampling_stop();
+    }
+}
+
+static void an_index_that_went_back_is_not_believed(void **state)
+{
+    (void)state;
+    boot(&intel_skylake, 64);
+    sample(SOURCES_REMOTE_CACHE, 1, 0);
+    switch_to(0, 0);
+    struct intel_ds *ds = (struct intel_ds *)(uintptr_t)intel_double[0].ds_area;
+    access(HITM_REMOTE, 0, 100, 1);
+    access(HITM_REMOTE, 0, 100, 2);
+    assert_int_equal(hpm_sampling_take(taken, TAKE), 2);
+    ds->index = ds->base + 200;
+    assert_int_equal(hpm_sampling_take(taken, TAKE), 0);
+    assert_int_equal(account().lost_hardware, 1);
+    access(HITM_REMOTE, 0, 100, 3);
+    switch_to(0, -1);
+    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(taken[0].data, 3);
+}
+
+static void every_record_belongs_to_the_thread_that_ran(void **state)
+{
+    uint64_t seed = 8, made = 0, got = 0;
+
+    (void)state;
+    boot(&intel_icelake, 32);
+    sample(SOURCES_REMOTE_CACHE, 1, 0);
+    for (int step = 0; step < 3000; step++) {
+        unsigned cpu = test_random(&seed) % DOUBLE_CPUS;
+        if (test_random(&seed) % 3 == 0)
+            switch_to(cpu, test_random(&seed) % 2 ? (int)cpu : -1); /* its own thread, or idle */
+        double_run_on(cpu);
+        for (unsigned n = test_random(&seed) % 20; running[cpu] >= 0 && n; n--, made++)
+            access(test_random(&seed) % 2 ? HITM_REMOTE : FWD_REMOTE, 0, 100, 100 + cpu);
+        intel_execute(1000, test_random(&seed) % 300000, true);
+        if (test_random(&seed) % 10)
+            continue;
+        size_t n = hpm_sampling_take(taken, TAKE);
+        for (size_t i = 0; i < n; i++) {
+            assert_int_equal(taken[i].data, taken[i].tid);
+            assert_int_equal(taken[i].cpu, taken[i].tid - 100);
+        }
+        got += n;
+    }
+    idle_everywhere();
+    got += hpm_sampling_take(taken, TAKE);
+    assert_int_equal(got, made);
+    assert_conserved();
+}
+
+static void stopping_stops_and_starting_again_forgets(void **state)
+{
+    (void)state;
+    boot(&intel_skylake, 64);
+    sample(WITHIN_CHIP, 1, 0);
+    switch_to(0, 0);
+    access(0, 4, 100, 1);
+    hpm_sampling_stop();
+    assert_int_equal(intel_double[0].pebs_enable, 0);
+    assert_int_equal(intel_double[0].select[3], 0);
+    unsigned recorded = intel_double[0].recorded;
+    access(0, 4, 100, 2);
+    assert_int_equal(intel_double[0].recorded, recorded);
+    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    sample(SOURCES_REMOTE_CACHE, 1, 0);
+    assert_int_equal(intel_double[0].pebs_enable, 8);
+    access(HITM_REMOTE, 0, 100, 3);
+    switch_to(0, -1);
+    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(taken[0].data, 3);
+}
+
+/* Counting goes on as if nothing was: the interrupt of one is not taken for the other's. */
+static void records_do_not_disturb_the_turns(void **state)
+{
+    (void)state;
+    boot(&intel_skylake, 16);
+    sample(SOURCES_REMOTE_CACHE, 1, 0);
+    switch_to(0, 0);
+    uint64_t began = cpus[0].hpm->turn_began;
+    for (unsigned i = 0; i < 100; i++) /* eight interrupts, half a turn */
+        access(HITM_REMOTE, 0, 100, i), intel_execute(100, 5000, true);
+    assert_int_equal(cpus[0].hpm->turn_began, began);
+    for (unsigned i = 0; i < 120; i++)
+        access(HITM_REMOTE, 0, 100, i), intel_execute(100, 5000, true);
+    assert_true(cpus[0].hpm->turn_began > began);
+    assert_int_equal(intel_double[0].dropped, 0);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, threads_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(which_sources_there_are_depends_on_the_model),
+        TEST(without_the_hardware_there_are_no_records_and_all_counters_count),
+        TEST(transactions_do_not_take_the_counter_away),
+        TEST(a_record_of_a_precise_event_says_where_and_when),
+        TEST(one_source_alone_is_one_events),
+        TEST(a_record_of_the_latency_event_says_its_source),
+        TEST(sources_nobody_asked_for_are_neither_taken_nor_lost),
+        TEST(a_latency_that_does_not_fit_is_the_longest),
+        TEST(a_mode_that_is_not_asked_for_is_not_recorded),
+        TEST(one_access_in_period_is_recorded),
+        TEST(distances_are_never_the_same_for_long),
+        TEST(a_buffer_that_fills_interrupts_before_it_is_full),
+        TEST(a_full_buffer_is_known_to_have_lost_something),
+        TEST(records_may_come_at_any_moment_of_draining),
+        TEST(a_record_that_is_not_ours_is_lost_and_the_next_is_taken),
+        TEST(an_index_that_cannot_be_believed_is_not),
+        TEST(an_index_that_went_back_is_not_believed),
+        TEST(every_record_belongs_to_the_thread_that_ran),
+        TEST(stopping_stops_and_starting_again_forgets),
+        TEST(records_do_not_disturb_the_turns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,313 @@
+/* What is remembered of a program's use of memory, from epoch to epoch. */
+#include "test/host/double/expect_panic.h"
+#include "mm/policy/divide/demand.h"
+#include "test/host/double/random.h"
+
+enum { SPACING = 10, PLENTY = 1000000 };
+
+/* Misses of a loop of so many pages, each used so often. */
+struct loop {
+    uint32_t pages;
+    uint64_t uses;
+};
+
+static uint64_t misses_of(const void *curve, uint32_t pages)
+{
+    const struct loop *l = curve;
+
+    return pages < l->pages ? l->pages * l->uses : 0;
+}
+
+static struct demand_epoch epoch_of(const struct loop *l)
+{
+    return (struct demand_epoch){.misses = misses_of,
+                                 .curve = l,
+                                 .spacing = SPACING,
+                                 .soon_us = 1000,
+                                 .pages = l->pages,
+                                 .accesses = PLENTY,
+                                 .work = PLENTY};
+}
+
+/* Misses of an epoch in which it worked for so long, with so many pages. */
+static uint64_t misses_after(const struct demand_epoch *e, uint64_t worked_us, uint32_t pages)
+{
+    struct demand d = {0};
+
+    demand_passed(&d, worked_us, 0);
+    demand_add(&d, e);
+    for (unsigned i = 1; i < SHARE_POINTS; i++)
+        assert_true(d.misses[i] <= d.misses[i - 1]);
+    assert_int_equal(pages % SPACING, 0);
+    return d.misses[pages / SPACING];
+}
+
+/* ---- What is remembered ---- */
+
+static void the_past_is_of_accesses_and_not_of_epochs(void **state)
+{
+    struct demand d = {0};
+    struct loop often = {.pages = 10, .uses = 3}, seldom = {.pages = 110, .uses = 0};
+
+    (void)state;
+    /* One access in a hundred needs 110 pages, which most of these epochs cannot tell from none. */
+    struct demand_epoch e = epoch_of(&often);
+    e.accesses = 10000;
+    for (unsigned epoch = 0; epoch < 100; epoch++) {
+        seldom.uses = epoch % 10 == 0;
+        e.curve = seldom.uses ? &seldom : &often;
+        demand_passed(&d, 100, 0);
+        demand_add(&d, &e);
+    }
+    assert_int_equal(d.misses[0], 90 * 30 + 10 * 110);
+    assert_int_equal(d.misses[10], 10 * 110);
+    assert_int_equal(d.misses[11], 0);
+    assert_int_equal(d.work, 10000);
+    /* Many accesses make it forget in a few epochs, and so does much work without any. */
+    often.uses = 2000;
+    e.curve = &often;
+    for (unsigned epoch = 0; epoch < 11; epoch++)
+        demand_add(&d, &e);
+    assert_in_range(d.misses[10], 0, 1);
+    often.uses = 0;
+    for (unsigned epoch = 0; epoch < 40; epoch++) {
+        demand_passed(&d, 500000, 0);
+        demand_add(&d, &e);
+    }
+    assert_int_equal(d.misses[0], 0);
+    assert_in_range(d.work, 500000, 1500000);
+}
+
+/* Ten million accesses to 100 pages, then to ten times as many by a program that waits for nearly all of them. */
+static void what_an_epoch_contradicts_is_soon_forgotten(void **state)
+{
+    struct demand d = {0};
+    const struct loop small = {.pages = 100, .uses = 100000}, large = {.pages = 1000, .uses = 1};
+    struct demand_epoch e = epoch_of(&small);
+
+    (void)state;
+    demand_passed(&d, 100000, 0);
+    demand_add(&d, &e);
+    e.curve = &large;
+    e.has = 100;
+    demand_passed(&d, 100000, 99900);
+    demand_add(&d, &e);
+    /* Of the others at most four times as many are left, with as much of the work. */
+    assert_in_range(d.misses[0], 1000 + 2000, 1000 + 4000);
+    assert_int_equal(d.misses[100 / SPACING], 1000);
+    assert_in_range(d.work, 100 + 20, 100 + 40);
+}
+
+/* The same with all the pages it needs: it does not miss what it was foretold to hit. */
+static void what_is_as_foretold_with_the_pages_there_are_is_remembered(void **state)
+{
+    const struct loop small = {.pages = 100, .uses = 100000}, large = {.pages = 1000, .uses = 1},
+                      few = {.pages = 8, .uses = 1};
+    const struct {
+        const struct loop *then;
+        uint32_t has;
+    } cases[] = {{&large, 1000}, {&small, 0}, {&small, 90}, {&few, 0}};
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct demand d = {0};
+        struct demand_epoch e = epoch_of(&small);
+        e.accesses = 1ull << 40;
+        demand_add(&d, &e);
+        e.curve = cases[i].then;
+        e.has = cases[i].has;
+        demand_add(&d, &e);
+        assert_true(d.misses[0] > 10000000);
+    }
+}
+
+/* A wait that began in the epoch before is counted in this one. */
+static void work_less_than_none_is_made_up_for(void **state)
+{
+    struct demand d = {0};
+    const struct loop loop = {.pages = 10, .uses = 1};
+    struct demand_epoch e = epoch_of(&loop);
+
+    (void)state;
+    demand_passed(&d, 1000, 1300);
+    demand_add(&d, &e);
+    assert_int_equal(d.work, 0);
+    demand_passed(&d, 1000, 0);
+    demand_add(&d, &e);
+    assert_int_equal(d.work, 700);
+    demand_add(&d, &e);
+    assert_int_equal(d.work, 700);
+}
+
+/* As much as an epoch at most: a wait of many is told at once when it ends. */
+static void a_long_wait_is_soon_made_up_for(void **state)
+{
+    struct demand d = {0};
+    const struct loop loop = {.pages = 10, .uses = 1};
+    struct demand_epoch e = epoch_of(&loop);
+
+    (void)state;
+    demand_passed(&d, 1000, 50000);
+    demand_passed(&d, 1000, 0);
+    demand_passed(&d, 1000, 0);
+    demand_add(&d, &e);
+    assert_int_equal(d.work, 1000);
+}
+
+/* ---- Pages that no curve knows ---- */
+
+static void hot_pages_stay_and_the_others_have_the_rest(void **state)
+{
+    const struct loop loop = {.pages = 50, .uses = 4};
+    struct demand_epoch e = epoch_of(&loop);
+
+    (void)state;
+    assert_int_equal(misses_after(&e, 1000, 40), 200);
+    assert_int_equal(misses_after(&e, 1000, 50), 0);
+    e.hot = 30;
+    assert_int_equal(misses_after(&e, 1000, 70), 200);
+    assert_int_equal(misses_after(&e, 1000, 80), 0);
+}
+
+/* Used in 1 ms by a program that works for 20: each 20 times. */
+static void hot_pages_without_room_miss_as_often_as_they_are_used(void **state)
+{
+    const struct loop loop = {.pages = 0};
+    struct demand_epoch e = epoch_of(&loop);
+
+    (void)state;
+    e.hot = 40;
+    assert_int_equal(misses_after(&e, 20000, 40), 0);
+    assert_int_equal(misses_after(&e, 20000, 30), 10 * 20);
+    assert_int_equal(misses_after(&e, 20000, 0), 40 * 20);
+    /* It waited all the time: each has been used, and once at least. */
+    assert_int_equal(misses_after(&e, 0, 0), 40);
+}
+
+static void many_uses_of_hot_pages_are_as_many_as_a_curve_may_have(void **state)
+{
+    const struct loop loop = {.pages = 0};
+    struct demand_epoch e = epoch_of(&loop);
+
+    (void)state;
+    e.hot = 1u << 20;
+    e.soon_us = 1;
+    assert_in_range(misses_after(&e, 1u << 30, 0), 1u << 31, SHARE_MISSES_MAX);
+}
+
+/* Pages of which one in many is looked at are used no less than those that are logged. */
+static void hot_pages_are_used_as_often_as_others(void **state)
+{
+    const struct loop loop = {.pages = 50, .uses = 100};
+    struct demand_epoch e = epoch_of(&loop);
+
+    (void)state;
+    e.hot = 10;
+    assert_int_equal(misses_after(&e, 1000, 0), 5000 + 10 * (5000 / 10));
+}
+
+static void more_are_hot_that_were_so_before_the_epochs_end(void **state)
+{
+    struct demand d = {0};
+    const struct loop loop = {.pages = 0};
+    struct demand_epoch e = epoch_of(&loop);
+
+    (void)state;
+    e.hot = 20;
+    demand_hot(&d, 50);
+    demand_add(&d, &e);
+    assert_int_equal(d.hot, 50);
+    demand_hot(&d, 10);
+    demand_add(&d, &e);
+    assert_int_equal(d.hot, 20);
+}
+
+/* 100 pages, 60 of which it has used for the first time just now: it is not known not to need them. */
+static void what_a_program_begins_with_it_is_taken_to_use_again(void **state)
+{
+    const struct loop loop = {.pages = 0};
+    struct demand_epoch e = epoch_of(&loop);
+
+    (void)state;
+    e.pages = 100;
+    e.begins = 60;
+    assert_int_equal(misses_after(&e, 1000, 90), 60);
+    assert_int_equal(misses_after(&e, 1000, 100), 0);
+    e.begins = 0;
+    assert_int_equal(misses_after(&e, 1000, 0), 0);
+}
+
+static void what_it_begins_with_in_several_epochs_it_uses_all_or_none_of(void **state)
+{
+    struct demand d = {0};
+    const struct loop loop = {.pages = 0};
+    struct demand_epoch e = epoch_of(&loop);
+
+    (void)state;
+    e.pages = 100;
+    e.begins = 60;
+    demand_add(&d, &e);
+    e.pages = 150;
+    e.begins = 50;
+    demand_add(&d, &e);
+    assert_int_equal(d.misses[90 / SPACING], 110);
+    assert_int_equal(d.misses[140 / SPACING], 110);
+    assert_int_equal(d.misses[150 / SPACING], 0);
+    /* The last of them come when most of what it does is something else. */
+    e.pages = 160;
+    e.begins = 0;
+    demand_add(&d, &e);
+    assert_int_equal(d.misses[150 / SPACING], 110);
+    assert_int_equal(d.misses[160 / SPACING], 0);
+    /* Of what is half forgotten, half. */
+    e.accesses = 100;
+    e.pages = 200;
+    demand_add(&d, &e);
+    assert_int_equal(d.misses[190 / SPACING], 55);
+}
+
+static void any_epochs_leave_a_curve_that_does_not_rise(void **state)
+{
+    struct demand d = {0};
+    uint64_t seed = 7;
+
+    (void)state;
+    for (unsigned i = 0; i < 5000; i++) {
+        uint32_t any[8];
+        for (unsigned k = 0; k < ARRAY_SIZE(any); k++)
+            any[k] = (uint32_t)test_random(&seed);
+        struct loop loop = {.pages = any[0] % 2000, .uses = any[1] % 50};
+        struct demand_epoch e = epoch_of(&loop);
+        e.spacing = 1 + any[2] % 20;
+        e.hot = any[3] % 3 ? 0 : any[3] % 3000;
+        e.soon_us = 1 + any[4] % 1000;
+        e.begins = any[0] % 4 ? 0 : any[1] % 2000;
+        e.has = any[2] % 3000;
+        demand_hot(&d, any[5] % 3000);
+        demand_passed(&d, any[6] % 100000, any[7] % 100000);
+        demand_add(&d, &e);
+        for (unsigned k = 1; k < SHARE_POINTS; k++)
+            assert_true(d.misses[k] <= d.misses[k - 1]);
+        assert_true(d.misses[0] <= SHARE_MISSES_MAX && d.work <= 2 * PLENTY);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_past_is_of_accesses_and_not_of_epochs),
+        cmocka_unit_test(what_an_epoch_contradicts_is_soon_forgotten),
+        cmocka_unit_test(what_is_as_foretold_with_the_pages_there_are_is_remembered),
+        cmocka_unit_test(work_less_than_none_is_made_up_for),
+        cmocka_unit_test(a_long_wait_is_soon_made_up_for),
+        cmocka_unit_test(hot_pages_stay_and_the_others_have_the_rest),
+        cmocka_unit_test(hot_pages_without_room_miss_as_often_as_they_are_used),
+        cmocka_unit_test(many_uses_of_hot_pages_are_as_many_as_a_curve_may_have),
+        cmocka_unit_test(hot_pages_are_used_as_often_as_others),
+        cmocka_unit_test(more_are_hot_that_were_so_before_the_epochs_end),
+        cmocka_unit_test(what_a_program_begins_with_it_is_taken_to_use_again),
+        cmocka_unit_test(what_it_begins_with_in_several_epochs_it_uses_all_or_none_of),
+        cmocka_unit_test(any_epochs_leave_a_curve_that_does_not_rise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

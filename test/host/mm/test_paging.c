@@ -1,0 +1,550 @@
+/*
+ * Paging complete: processes whose threads use, map, unmap, protect and forget memory at random, more than fits, on disks that answer late, in
+ * any order, or with an error; threads take turns wherever a CPU could be taken from them.  Every byte that anybody reads is what was written
+ * there last; every error is one that the disk made, on that very page; and when all have gone nothing is missing.
+ */
+#include "test/host/double/expect_panic.h"
+#include "test/host/double/in_child.h"
+#include "test/host/double/mm_double.h"
+#include "test/host/double/path_double.h"
+#include "kernel/mem/frame.h"
+#include "mm/pool/args.h"
+#include "mm/space/space.h"
+#include "mm/pool/swap.h"
+
+enum { PROCESSES = 3, THREADS = 3, WORDS = PAGE_SIZE / sizeof(uint64_t) };
+
+/* Where what is, in pages from MM_BASE on. */
+enum {
+    COPIED = 1,     /* a disk's pages, each process has its own    */
+    SHOWN = 258,    /* a disk's pages, only read                   */
+    PLAIN = 400,    /* all used in common                          */
+    SCRATCH = 800,  /* unmapped and mapped anew                    */
+    GUARDED = 900,  /* may or may not be written to                */
+    DROPPED = 1000, /* is zeros again, now and then                */
+    END = 1064,
+};
+
+static const struct part {
+    unsigned from, to, weight;
+} parts[] = {{PLAIN, SCRATCH, 12},    {SCRATCH, SCRATCH + 64, 3}, {COPIED, COPIED + 200, 5},
+             {SHOWN, SHOWN + 100, 3}, {GUARDED, GUARDED + 32, 2}, {DROPPED, END, 2}};
+
+static struct scenario {
+    const char *name;
+    uint64_t policy, prefetch, tracker, process_kb, user_kb, global, swap_kb;
+    unsigned read_fails, write_fails, map_fails, frames, frame_fails;
+    bool no_swap;
+    unsigned steps, lives; /* of a thread; processes altogether */
+} now;
+
+static struct process {
+    struct space *space;
+    uint32_t pid;
+    uint64_t stamp[END];       /* what each page holds: all its words follow from it, 0: zeros */
+    uint32_t read_failed[END]; /* errors that nobody has heard of */
+    bool either[END];          /* forgotten just now, or about to be: it may hold zeros as well */
+    bool remapping, protecting, forgetting, ending;
+    unsigned remaps, threads;
+    struct thread *thread[THREADS];
+} processes[PROCESSES];
+
+static uint64_t seed, stamps;
+static unsigned lives, errors, denied, refused;
+
+static uint32_t below(uint32_t n)
+{
+    return (uint32_t)(test_random(&seed) % n);
+}
+
+/* ---- Contents ---- */
+
+static uint64_t word(uint64_t stamp, unsigned i)
+{
+    return stamp ? stamp * 0x9e3779b97f4a7c15 + i : 0;
+}
+
+static void fill(uint64_t *at, uint64_t stamp)
+{
+    for (unsigned i = 0; i < WORDS; i++)
+        at[i] = word(stamp, i);
+}
+
+static bool holds(const uint64_t *at, uint64_t stamp)
+{
+    unsigned i = 0;
+
+    while (i < WORDS && at[i] == word(stamp, i))
+        i++;
+    return i == WORDS;
+}
+
+static uint64_t stamp_on_disk(unsigned page)
+{
+    return 0xd15c0000 + page;
+}
+
+struct use {
+    struct process *p;
+    unsigned page;
+    bool write;
+};
+
+static void use(void *frame, void *arg)
+{
+    const struct use *u = arg;
+    struct process *p = u->p;
+
+    if (p->either[u->page] && holds(frame, 0)) {
+        p->stamp[u->page] = 0;
+        p->either[u->page] = p->forgetting;
+    }
+    if (!holds(frame, p->stamp[u->page])) {
+        fprintf(stderr, "process %u, page %u: %#lx instead of %#lx\n", p->pid, u->page,
+                (unsigned long)((uint64_t *)frame)[0], (unsigned long)word(p->stamp[u->page], 0));
+        abort();
+    }
+    if (u->write) {
+        p->stamp[u->page] = ++stamps;
+        fill(frame, p->stamp[u->page]);
+    }
+}
+
+void mm_double_read_failed(paddr_t frame)
+{
+    uint32_t n = frame_page(frame)->next;
+
+    for (struct process *p = processes; p < processes + PROCESSES; p++) {
+        const struct pool *pool = p->space ? p->space->pool : NULL;
+        if (pool && n < pool->capacity && pool->nodes[n].space == p->space &&
+            pool->nodes[n].state == NODE_COMING &&
+            frame_address(frame_page_number(pool->nodes[n].frame)) == frame)
+            p->read_failed[pool->nodes[n].page - (MM_BASE >> PAGE_SHIFT)]++;
+    }
+}
+
+void mm_double_walked(struct space *s, vaddr_t va, bool write)
+{
+    (void)s;
+    path_double_access(va, write);
+}
+
+/* ---- What threads do ---- */
+
+static bool between(unsigned page, unsigned from, unsigned to)
+{
+    return page >= from && page < to;
+}
+
+static unsigned some_page(void)
+{
+    unsigned of = below(27), i = 0;
+
+    while (of >= parts[i].weight)
+        of -= parts[i++].weight;
+    unsigned pages = parts[i].to - parts[i].from;
+    return parts[i].from + MIN(below(pages), below(2) ? below(pages) : pages);
+}
+
+/* All its threads, wherever they are. */
+static void end_early(struct process *p)
+{
+    p->ending = true;
+    for (unsigned i = 0; i < THREADS; i++)
+        if (p->thread[i])
+            fiber_interrupt(p->thread[i]);
+}
+
+static void expect_error(struct process *p, unsigned page, bool write, bool remapped, int err)
+{
+    bool of_disk = between(page, COPIED, PLAIN);
+
+    switch (err) {
+    case -EIO:
+        errors++;
+        if (!p->read_failed[page] && !(of_disk && source_double.failed_reads))
+            INSIST(!"an error that no disk made");
+        p->read_failed[page] -= p->read_failed[page] != 0;
+        return;
+    case -EFAULT:
+        denied++;
+        INSIST((remapped && between(page, SCRATCH, SCRATCH + 64)) ||
+               (write && (between(page, GUARDED, DROPPED) || between(page, SHOWN, PLAIN))));
+        return;
+    case -EINTR:
+        INSIST(p->ending);
+        return;
+    default:
+        INSIST(err == -ENOMEM || err == -EDQUOT);
+        INSIST(now.map_fails || now.frames || now.no_swap || now.swap_kb ||
+               (now.frame_fails && err == -ENOMEM));
+        refused++;
+        if (err != -ENOMEM || !(now.map_fails || now.frame_fails))
+            end_early(p); /* as the kernel does */
+    }
+}
+
+static void access_one(struct process *p, unsigned page)
+{
+    struct use u = {p, page, !between(page, SHOWN, PLAIN) && below(3) == 0};
+    if (between(page, SHOWN, PLAIN) && below(50) == 0)
+        u.write = true;
+    unsigned remaps = p->remaps;
+    bool remapping = p->remapping;
+    int err = mm_access(p->space, MM_BASE + page * PAGE_SIZE, u.write ? FAULT_WRITE : FAULT_READ, use, &u);
+
+    INSIST(!err || err < 0);
+    if (err)
+        expect_error(p, page, u.write, remapping || p->remaps != remaps, err);
+    else
+        INSIST(!u.write || !between(page, SHOWN, PLAIN));
+}
+
+static void in_a_row(struct process *p)
+{
+    unsigned page = some_page(), n = below(30);
+
+    while (n-- && page < END && !p->ending)
+        if (between(page, PLAIN, SCRATCH) || between(page, COPIED, COPIED + 200) ||
+            between(page, SHOWN, SHOWN + 100))
+            access_one(p, page++);
+        else
+            return;
+}
+
+static void map_anon(struct process *p, unsigned from, unsigned n)
+{
+    vaddr_t at;
+
+    INSIST(!space_map(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON,
+                      "test", &at));
+    INSIST(at == MM_BASE + from * PAGE_SIZE);
+}
+
+static void map_disk(struct process *p, unsigned from, unsigned first, unsigned n, unsigned prot)
+{
+    vaddr_t at;
+    uint64_t mapped;
+
+    INSIST(!space_map_disk(p->space, &source_double.device, first, n * PAGE_SIZE, prot, &at, &mapped));
+    INSIST(at == MM_BASE + from * PAGE_SIZE && mapped == n * PAGE_SIZE);
+    for (unsigned i = 0; i < n; i++)
+        p->stamp[from + i] = stamp_on_disk(first + i);
+}
+
+static void remap(struct process *p)
+{
+    if (p->remapping)
+        return;
+    p->remapping = true;
+    p->remaps++;
+    unsigned from = SCRATCH + below(60), n = 1 + below(SCRATCH + 64 - from);
+    INSIST(!space_unmap(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE));
+    memset(&p->stamp[from], 0, n * sizeof(p->stamp[0]));
+    memset(&p->read_failed[from], 0, n * sizeof(p->read_failed[0]));
+    map_anon(p, from, n);
+    p->remapping = false;
+}
+
+static void guard(struct process *p)
+{
+    if (p->protecting)
+        return;
+    p->protecting = true;
+    INSIST(!space_protect(p->space, MM_BASE + GUARDED * PAGE_SIZE, 32 * PAGE_SIZE,
+                          below(2) ? PROT_R | PROT_W : PROT_R));
+    p->protecting = false;
+}
+
+static void drop(struct process *p)
+{
+    if (p->forgetting)
+        return;
+    unsigned from = DROPPED + below(60), n = 1 + below(END - from);
+    p->forgetting = true;
+    memset(&p->either[from], true, n);
+    INSIST(!space_advise(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, ADVICE_DONTNEED));
+    p->forgetting = false;
+}
+
+static void advise(struct process *p)
+{
+    unsigned from = PLAIN + below(300), n = 1 + below(100);
+
+    INSIST(!space_advise(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, below(ADVICE_DONTNEED)));
+}
+
+static void step(struct process *p)
+{
+    unsigned what = below(1000);
+
+    if (what < 930)
+        access_one(p, some_page());
+    else if (what < 970)
+        in_a_row(p);
+    else if (what < 975)
+        remap(p);
+    else if (what < 980)
+        guard(p);
+    else if (what < 985)
+        drop(p);
+    else if (what < 995)
+        advise(p);
+    else
+        space_check(p->space);
+}
+
+/* ---- Processes ---- */
+
+static void live(void *arg);
+
+static void begin(struct process *p)
+{
+    static uint32_t pids;
+
+    memset(p, 0, sizeof *p);
+    INSIST(!space_create(NULL, NULL, &p->space));
+    p->pid = ++pids;
+    space_set_pid(p->space, p->pid);
+    map_disk(p, COPIED, 7, 256, PROT_R | PROT_W);
+    map_disk(p, SHOWN, 0, 128, PROT_R);
+    map_anon(p, PLAIN, 400);
+    map_anon(p, SCRATCH, 64);
+    map_anon(p, GUARDED, 32);
+    map_anon(p, DROPPED, END - DROPPED);
+    lives++;
+    p->threads = THREADS;
+    for (unsigned i = 0; i < THREADS; i++)
+        p->thread[i] = fiber_start(live, p, space_number(p->space));
+}
+
+static void end(struct process *p)
+{
+    struct space *s = p->space;
+
+    space_destroy(s);
+    p->space = NULL;
+    if (lives < now.lives)
+        begin(p);
+}
+
+static void live(void *arg)
+{
+    struct process *p = arg;
+    unsigned steps = below(2 * now.steps);
+
+    for (unsigned i = 0; i < steps && !p->ending; i++)
+        step(p);
+    for (unsigned i = 0; i < THREADS; i++)
+        if (p->thread[i] == thread_current())
+            p->thread[i] = NULL;
+    thread_leave_space();
+    if (!p->ending && below(2))
+        end_early(p);
+    if (--p->threads == 0)
+        end(p);
+}
+
+/* ---- Scenarios, each in a process of its own: mm is not made to begin twice ---- */
+
+static void check_nothing_is_missing(unsigned heap)
+{
+    struct swap_stats swap;
+
+    swap_stats(&swap);
+    if (!now.no_swap)
+        INSIST(swap.free_slots + swap.bad_slots == swap.slots);
+    INSIST(swap.bad_slots <= swap_double.failed_writes);
+    INSIST(mm_frames_used == 0);
+    INSIST(mm_heap_used == heap);
+    INSIST(swap_double.device.busy == 0 && source_double.device.busy == 0);
+    INSIST(now.read_fails ? errors > 0 : !errors);
+    if (now.frame_fails) /* some of those that nobody waited for, which nobody hears of */
+        INSIST(refused > 0 && refused < mm_frames_refused);
+}
+
+static void play(uint64_t from)
+{
+    path_double_boot();
+    swap_wanted = now.no_swap ? SWAP_NONE : SWAP_RAM;
+    mm_argument("mem.policy", now.policy);
+    mm_argument("mem.prefetch", now.prefetch);
+    mm_argument("mem.tracker", now.tracker);
+    mm_argument("mem.active_pages", 32);
+    mm_argument("mem.pab", 128);
+    mm_argument("mem.scan_ms", 1);
+    mm_argument("mem.sample_period", 5);
+    memory_pool_global = now.global;
+    if (now.process_kb)
+        memory_process_max = now.process_kb * KIB;
+    if (now.user_kb)
+        memory_user_max = now.user_kb * KIB;
+    if (now.swap_kb)
+        swap_bytes_max = now.swap_kb * KIB;
+    mm_double_samples = true;
+    mm_double_boot(from);
+    seed = from;
+    for (unsigned i = 0; i < MM_SOURCE_PAGES; i++)
+        fill((uint64_t *)source_double.page[i], stamp_on_disk(i));
+    track_init();
+    paging_start();
+    swap_double.read_fails = source_double.read_fails = now.read_fails;
+    swap_double.write_fails = now.write_fails;
+    mm_map_fails = now.map_fails;
+    mm_frame_fails = now.frame_fails;
+    if (now.frames)
+        mm_frames_max = now.frames;
+    unsigned heap = mm_heap_used;
+    for (unsigned i = 0; i < PROCESSES; i++)
+        begin(&processes[i]);
+    fibers_run();
+    check_nothing_is_missing(heap);
+}
+
+static void run_scenario(const struct scenario *s)
+{
+    for (uint64_t from = 1; from <= 2; from++) {
+        now = *s;
+        int status = in_child(play, from, 600);
+        if (status)
+            fail_msg("%s, seed %lu: status %#x", s->name, (unsigned long)from, (unsigned)status);
+    }
+}
+
+enum { LRU, CLOCK, MRU, LIRS, ARC, GAP, REGION, CHOOSER };
+enum { NO_PREFETCH, SPATIAL, PPG };
+enum { PATH = 1, SOFT, SCAN, SAMPLED, NO_TRACKER };
+
+static void each_policy_keeps_every_byte(void **state)
+{
+    (void)state;
+    for (unsigned policy = LRU; policy <= CHOOSER; policy++)
+        run_scenario(&(struct scenario){.name = "policy",
+                                        .policy = policy,
+                                        .prefetch = policy % 3,
+                                        .tracker = NO_TRACKER,
+                                        .process_kb = 512,
+                                        .steps = 700,
+                                        .lives = 6});
+}
+
+static void each_tracker_keeps_every_byte(void **state)
+{
+    (void)state;
+    for (unsigned tracker = PATH; tracker <= SAMPLED; tracker++)
+        run_scenario(&(struct scenario){.name = "tracker",
+                                        .policy = LIRS,
+                                        .prefetch = tracker % 3,
+                                        .tracker = tracker,
+                                        .process_kb = 512,
+                                        .steps = 700,
+                                        .lives = 6});
+}
+
+static void a_pool_for_all_keeps_every_byte(void **state)
+{
+    (void)state;
+    run_scenario(&(struct scenario){.name = "global",
+                                    .policy = LRU,
+                                    .prefetch = SPATIAL,
+                                    .tracker = PATH,
+                                    .global = 1,
+                                    .user_kb = 1024,
+                                    .steps = 1000,
+                                    .lives = 6});
+}
+
+static void memory_short_as_a_whole_keeps_every_byte(void **state)
+{
+    (void)state;
+    run_scenario(&(struct scenario){
+        .name = "user", .policy = CLOCK, .tracker = NO_TRACKER, .user_kb = 1024, .steps = 1000, .lives = 6});
+    run_scenario(&(struct scenario){.name = "frames",
+                                    .policy = LRU,
+                                    .prefetch = SPATIAL,
+                                    .tracker = SOFT,
+                                    .frames = 600,
+                                    .steps = 1000,
+                                    .lives = 6});
+}
+
+static void a_disk_that_fails_loses_no_byte_unsaid(void **state)
+{
+    (void)state;
+    run_scenario(&(struct scenario){.name = "reads fail",
+                                    .policy = LRU,
+                                    .prefetch = SPATIAL,
+                                    .tracker = NO_TRACKER,
+                                    .process_kb = 512,
+                                    .read_fails = 20,
+                                    .steps = 1000,
+                                    .lives = 6});
+    run_scenario(&(struct scenario){.name = "writes fail",
+                                    .policy = ARC,
+                                    .prefetch = PPG,
+                                    .tracker = SOFT,
+                                    .process_kb = 512,
+                                    .write_fails = 200,
+                                    .steps = 1000,
+                                    .lives = 6});
+    run_scenario(&(struct scenario){.name = "both fail",
+                                    .policy = LIRS,
+                                    .prefetch = SPATIAL,
+                                    .tracker = PATH,
+                                    .process_kb = 400,
+                                    .read_fails = 50,
+                                    .write_fails = 100,
+                                    .map_fails = 300,
+                                    .steps = 1000,
+                                    .lives = 6});
+}
+
+static void a_frame_that_is_refused_is_an_error_or_nothing(void **state)
+{
+    (void)state;
+    for (unsigned prefetch = SPATIAL; prefetch <= PPG; prefetch++)
+        run_scenario(&(struct scenario){.name = "frames refused",
+                                        .policy = LIRS,
+                                        .prefetch = prefetch,
+                                        .tracker = NO_TRACKER,
+                                        .process_kb = 512,
+                                        .frame_fails = 10,
+                                        .steps = 1000,
+                                        .lives = 6});
+}
+
+static void without_swap_or_with_too_little_processes_end_and_nothing_else(void **state)
+{
+    (void)state;
+    run_scenario(&(struct scenario){.name = "swap full",
+                                    .policy = LRU,
+                                    .prefetch = SPATIAL,
+                                    .tracker = NO_TRACKER,
+                                    .process_kb = 512,
+                                    .swap_kb = 2048,
+                                    .write_fails = 300,
+                                    .steps = 1000,
+                                    .lives = 8});
+    run_scenario(&(struct scenario){.name = "no swap",
+                                    .policy = LRU,
+                                    .tracker = NO_TRACKER,
+                                    .process_kb = 512,
+                                    .no_swap = true,
+                                    .steps = 1000,
+                                    .lives = 6});
+}
+
+int main(void)
+{
+    in_child_begin();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_swap_or_with_too_little_processes_end_and_nothing_else),
+        cmocka_unit_test(each_policy_keeps_every_byte),
+        cmocka_unit_test(each_tracker_keeps_every_byte),
+        cmocka_unit_test(a_pool_for_all_keeps_every_byte),
+        cmocka_unit_test(memory_short_as_a_whole_keeps_every_byte),
+        cmocka_unit_test(a_disk_that_fails_loses_no_byte_unsaid),
+        cmocka_unit_test(a_frame_that_is_refused_is_an_error_or_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

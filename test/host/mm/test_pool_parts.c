@@ -1,0 +1,411 @@
+/* How much memory pools may have: what two that together may have LIMIT frames take from each other, and what a new one is given. */
+#include "test/host/double/pooling.h"
+#include "mm/pool/args.h"
+#include "mm/pool/reclaim.h"
+
+enum { BURST = 16 }; /* reclaim.c's DONATION */
+
+/* A page that has to be written before it can leave. */
+static void begin_a_dirty_page(void)
+{
+    assert_int_equal(pool_charge(pool, NODE_NONE), 0);
+    bool irq = spin_lock(&pool->lock);
+    uint32_t n = pool_node_new(pool, &space, PAGE_SIZE, get_frame(), 0);
+    pool->nodes[n].flags |= NODE_DIRTY;
+    spin_unlock(&pool->lock, irq);
+}
+
+/* `pool` and `other` have what they are to have, which is all that pools keep. */
+static void make_two(uint32_t part)
+{
+    memory_user_max = LIMIT * PAGE_SIZE;
+    memory_process_max = MEMORY_UNLIMITED;
+    make();
+    assert_int_equal(pool_join(NULL, NULL, &other), 0);
+    pool_set_target(pool, part, false);
+    pool_set_target(other, pools_memory() - part, false);
+    for (unsigned i = 0; i < 2; i++, swap_pools())
+        while (pool->frames < pool->target)
+            begin_a_dirty_page();
+    assert_int_equal(pool->leaving + other->leaving, 0);
+}
+
+static void end_two(void)
+{
+    swap_pools();
+    leave();
+    swap_pools();
+    other = NULL;
+    end();
+}
+
+/* Whichever of them is larger: a loop that just fits misses on every page once it has lost a few. */
+static void a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not(void **state)
+{
+    (void)state;
+    for (unsigned large = 0; large < 2; large++) {
+        make_two(large ? LIMIT * 3 / 4 : LIMIT / 4);
+        for (unsigned i = 0; i < LIMIT; i++) {
+            swap_pools();
+            begin_a_dirty_page();
+            swap_pools();
+            assert_int_equal(pool->frames, pool->target);
+            assert_int_equal(pool->leaving, 0);
+            assert_true(other->frames - other->leaving + BURST >= other->target);
+        }
+        end_two();
+    }
+}
+
+/* What a goal keeps from it is nobody's; afterwards it may have it. */
+static void a_bound_pool_has_no_more_than_its_part(void **state)
+{
+    (void)state;
+    make_two(1);
+    frames_max = FRAMES_MAX; /* memory is free */
+    memory_user_max = FRAMES_MAX * PAGE_SIZE;
+    for (unsigned bound = 2; bound-- > 0;) {
+        pool_set_target(pool, LIMIT / 4, bound);
+        pool_set_target(other, LIMIT / 4, false);
+        for (unsigned i = 0; i < LIMIT / 2; i++) {
+            begin_a_dirty_page();
+            assert_true(!bound || pool->frames <= LIMIT / 4);
+        }
+        assert_int_equal(pool->frames > LIMIT / 4, !bound);
+    }
+    end_two();
+}
+
+static void of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives(void **state)
+{
+    (void)state;
+    make_two(LIMIT * 3 / 4);
+    pool_set_target(pool, LIMIT, false);
+    pool_set_target(other, other->target + 1, false);
+    uint32_t frames = pool->frames;
+    for (unsigned i = 0; i < BURST; i++) {
+        swap_pools();
+        begin_a_dirty_page();
+        swap_pools();
+    }
+    assert_int_equal(pool->frames, frames);
+    end_two();
+}
+
+/* What twice as many nodes take beside what there is. */
+static uint64_t bytes_to_grow(void)
+{
+    uint32_t nodes = pool->capacity;
+
+    return nodes * sizeof(struct node) + policy->bytes(2 * nodes) - policy->bytes(nodes) +
+           prefetch_bytes(prefetching, 2 * nodes) - prefetch_bytes(prefetching, nodes) +
+           prefetching->orders * (lrustack_bytes(2 * nodes) - lrustack_bytes(nodes));
+}
+
+/* All nodes there are have a page, most of them out; tables for twice as many take more than is kept for the kernel. */
+static void make_full(void)
+{
+    enum { MANY = 20000 };
+
+    policy = &replace_chooser;
+    prefetching = &prefetch_ppg;
+    memory_process_max = MEMORY_UNLIMITED;
+    frames_max = FRAMES_MAX;
+    paging_start(); /* it looks how many there are */
+    areas_cost = true;
+    make();
+    slots = realloc(slots, slots_bytes(MANY));
+    slots_init(slots, MANY);
+    for (;;) {
+        while (pool->free_head != NODE_NONE)
+            begin_a_dirty_page();
+        if (bytes_to_grow() > frame_free_about() * PAGE_SIZE)
+            break;
+        assert_int_equal(pool_grow(pool), 0);
+    }
+    assert_true(pool_is_short(pool) && pool->capacity > pool->limit);
+}
+
+static void a_full_memory_does_not_keep_a_pool_from_having_more_nodes(void **state)
+{
+    (void)state;
+    make_full();
+    uint32_t before = pool->capacity;
+    uint64_t free = frame_free_about();
+    assert_int_equal(pool_grow(pool), 0);
+    assert_int_equal(pool->capacity, 2 * before);
+    assert_true(frame_free_about() + BURST >= free); /* the kernel has what it had */
+    for (unsigned i = 0; i < 100; i++)
+        begin_a_dirty_page();
+    pool_check(pool);
+    end();
+}
+
+static void a_pool_that_nothing_can_leave_for_stays_as_it_is(void **state)
+{
+    (void)state;
+    make_full();
+    uint32_t before = pool->capacity;
+    uint64_t free = frame_free_about();
+    while (end_some_transfer())
+        ;
+    stuck = pool;
+    assert_int_equal(pool_grow(pool), -ENOMEM);
+    assert_int_equal(pool->capacity, before);
+    stuck = NULL;
+    assert_true(frame_free_about() >= free);
+    assert_int_equal(pool_grow(pool), 0);
+    end();
+}
+
+/* As they are allocated, the 52 KB of the chooser of prefetchers among them. */
+static void a_pools_tables_are_charged_to_its_process(void **state)
+{
+    struct memory_account account = {.limit = MEMORY_UNLIMITED};
+
+    (void)state;
+    policy = &replace_chooser;
+    prefetching = &prefetch_chooser;
+    make();
+    assert_int_equal(pool_join(NULL, &account, &other), 0);
+    uint32_t nodes = other->capacity;
+    assert_in_range(account.used,
+                    nodes * sizeof(struct node) + policy->bytes(nodes) + prefetch_bytes(prefetching, nodes),
+                    pool_tables_bytes(other, nodes));
+    swap_pools();
+    while (pool->free_head != NODE_NONE)
+        begin_a_dirty_page();
+    account.limit = account.used + pool_bytes_to_grow(pool) - 1;
+    assert_int_equal(pool_grow(pool), -EDQUOT);
+    assert_int_equal(pool->capacity, nodes);
+    account.limit++;
+    assert_int_equal(pool_grow(pool), 0);
+    assert_int_equal(pool->capacity, 2 * nodes);
+    assert_int_equal(account.used, account.limit);
+    assert_int_equal(pool_bytes_to_grow(pool), 0);
+    swap_pools();
+    end_two();
+    assert_int_equal(account.used, 0);
+}
+
+/* All that use it have it, and none alone. */
+static void tables_of_the_common_pool_are_charged_to_none(void **state)
+{
+    struct memory_account account = {.limit = 0};
+
+    (void)state;
+    memory_pool_global = true;
+    assert_int_equal(pool_join(NULL, &account, &other), 0);
+    assert_int_equal(account.used, 0);
+    pool_leave(other);
+    other = NULL;
+    memory_pool_global = false;
+}
+
+static unsigned sleeps, in_hand;
+
+/* A thread of the other pool, whose page has just left and which is awake, wants whatever is free. */
+static void other_takes_what_is_free(void)
+{
+    assert_true(++sleeps <= 2 * BURST); /* else the first would sleep for ever */
+    swap_pools();
+    while (pool_charge_now(pool))
+        in_hand++;
+    swap_pools();
+}
+
+static void who_waits_for_memory_is_served_before_who_comes_later(void **state)
+{
+    (void)state;
+    in_hand = 0;
+    make_two(LIMIT / 2);
+    pool_set_target(pool, pool->target + LIMIT / 4, false);
+    pool_set_target(other, other->target - LIMIT / 4, false);
+    sleeps = 0;
+    other_takes_what_is_free();
+    amid_sleep = other_takes_what_is_free;
+    for (unsigned i = 1; i <= LIMIT / 4; i++) {
+        begin_a_dirty_page();
+        sleeps = 0;
+        other_takes_what_is_free();
+    }
+    amid_sleep = NULL;
+    assert_true(pool->frames >= pool->target);
+    swap_pools();
+    pool_uncharge(pool, in_hand);
+    in_hand = 0;
+    swap_pools();
+    end_two();
+}
+
+/* A loop that just fits would miss on every page once it has lost one. */
+static void a_pool_gives_no_more_than_it_has_beyond_its_part(void **state)
+{
+    (void)state;
+    make_two(LIMIT / 2);
+    uint32_t excess = LIMIT - pools_memory();
+    assert_true(excess < BURST);
+    pool_set_target(pool, pool->target - excess, false);
+    pool_set_target(other, other->target + excess, false);
+    for (unsigned i = 0; i < LIMIT / 4; i++) {
+        swap_pools();
+        begin_a_dirty_page();
+        swap_pools();
+        assert_true(pool->frames - pool->leaving >= pool->target);
+    }
+    assert_true(pool->frames - pool->leaving <= pool->target + 1);
+    end_two();
+}
+
+/* Where memory is to be divided by curves, which there are none of yet.  Otherwise parts are even. */
+static void before_there_is_a_plan_pools_keep_what_they_have(void **state)
+{
+    struct pool *small[2];
+
+    (void)state;
+    for (memory_goal = 0; memory_goal < 2; memory_goal++) {
+        make_two(LIMIT * 5 / 8);
+        for (unsigned i = 0; i < 2; i++)
+            assert_int_equal(pool_join(NULL, NULL, &small[i]), 0);
+        pool_set_target(pool, 0, false);
+        pool_set_target(other, 0, false);
+        uint32_t had = pool->frames;
+        for (unsigned i = 0; i < LIMIT; i++) {
+            swap_pools();
+            begin_a_dirty_page();
+            swap_pools();
+        }
+        if (memory_goal)
+            assert_int_equal(pool->frames - pool->leaving, had);
+        else
+            assert_in_range(pool->frames - pool->leaving, LIMIT / 2 - 2 * BURST, LIMIT / 2 + BURST);
+        for (unsigned i = 0; i < 2; i++)
+            pool_leave(small[i]);
+        end_two();
+    }
+}
+
+/* Whoever has most beyond its part: where its pages cannot leave others' may. */
+static void all_pools_are_asked_before_there_is_no_memory(void **state)
+{
+    (void)state;
+    make_two(LIMIT / 2);
+    stuck = other;
+    pool_set_target(other, LIMIT / 4, false);
+    uint32_t frames = other->frames;
+    swap_pools();
+    for (unsigned i = 0; i < LIMIT / 4; i++)
+        begin_a_dirty_page();
+    swap_pools();
+    assert_int_equal(other->frames, frames + LIMIT / 4);
+    stuck = NULL;
+    end_two();
+}
+
+/* Trackers watch while it is. */
+static void memory_is_short_no_longer_when_a_quarter_is_free(void **state)
+{
+    (void)state;
+    memory_process_max = MEMORY_UNLIMITED;
+    make();
+    while (!pool->is_short)
+        begin_a_dirty_page();
+    for (uint32_t n = 0; n < pool->capacity; n++)
+        forget(n);
+    begin_a_dirty_page();
+    assert_false(pool->is_short);
+    end();
+}
+
+static void what_is_on_its_way_out_is_reckoned_with(void **state)
+{
+    (void)state;
+    make_two(LIMIT / 2);
+    while (!other->leaving) {
+        swap_pools();
+        begin_a_dirty_page();
+        swap_pools();
+    }
+    /* The first of a burst has left, or could not be written, as others will: no further ones go before all of them have ended. */
+    assert_true(other->leaving < BURST);
+    for (uint32_t leaving; (leaving = other->leaving) > 1;) {
+        swap_pools();
+        begin_a_dirty_page();
+        swap_pools();
+        assert_true(other->leaving < leaving);
+    }
+    end_two();
+}
+
+static void pools_keep_less_than_they_may_have(void **state)
+{
+    (void)state;
+    memory_user_max = LIMIT * PAGE_SIZE;
+    assert_int_equal(pools_memory(), LIMIT - pool_reserve_of(LIMIT));
+    memory_user_max = 0;
+    assert_int_equal(pools_memory(), 0);
+}
+
+/* Arguments may be those of an application that was started meanwhile. */
+static void a_childs_pool_is_like_its_parents(void **state)
+{
+    struct pool *child;
+
+    (void)state;
+    policy = &replace_lirs;
+    prefetching = &prefetch_ppg;
+    memory_weight = 8;
+    memory_rate = 50;
+    memory_seed = 7;
+    memory_accessed = 0;
+    make();
+    memory_weight = 1;
+    memory_rate = 0;
+    memory_seed = 1;
+    memory_accessed = 1;
+    memory_process_max = LIMIT / 2 * PAGE_SIZE;
+    policy = &replace_lru;
+    prefetching = &prefetch_none;
+    assert_int_equal(pool_join(pool, NULL, &child), 0);
+    assert_ptr_not_equal(child, pool);
+    assert_int_equal(child->weight, 8);
+    assert_int_equal(child->rate_max, 50);
+    assert_int_equal(child->seed, 7);
+    assert_false(child->accessed);
+    assert_int_equal(child->limit, LIMIT);
+    assert_ptr_equal(child->ops, &replace_lirs);
+    assert_ptr_equal(child->ahead, &prefetch_ppg);
+    assert_non_null(child->prefetch);
+    pool_leave(child);
+    assert_int_equal(pool_join(NULL, NULL, &child), 0);
+    assert_int_equal(child->weight, 1);
+    assert_int_equal(child->seed, 1);
+    assert_true(child->accessed);
+    assert_int_equal(child->limit, LIMIT / 2);
+    assert_null(child->ahead);
+    pool_leave(child);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_bound_pool_has_no_more_than_its_part),
+        TEST(a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not),
+        TEST(of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives),
+        TEST(a_full_memory_does_not_keep_a_pool_from_having_more_nodes),
+        TEST(a_pool_that_nothing_can_leave_for_stays_as_it_is),
+        TEST(a_pools_tables_are_charged_to_its_process),
+        TEST(tables_of_the_common_pool_are_charged_to_none),
+        TEST(who_waits_for_memory_is_served_before_who_comes_later),
+        TEST(a_pool_gives_no_more_than_it_has_beyond_its_part),
+        TEST(before_there_is_a_plan_pools_keep_what_they_have),
+        TEST(all_pools_are_asked_before_there_is_no_memory),
+        TEST(what_is_on_its_way_out_is_reckoned_with),
+        TEST(pools_keep_less_than_they_may_have),
+        TEST(a_childs_pool_is_like_its_parents),
+        TEST(memory_is_short_no_longer_when_a_quarter_is_free),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/* The chooser: how much one call does when another expert takes over; its source is part of this
+ * test, so that what is left to be looked through can be seen. */
+#include "test/host/double/expect_panic.h"
+#include "mm/policy/replace/chooser.c"
+
+enum { PAGES = 4096, FRAMES = 2048, A_CALL = SORTED + 2 * LOOKS_MAX };
+
+static uint32_t left_to_sort(const struct chooser *s)
+{
+    return s->list[MEMBER + 2 - s->turn].size + s->list[STRAY + 2 - s->turn].size;
+}
+
+/* The most pages looked through in one of the calls that an access takes. */
+static uint32_t looked_at_most(struct chooser *s, uint32_t node)
+{
+    uint32_t before = left_to_sort(s), most = 0;
+
+    if (!resident(s, node)) {
+        uint32_t victim = chooser_victim(s, node);
+        most = before - left_to_sort(s);
+        chooser_leave(s, victim);
+        before = left_to_sort(s);
+        chooser_enter(s, node, 0);
+    } else {
+        chooser_touch(s, node);
+    }
+    return MAX(most, before - MIN(before, left_to_sort(s)));
+}
+
+static struct chooser *start(const char *first)
+{
+    const struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = first};
+    struct chooser *s = calloc(1, chooser_bytes(PAGES));
+
+    assert_int_equal(chooser_init(s, &config), 0);
+    for (uint32_t n = 0; n < FRAMES; n++)
+        chooser_enter(s, n, 0);
+    return s;
+}
+
+/* A loop, on which LRU never hits. */
+static void memory_is_looked_through_a_few_pages_at_a_time(void **state)
+{
+    struct chooser *s = start("lru");
+    uint32_t node = FRAMES, accesses = 0, at_most = 0;
+
+    (void)state;
+    for (; s->switches == 0 && node < 10 * PAGES; node++)
+        looked_at_most(s, node % PAGES);
+    assert_int_equal(s->switches, 1);
+    assert_in_range(left_to_sort(s), FRAMES - A_CALL, FRAMES);
+    assert_null(chooser_check(s));
+    for (; left_to_sort(s); node++, accesses++)
+        at_most = MAX(at_most, looked_at_most(s, node % PAGES));
+    assert_in_range(at_most, 1, A_CALL);
+    assert_in_range(accesses, FRAMES / A_CALL, FRAMES / SORTED);
+    assert_null(chooser_check(s));
+    free(s);
+}
+
+/* The one in force is asked when memory is short, so its set may be larger than memory. */
+static void the_set_that_was_in_force_shrinks_by_a_few_pages_at_a_time(void **state)
+{
+    struct chooser *s = start("lru");
+    uint32_t lru = s->current, before = s->size[lru];
+
+    (void)state;
+    chooser_resize(s, FRAMES / 2);
+    assert_int_equal(s->size[lru], before);
+    take_over(s, (lru + 1) % EXPERTS);
+    assert_in_range(before - s->size[lru], 1, SHRINK_MAX);
+    free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_looked_through_a_few_pages_at_a_time),
+        cmocka_unit_test(the_set_that_was_in_force_shrinks_by_a_few_pages_at_a_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,737 @@
+/* The chooser: bounds on what it loses against the best of its experts, and what it keeps when it changes its mind. */
+#include <stdlib.h>
+#include <unistd.h>
+#include "mm/policy/replace/weigh.h"
+#include "test/host/double/expect_panic.h"
+#include "test/host/double/random.h"
+#include "test/host/double/replace_random.h"
+#include "test/host/double/unseen.h"
+#include "tools/replay/simulate.h"
+
+static const char *const experts[] = {"lru", "wtinylfu-margin", "mru", "lirs-recent", "arc", "gap"};
+
+/* LONG=1: on traces four times as large, in more sizes of memory, from more starts. */
+static bool longer;
+
+static uint32_t pages_of_a_trace(void)
+{
+    return longer ? 8192 : 2048;
+}
+
+static double rate(const struct replace_ops *ops, const struct access_trace *t, uint32_t frames,
+                   const char *first)
+{
+    struct replace_config config = {.nodes = t->pages, .frames = frames, .seed = 1, .first = first};
+    uint64_t misses, logged;
+
+    assert_int_equal(simulate(ops, &config, t, &misses), 0);
+    assert_int_equal(simulate_log(t, &logged), 0);
+    return 100.0 - 100.0 * (double)misses / (double)logged;
+}
+
+/* From `starts` of the experts, the first being number `from`; in points of the accesses that the buffer logs. */
+static void bounded_behind(const struct access_trace *t, const char *name, unsigned percent, unsigned from,
+                           unsigned starts, double points)
+{
+    uint32_t frames = (uint32_t)((uint64_t)t->pages * percent / 100);
+    double best = -100;
+
+    for (unsigned e = 0; e < ARRAY_SIZE(experts); e++) {
+        double single = rate(replace_find(experts[e]), t, frames, NULL);
+        best = MAX(best, single);
+    }
+    for (unsigned e = from; e < from + starts; e++) {
+        const char *first = experts[e % ARRAY_SIZE(experts)];
+        double chosen = rate(&replace_chooser, t, frames, first);
+        if (chosen < best - points)
+            fail_msg("%s, %u pages, memory for %u %%, from %s: %.2f %% hits, the best has %.2f", name,
+                     t->pages, percent, first, chosen, best);
+    }
+}
+
+static void bounded(const struct trace *t, const char *name, unsigned percent, unsigned from, unsigned starts,
+                    double points)
+{
+    struct access_trace seen = {.page = t->page, .length = t->length, .pages = t->pages};
+
+    bounded_behind(&seen, name, percent, from, starts, points);
+}
+
+static void two_points_below_the_best_at_most(void **state)
+{
+    uint32_t pages = pages_of_a_trace();
+
+    (void)state;
+    for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
+        struct trace t = trace_make(kind, pages, pages * 60, 1);
+        if (longer || kind % 4 < 2)
+            bounded(&t, trace_names[kind], kind % 2 ? 20 : 70, kind, longer ? 2 : 1, 2);
+        if (longer || kind % 4 >= 2)
+            bounded(&t, trace_names[kind], kind % 2 ? 80 : 40, kind + 2, 1, 2);
+        trace_free(&t);
+    }
+}
+
+/* Points below the best of the experts, from the default start. */
+static double below(const struct trace *t, unsigned percent)
+{
+    struct access_trace seen = {.page = t->page, .length = t->length, .pages = t->pages};
+    uint32_t frames = t->pages * percent / 100;
+    double best = -100;
+
+    for (unsigned e = 0; e < ARRAY_SIZE(experts); e++) {
+        double single = rate(replace_find(experts[e]), &seen, frames, NULL);
+        best = MAX(best, single);
+    }
+    return best - rate(&replace_chooser, &seen, frames, NULL);
+}
+
+struct points {
+    double worst, sum;
+    unsigned cases;
+};
+
+static void add(struct points *p, const struct trace *t, unsigned percent)
+{
+    double points = below(t, percent);
+
+    p->worst = MAX(p->worst, points);
+    p->sum += points;
+    p->cases++;
+}
+
+/* On traces that none of its constants was chosen by; passes: accesses a page. */
+static struct points of_unseen(uint32_t pages, unsigned passes)
+{
+    struct points p = {0};
+
+    for (unsigned kind = 0; kind < UNSEEN_KINDS; kind++) {
+        struct trace t = unseen_make(kind, pages, (size_t)pages * passes, 1);
+        for (unsigned percent = 35; percent <= 70; percent += longer ? 35 : 15)
+            add(&p, &t, percent);
+        trace_free(&t);
+    }
+    return p;
+}
+
+static void short_runs_cost_no_more_than_is_said(void **state)
+{
+    static const struct {
+        unsigned passes;
+        double worst, mean;
+    } run[] = {{5, 17, 3}, {12, 8.5, 2}, {24, 6.5, 1.2}, {60, 3.5, 0.5}};
+
+    (void)state;
+    for (unsigned r = 0; r < ARRAY_SIZE(run) - !longer; r++) {
+        struct points p = of_unseen(longer ? 1500 : 600, run[r].passes);
+        if (p.worst > run[r].worst || p.sum / p.cases > run[r].mean)
+            fail_msg("%u accesses a page: %.2f points at most, %.2f on average", run[r].passes, p.worst,
+                     p.sum / p.cases);
+    }
+}
+
+/* Whose way back LRU has in memory, once: a lead that is over is not followed. */
+static void a_sweep_there_and_back_is_told_from_one_to_follow(void **state)
+{
+    (void)state;
+    for (unsigned passes = 5; passes <= 12; passes += 7) {
+        struct trace t = trace_make(TRACE_ZIGZAG, 750, 750 * passes, 1);
+        for (unsigned percent = 30; percent <= 70; percent += 20)
+            if (below(&t, percent) > 1)
+                fail_msg("%u passes, memory for %u %%: %.2f points", passes, percent, below(&t, percent));
+        trace_free(&t);
+    }
+}
+
+static void uses_that_follow_at_once_do_not_deceive_it(void **state)
+{
+    (void)state;
+    uint32_t pages = pages_of_a_trace();
+
+    for (unsigned kind = TRACE_STENCIL; kind <= TRACE_AGAIN; kind++) {
+        struct trace t = trace_make(kind, pages, pages * 60, 1);
+        bounded(&t, trace_names[kind], 5, 2, longer ? 3 : 2, 2);
+        bounded(&t, trace_names[kind], 13, 0, longer ? 2 : 1, 2);
+        trace_free(&t);
+    }
+}
+
+/* With hardly more memory than the table, ARC has all of it or never gets there, by what it kept before. */
+static void memory_follows_what_arc_would_have(void **state)
+{
+    (void)state;
+    struct trace t = trace_make(TRACE_JOIN, pages_of_a_trace(), pages_of_a_trace() * 60, 1);
+    for (unsigned percent = 47; percent <= 51; percent += longer ? 1 : 2)
+        bounded(&t, trace_names[TRACE_JOIN], percent, percent, longer ? 2 : 1, 2);
+    trace_free(&t);
+}
+
+static void five_points_where_there_are_few_pages(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
+        struct trace t = trace_make(kind, 1024, 1024 * 60, 2);
+        for (unsigned percent = longer ? 10 : kind % 2 ? 30 : 70; percent <= 90; percent += longer ? 20 : 80)
+            bounded(&t, trace_names[kind], percent, kind + percent / 20, longer ? 2 : 1, 5);
+        trace_free(&t);
+    }
+}
+
+/* Phases that are as long as it takes to notice them. */
+static void chasing_phases_costs_five_points_at_most(void **state)
+{
+    (void)state;
+    uint32_t pages = pages_of_a_trace() / 2;
+    const struct trace_part part[] = {{TRACE_LOOP, 0, pages}, {TRACE_DRIFT, 0, pages}};
+
+    for (size_t phase = pages / 4; phase <= 16 * pages; phase *= 4) {
+        struct trace t = trace_turns(part, 2, phase, pages, pages * 60, 1);
+        bounded(&t, "loop and drift", 50, 0, 1, 5);
+        trace_free(&t);
+    }
+}
+
+/* LRU, CLOCK and ARC never hit. */
+static void a_loop_is_found_within_one_round_from_any_start(void **state)
+{
+    (void)state;
+    enum { PAGES = 4096, FRAMES = 2048 };
+    for (unsigned e = 0; e < ARRAY_SIZE(experts); e++) {
+        struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = experts[e]};
+        struct simulation s;
+        assert_int_equal(simulation_start(&s, &replace_chooser, &config, 0), 0);
+        for (uint32_t i = 0; i < 2 * PAGES; i++)
+            simulation_access(&s, i % PAGES);
+        uint64_t before = s.misses;
+        for (uint32_t i = 0; i < 10 * PAGES; i++)
+            simulation_access(&s, i % PAGES);
+        assert_in_range(s.misses - before, 0, 10 * PAGES * 53 / 100);
+        assert_null(replace_chooser.check(s.state));
+        simulation_end(&s);
+    }
+}
+
+static void its_state_may_grow_at_any_time(void **state)
+{
+    uint32_t nodes = longer ? 1500 : 300, most = longer ? 5000 : 900, frames = longer ? 300 : 60;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        struct replace_random r =
+            replace_random_start(&replace_chooser, nodes, most, frames, experts[seed + 1], seed);
+        for (unsigned step = 0; step < 3000 || (r.nodes < most && step < 20000); step++)
+            replace_random_step(&r);
+        assert_int_equal(r.nodes, most);
+        replace_random_end(&r);
+    }
+}
+
+/* What is to go is named, and is used again while it is of the quarter of pages that are hot just then (4 .. 7: none); then it goes. */
+static uint32_t make_room(const struct replace_ops *ops, void *state, uint32_t incoming, uint64_t hot)
+{
+    uint32_t node = ops->victim(state, incoming);
+
+    for (; (node * 2654435761u >> 16 & 3) == hot; hot = (hot + 1) & 7) {
+        ops->touch(state, node);
+        node = ops->victim(state, incoming);
+    }
+    ops->leave(state, node);
+    return node;
+}
+
+/* Pages in the buffer, batches that leave ahead of misses, and more pages than memory is for while reads are under way: no set knows of these. */
+static void the_one_in_force_decides_as_it_does_alone(void **state)
+{
+    enum { PAGES = 1024, FRAMES = 512, BATCH = 8, ACCESSES = 40 * PAGES };
+    (void)state;
+    for (unsigned e = 0; e < ARRAY_SIZE(experts); e++) {
+        const struct replace_config config = {
+            .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = experts[e]};
+        const struct replace_ops *alone = replace_find(experts[e]);
+        uint64_t *one = calloc(1, alone->bytes(PAGES)), *both = calloc(1, replace_chooser.bytes(PAGES)),
+                 seed = e + 1;
+        struct replace_report report = {.switches = 0};
+        unsigned resident = 0, gone = 0;
+        assert_int_equal(alone->init(one, &config), 0);
+        assert_int_equal(replace_chooser.init(both, &config), 0);
+        for (unsigned i = 0; i < ACCESSES && !report.switches; i++) {
+            uint32_t page = (uint32_t)(test_random(&seed) % PAGES);
+            bool here = alone->resident(one, page);
+            assert_int_equal(replace_chooser.resident(both, page), here);
+            for (unsigned n = resident == FRAMES + BATCH / 2 && !here ? BATCH : 0; n > 0;
+                 n--, resident--, gone++) {
+                uint32_t incoming = n == BATCH ? page : REPLACE_NONE;
+                uint64_t hot = test_random(&seed) & 7;
+                assert_int_equal(make_room(&replace_chooser, both, incoming, hot),
+                                 make_room(alone, one, incoming, hot));
+            }
+            if (here) {
+                alone->touch(one, page);
+                replace_chooser.touch(both, page);
+            } else {
+                alone->enter(one, page, 0);
+                replace_chooser.enter(both, page, 0);
+                resident++;
+            }
+            replace_chooser.report(both, &report);
+        }
+        assert_null(replace_chooser.check(both));
+        assert_in_range(gone, 2 * FRAMES, UINT32_MAX);
+        free(one);
+        free(both);
+    }
+}
+
+/* Its set, too, while memory is only becoming it: pages of another's that are still there are misses of its own. */
+static void what_each_would_have_missed_is_what_it_misses_alone(void **state)
+{
+    enum { PAGES = 2048, FRAMES = 1024 };
+    const struct trace_part shapes[][2] = {
+        {{TRACE_LOOP, PAGES / 3, PAGES / 3}, {TRACE_STENCIL, 0, PAGES}},
+        {{TRACE_ZIPF, 0, PAGES}, {TRACE_ZIGZAG, 0, PAGES}},
+        {{TRACE_DRIFT, 0, PAGES}, {TRACE_LOOP, 0, PAGES}},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(shapes); i++) {
+        struct trace t = trace_turns(shapes[i], 2, 3 * PAGES, PAGES, 60 * PAGES, 1);
+        struct access_trace seen = {.page = t.page, .length = t.length, .pages = t.pages};
+        struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "lru"};
+        struct replace_report report;
+        struct simulation s;
+        assert_int_equal(simulation_start(&s, &replace_chooser, &config, 0), 0);
+        for (size_t a = 0; a < t.length; a++)
+            simulation_access(&s, t.page[a]);
+        replace_chooser.report(s.state, &report);
+        assert_in_range(report.switches, 1, UINT32_MAX);
+        for (unsigned e = 0; e < report.experts; e++) {
+            uint64_t misses;
+            assert_int_equal(simulate(replace_find(report.expert[e].policy), &config, &seen, &misses), 0);
+            assert_int_equal(report.expert[e].misses, misses);
+        }
+        simulation_end(&s);
+        trace_free(&t);
+    }
+}
+
+/* TLB misses in a buffer's reach: what sets lose there, or memory loses that sets have, is used without a log. */
+enum { BEHIND_PAGES = 2048, BEHIND_FRAMES = 1024, BEHIND_BUFFER = 128, BEHIND_WINDOW = 64 };
+
+static struct trace soon_again(enum trace_kind kind)
+{
+    struct trace once = trace_make(kind, BEHIND_PAGES, 30 * BEHIND_PAGES, 1);
+    struct trace t = trace_again(&once, BEHIND_WINDOW, 1);
+
+    trace_free(&once);
+    return t;
+}
+
+/*
+ * In percent. What is used several times between two looks counts once: of MRU and W-TinyLFU, which
+ * give away what was used just now, that leaves out the most.
+ */
+static unsigned apart_at_most(const char *policy)
+{
+    static const struct {
+        const char *policy;
+        unsigned percent;
+    } most[] = {{"lru", 1}, {"arc", 1}, {"lirs-recent", 3}, {"gap", 6}, {"mru", 20}, {"wtinylfu-margin", 30}};
+
+    for (unsigned i = 0; i < ARRAY_SIZE(most); i++)
+        if (!strcmp(policy, most[i].policy))
+            return most[i].percent;
+    fail_msg("no limit is known for %s", policy);
+    return 0;
+}
+
+static void near(const char *trace, const char *policy, uint64_t reckoned, uint64_t alone)
+{
+    uint64_t apart = reckoned > alone ? reckoned - alone : alone - reckoned;
+
+    if (100 * apart > apart_at_most(policy) * alone)
+        fail_msg("%s: %s is said to have missed %llu times, alone %llu", trace, policy,
+                 (unsigned long long)reckoned, (unsigned long long)alone);
+}
+
+static void behind_a_buffer_each_is_reckoned_as_it_is_alone(void **state)
+{
+    const enum trace_kind kinds[] = {TRACE_LOOP, TRACE_ZIPF, TRACE_PHASES, TRACE_BACK_FORTH};
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(kinds); i++) {
+        struct trace t = soon_again(kinds[i]);
+        struct access_trace seen = {t.page, t.length, t.pages, BEHIND_BUFFER};
+        struct replace_config config = {.nodes = BEHIND_PAGES, .frames = BEHIND_FRAMES, .seed = 1};
+        struct replace_report report;
+        struct simulation s;
+        assert_int_equal(simulation_start(&s, &replace_chooser, &config, BEHIND_BUFFER), 0);
+        for (size_t a = 0; a < t.length; a++)
+            simulation_access(&s, t.page[a]);
+        replace_chooser.report(s.state, &report);
+        assert_null(replace_chooser.check(s.state));
+        for (unsigned e = 0; e < report.experts; e++) {
+            uint64_t misses;
+            assert_int_equal(simulate(replace_find(report.expert[e].policy), &config, &seen, &misses), 0);
+            near(trace_names[kinds[i]], report.expert[e].policy, report.expert[e].misses, misses);
+        }
+        simulation_end(&s);
+        trace_free(&t);
+    }
+}
+
+static void behind_a_buffer_it_is_as_near_to_the_best(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < TRACE_KINDS; kind += longer ? 1 : 3) {
+        struct trace t = soon_again(kind);
+        struct access_trace seen = {t.page, t.length, t.pages, BEHIND_BUFFER};
+        bounded_behind(&seen, trace_names[kind], kind % 2 ? 20 : 65, kind, longer ? 2 : 1, 5);
+        trace_free(&t);
+    }
+}
+
+/* Or each page of a loop that goes would be the next one used. */
+static void what_the_new_one_has_not_goes_from_both_ends_of_recency(void **state)
+{
+    enum { PAGES = 512, FRAMES = 256 };
+    const struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "lru"};
+    struct replace_report report = {.switches = 0};
+    struct simulation s;
+    uint32_t i = 0, gone[4];
+
+    (void)state;
+    assert_int_equal(simulation_start(&s, &replace_chooser, &config, 0), 0);
+    for (; !report.switches; i++) {
+        simulation_access(&s, i % PAGES);
+        replace_chooser.report(s.state, &report);
+    }
+    for (unsigned n = 0; n < ARRAY_SIZE(gone); n++) {
+        gone[n] = replace_chooser.victim(s.state, REPLACE_NONE);
+        replace_chooser.leave(s.state, gone[n]);
+        gone[n] = (gone[n] + PAGES - i % PAGES) % PAGES; /* larger: used later */
+    }
+    assert_true(gone[0] < gone[2] && gone[2] < gone[3] && gone[3] < gone[1]);
+    simulation_end(&s);
+}
+
+/* It is the first use, also of one that was about to go: every expert would have missed. */
+static void the_first_use_of_a_prefetched_page_counts_for_all(void **state)
+{
+    const struct replace_config config = {.nodes = 64, .frames = 16, .seed = 1};
+    uint64_t *memory = calloc(1, replace_chooser.bytes(64));
+    struct replace_report report;
+
+    (void)state;
+    assert_int_equal(replace_chooser.init(memory, &config), 0);
+    replace_chooser.enter_unused(memory, 5, 0);
+    assert_int_equal(replace_chooser.victim(memory, REPLACE_NONE), 5);
+    replace_chooser.touch(memory, 5);
+    replace_chooser.report(memory, &report);
+    for (unsigned e = 0; e < report.experts; e++)
+        assert_int_equal(report.expert[e].misses, 1);
+    assert_null(replace_chooser.check(memory));
+    free(memory);
+}
+
+static enum page_buffered keeps_five(const void *whose, uint32_t node)
+{
+    (void)whose;
+    return node == 5 ? BUFFER_KEPT : BUFFER_NOT_KEPT;
+}
+
+/* LRU alone would not have lost the page, and be told of that use when it would have the page go: it has the next one go instead. */
+static void who_has_a_prefetched_page_hears_late_of_what_the_buffer_keeps(void **state)
+{
+    enum { FRAMES = 256, KEPT = 5 };
+    const struct replace_config config = {
+        .nodes = 2 * FRAMES, .frames = FRAMES, .seed = 1, .first = "lirs-recent", .in_buffer = keeps_five};
+    uint64_t *memory = calloc(1, replace_chooser.bytes(2 * FRAMES));
+    struct replace_report report;
+
+    (void)state;
+    assert_int_equal(replace_chooser.init(memory, &config), 0);
+    for (uint32_t n = KEPT; n < KEPT + FRAMES; n++)
+        replace_chooser.enter(memory, n, 0);
+    replace_chooser.leave(memory, KEPT);
+    replace_chooser.enter_unused(memory, KEPT, 0);
+    replace_chooser.touch(memory, KEPT);
+    for (uint32_t n = KEPT + 1; n < KEPT + FRAMES; n++)
+        replace_chooser.touch(memory, n);
+    replace_chooser.leave(memory, KEPT + 2);
+    replace_chooser.enter(memory, KEPT + FRAMES, 0);
+    replace_chooser.touch(memory, KEPT + 1);
+    replace_chooser.report(memory, &report);
+    assert_string_equal(report.expert[0].policy, "lru");
+    assert_int_equal(report.expert[0].misses, FRAMES + 2); /* KEPT + 1 is missed again */
+    assert_null(replace_chooser.check(memory));
+    free(memory);
+}
+
+/* The page that ARC would have go is in the page access buffer: it is used, and another one goes, while it stays in ARC's set and in memory. */
+static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
+{
+    enum { PAGES = 64, FRAMES = 16 };
+    const struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "arc"};
+    uint64_t *memory = calloc(1, replace_chooser.bytes(PAGES));
+
+    (void)state;
+    alarm(60); /* an ARC that is not told names it for ever */
+    assert_int_equal(replace_chooser.init(memory, &config), 0);
+    for (uint32_t n = 0; n < FRAMES; n++)
+        replace_chooser.enter(memory, n, 0);
+    uint32_t hot = replace_chooser.victim(memory, FRAMES);
+    assert_int_equal(hot, 0);
+    replace_chooser.touch(memory, hot);
+    for (uint32_t n = FRAMES; n < 2 * FRAMES - 1; n++) {
+        uint32_t node = replace_chooser.victim(memory, n);
+        assert_int_equal(node, n - FRAMES + 1);
+        replace_chooser.leave(memory, node);
+        replace_chooser.enter(memory, n, 0);
+        assert_null(replace_chooser.check(memory));
+    }
+    alarm(0);
+    free(memory);
+}
+
+/* Pages in the page access buffer, where the program uses them without a log: it is told once of each, whoever asks. */
+enum { BUFFERED = 32 };
+static bool used_there[BUFFERED];
+
+static enum page_buffered tell_once(const void *whose, uint32_t node)
+{
+    (void)whose;
+    if (node >= BUFFERED)
+        return BUFFER_NOT_KEPT;
+    enum page_buffered is = used_there[node] ? BUFFER_USED : BUFFER_KEPT;
+    used_there[node] = false;
+    return is;
+}
+
+/* A page in memory for `frames` pages is used; what the buffer has of it, is not logged. */
+static void use(void *memory, uint32_t page, uint32_t frames, uint32_t *resident)
+{
+    if (replace_chooser.resident(memory, page)) {
+        if (page < BUFFERED)
+            used_there[page] = true;
+        else
+            replace_chooser.touch(memory, page);
+        return;
+    }
+    while (*resident == frames) {
+        uint32_t node = replace_chooser.victim(memory, page);
+        if (tell_once(NULL, node) == BUFFER_USED) {
+            replace_chooser.touch(memory, node);
+            continue;
+        }
+        replace_chooser.leave(memory, node);
+        --*resident;
+    }
+    replace_chooser.enter(memory, page, 0);
+    ++*resident;
+    assert_null(replace_chooser.check(memory));
+}
+
+/* It takes room there as it does in memory, though the log says nothing of it. */
+static void every_set_keeps_what_is_used_in_the_buffer(void **state)
+{
+    enum { FRAMES = 64, LOOP = 48, ROUNDS = 20, PAGES = BUFFERED + LOOP };
+    const struct replace_config config = {
+        .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "mru", .in_buffer = tell_once};
+    uint64_t *memory = calloc(1, replace_chooser.bytes(PAGES));
+    struct replace_report report;
+    uint32_t resident = 0;
+
+    (void)state;
+    assert_int_equal(replace_chooser.init(memory, &config), 0);
+    for (uint32_t i = 0; i < LOOP * ROUNDS; i++) {
+        use(memory, i % BUFFERED, FRAMES, &resident);
+        use(memory, BUFFERED + i % LOOP, FRAMES, &resident);
+    }
+    replace_chooser.report(memory, &report);
+    for (unsigned e = 0; e < report.experts; e++) {
+        const char *policy = report.expert[e].policy;
+        uint64_t misses = report.expert[e].misses;
+        if (!strcmp(policy, "lru"))
+            assert_int_equal(misses, BUFFERED + LOOP * ROUNDS);
+        if (!strcmp(policy, "mru")) /* a third of the loop misses in each round */
+            assert_in_range(misses, LOOP * ROUNDS / 3, LOOP * ROUNDS / 2);
+    }
+    free(memory);
+}
+
+/* One would have the page go: LRU asks the buffer first, and ARC, whose turn is later, hears of it
+ * all the same. */
+static void what_the_buffer_tells_once_all_hear(void **state)
+{
+    enum { FRAMES = 4 };
+
+    for (unsigned first = 0; first < 2; first++) {
+        const char *names[] = {"mru", "arc"};
+        const struct replace_config config = {
+            .nodes = 8, .frames = FRAMES, .seed = 1, .first = names[first], .in_buffer = tell_once};
+        uint64_t *memory = calloc(1, replace_chooser.bytes(8));
+        struct replace_report report;
+        (void)state;
+        assert_int_equal(replace_chooser.init(memory, &config), 0);
+        for (uint32_t n = 0; n < FRAMES; n++)
+            replace_chooser.enter(memory, n, 0);
+        replace_chooser.leave(memory, FRAMES - 1);
+        used_there[0] = true;
+        replace_chooser.enter(memory, FRAMES, 0);
+        assert_false(used_there[0]);
+        assert_int_not_equal(replace_chooser.victim(memory, REPLACE_NONE), 0);
+        replace_chooser.touch(memory, 0);
+        replace_chooser.report(memory, &report);
+        for (unsigned e = 0; e < report.experts; e++)
+            assert_int_equal(report.expert[e].misses, FRAMES + 1);
+        free(memory);
+    }
+}
+
+static unsigned asked;
+
+static enum page_buffered count_asked(const void *whose, uint32_t node)
+{
+    (void)whose;
+    (void)node;
+    asked++;
+    return BUFFER_NOT_KEPT;
+}
+
+/* Each page that leaves a set is asked about. */
+static void sets_shrink_by_a_few_pages_in_a_call(void **state)
+{
+    enum { PAGES = 4096, FRAMES = 2048, FEW = 16 };
+    const struct replace_config config = {
+        .nodes = PAGES, .frames = FRAMES, .seed = 1, .in_buffer = count_asked};
+    uint64_t *memory = calloc(1, replace_chooser.bytes(PAGES));
+    unsigned most = 0;
+
+    (void)state;
+    assert_int_equal(replace_chooser.init(memory, &config), 0);
+    for (uint32_t n = 0; n < FRAMES; n++)
+        replace_chooser.enter(memory, n, 0);
+    asked = 0;
+    replace_chooser.resize(memory, FEW);
+    assert_in_range(asked, 1, ARRAY_SIZE(experts) * 32);
+    assert_null(replace_chooser.check(memory));
+    for (uint32_t n = FRAMES; n < PAGES; n++) {
+        asked = 0;
+        replace_chooser.leave(memory, replace_chooser.victim(memory, n));
+        replace_chooser.enter(memory, n, 0);
+        most = MAX(most, asked);
+    }
+    assert_in_range(most, 1, ARRAY_SIZE(experts) * 32 + 1);
+    assert_null(replace_chooser.check(memory));
+    free(memory);
+}
+
+/* Of two experts one misses so often and the other does not. */
+static uint32_t after_misses(struct weigh *w, uint32_t current, uint32_t who, unsigned misses, uint32_t far,
+                             uint32_t frames)
+{
+    const uint32_t to_fetch[] = {current == 0 ? 0 : far, current == 1 ? 0 : far};
+
+    for (unsigned i = 0; i < misses; i++)
+        weigh_count(w, 1u << who);
+    return weigh_decide(w, current, to_fetch, frames);
+}
+
+static void taking_over_again_takes_twice_the_lead(void **state)
+{
+    enum { N = 1000, FAR = 500, LEAST = FAR + N / 16 };
+    struct weigh w;
+
+    (void)state;
+    weigh_init(&w, 2);
+    assert_int_equal(after_misses(&w, 0, 0, LEAST, FAR, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, 1, FAR, N), 1);
+    assert_int_equal(after_misses(&w, 1, 1, 2 * LEAST + 1, FAR, N), 1);
+    assert_int_equal(after_misses(&w, 1, 1, 1, FAR, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, 3 * LEAST + 1, FAR, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, 1, FAR, N), 1);
+}
+
+static void a_lead_like_one_that_was_lost_is_not_followed(void **state)
+{
+    enum { N = 1000, FAR = 2000, SWING = 400 };
+    struct weigh w;
+
+    (void)state;
+    weigh_init(&w, 2);
+    assert_int_equal(after_misses(&w, 0, 0, SWING, FAR, N), 0);
+    assert_int_equal(after_misses(&w, 0, 1, SWING, FAR, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, SWING, 0, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, 1, 0, N), 1);
+}
+
+/* What made it is over. */
+static void a_lead_that_grows_no_more_is_not_followed(void **state)
+{
+    enum { N = 1000, FAR = 500, LEAST = FAR + N / 16 };
+    struct weigh w;
+
+    (void)state;
+    weigh_init(&w, 2);
+    assert_int_equal(after_misses(&w, 0, 0, LEAST, FAR, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, 0, 0, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, 1, 0, N), 1);
+}
+
+/* Or what was long ago would outweigh any time. */
+static void a_lead_of_all_frames_is_followed_whatever_was_lost(void **state)
+{
+    enum { N = 1000 };
+    struct weigh w;
+
+    (void)state;
+    weigh_init(&w, 2);
+    assert_int_equal(after_misses(&w, 0, 0, 10 * N, 100 * N, N), 0);
+    assert_int_equal(after_misses(&w, 0, 1, 10 * N, 100 * N, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, N, 0, N), 0);
+    assert_int_equal(after_misses(&w, 0, 0, 1, 0, N), 1);
+}
+
+static void an_expert_that_there_is_not_is_refused(void **state)
+{
+    (void)state;
+    uint64_t memory[4096];
+    const struct replace_config none = {.nodes = 16, .frames = 4, .first = "fifo"},
+                                itself = {.nodes = 16, .frames = 4, .first = "chooser"};
+
+    assert_int_equal(replace_chooser.init(memory, &none), -EINVAL);
+    assert_int_equal(replace_chooser.init(memory, &itself), -EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_points_below_the_best_at_most),
+        cmocka_unit_test(short_runs_cost_no_more_than_is_said),
+        cmocka_unit_test(a_sweep_there_and_back_is_told_from_one_to_follow),
+        cmocka_unit_test(uses_that_follow_at_once_do_not_deceive_it),
+        cmocka_unit_test(memory_follows_what_arc_would_have),
+        cmocka_unit_test(five_points_where_there_are_few_pages),
+        cmocka_unit_test(chasing_phases_costs_five_points_at_most),
+        cmocka_unit_test(a_loop_is_found_within_one_round_from_any_start),
+        cmocka_unit_test(its_state_may_grow_at_any_time),
+        cmocka_unit_test(the_one_in_force_decides_as_it_does_alone),
+        cmocka_unit_test(what_each_would_have_missed_is_what_it_misses_alone),
+        cmocka_unit_test(behind_a_buffer_each_is_reckoned_as_it_is_alone),
+        cmocka_unit_test(behind_a_buffer_it_is_as_near_to_the_best),
+        cmocka_unit_test(what_the_new_one_has_not_goes_from_both_ends_of_recency),
+        cmocka_unit_test(the_first_use_of_a_prefetched_page_counts_for_all),
+        cmocka_unit_test(who_has_a_prefetched_page_hears_late_of_what_the_buffer_keeps),
+        cmocka_unit_test(a_page_in_the_buffer_stays_where_arc_would_have_it_go),
+        cmocka_unit_test(every_set_keeps_what_is_used_in_the_buffer),
+        cmocka_unit_test(what_the_buffer_tells_once_all_hear),
+        cmocka_unit_test(sets_shrink_by_a_few_pages_in_a_call),
+        cmocka_unit_test(taking_over_again_takes_twice_the_lead),
+        cmocka_unit_test(a_lead_like_one_that_was_lost_is_not_followed),
+        cmocka_unit_test(a_lead_that_grows_no_more_is_not_followed),
+        cmocka_unit_test(a_lead_of_all_frames_is_followed_whatever_was_lost),
+        cmocka_unit_test(an_expert_that_there_is_not_is_refused),
+    };
+    longer = getenv("LONG") && atoi(getenv("LONG"));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,213 @@
+/* Replacement by gaps: near the optimum where gaps are regular, and what becomes of pages that are late. */
+#include "test/host/double/expect_panic.h"
+#include "test/host/double/replace_random.h"
+#include "test/host/double/traces.h"
+#include "tools/replay/simulate.h"
+
+static uint64_t misses(const struct replace_ops *ops, const struct trace *t, uint32_t frames)
+{
+    struct replace_config config = {.nodes = t->pages, .frames = frames, .seed = 1};
+    struct access_trace seen = {.page = t->page, .length = t->length, .pages = t->pages};
+    uint64_t n;
+
+    assert_int_equal(simulate(ops, &config, &seen, &n), 0);
+    return n;
+}
+
+static uint64_t least(const struct trace *t, uint32_t frames)
+{
+    struct access_trace seen = {.page = t->page, .length = t->length, .pages = t->pages};
+    uint64_t n;
+
+    assert_int_equal(belady(&seen, frames, &n), 0);
+    return n;
+}
+
+/* Per mille of what the optimum saves of LRU's misses. */
+static uint64_t saved(const struct trace *t, uint32_t frames)
+{
+    uint64_t lru = misses(&replace_lru, t, frames), gap = misses(&replace_gap, t, frames);
+
+    return gap < lru ? 1000 * (lru - gap) / (lru - least(t, frames)) : 0;
+}
+
+static void a_loop_misses_as_the_optimum_does(void **state)
+{
+    (void)state;
+    struct trace t = trace_make(TRACE_LOOP, 1000, 60000, 1);
+
+    /* Of 50 frames the two that keep what was just used are one in 25. */
+    for (uint32_t percent = 5; percent < 100; percent += 10)
+        assert_true(saved(&t, 10 * percent) >= (percent == 5 ? 955 : 995));
+    trace_free(&t);
+}
+
+static void of_a_factorisation_most_of_what_can_be_saved_is(void **state)
+{
+    (void)state;
+    struct trace t = trace_make(TRACE_LU, 2048, 2048 * 31, 1);
+
+    for (uint32_t percent = 40; percent < 100; percent += 10)
+        assert_true(saved(&t, 2048 * percent / 100) >= 950);
+    trace_free(&t);
+}
+
+/* Gaps alternate. */
+static void a_sweep_there_and_back_is_foretold(void **state)
+{
+    (void)state;
+    struct trace t = trace_make(TRACE_BACK_FORTH, 1024, 1024 * 60, 1);
+
+    for (uint32_t percent = 40; percent < 100; percent += 10)
+        assert_true(saved(&t, 1024 * percent / 100) >= 900);
+    trace_free(&t);
+}
+
+/* What was just used is used again two uses later, and then not for long. */
+static void a_page_stays_for_a_use_that_follows_at_once(void **state)
+{
+    (void)state;
+    struct trace t = trace_make(TRACE_STENCIL, 2048, 2048 * 60, 1);
+
+    for (uint32_t percent = 20; percent < 100; percent += 15)
+        assert_true(saved(&t, 2048 * percent / 100) >= 900);
+    trace_free(&t);
+}
+
+/* ---- Three loops that take turns: everything is known ---- */
+
+enum { LOOPS = 3, STEPS = 12000 };
+static const uint32_t around[LOOPS] = {40, 150, 400}, from[LOOPS] = {0, 40, 190};
+
+static uint32_t page_at(uint32_t time)
+{
+    uint32_t i = time % LOOPS;
+
+    return from[i] + time / LOOPS % around[i];
+}
+
+static uint32_t to_go(uint32_t page, uint32_t time)
+{
+    uint32_t i = page < from[1] ? 0 : page < from[2] ? 1 : 2, t = time + 1;
+
+    for (t += (i + LOOPS - t % LOOPS) % LOOPS; page_at(t) != page; t += LOOPS)
+        ;
+    return t - time;
+}
+
+/* To the width of a slot, 1/8 of the time to go. */
+static void the_victim_is_the_one_used_last_of_all(void **state)
+{
+    (void)state;
+    static uint64_t memory[1 << 13];
+    struct replace_config config = {.nodes = 590, .frames = 300};
+    uint32_t resident = 0;
+
+    assert_true(replace_gap.bytes(590) <= sizeof memory);
+    assert_int_equal(replace_gap.init(memory, &config), 0);
+    for (uint32_t time = 0; time < STEPS; time++) {
+        uint32_t page = page_at(time), farthest = 0;
+        if (replace_gap.resident(memory, page)) {
+            replace_gap.touch(memory, page);
+            continue;
+        }
+        if (resident == config.frames) {
+            uint32_t victim = replace_gap.victim(memory, page);
+            for (uint32_t n = 0; n < config.nodes; n++)
+                if (replace_gap.resident(memory, n))
+                    farthest = MAX(farthest, to_go(n, time));
+            if (time > STEPS / 2)
+                assert_true(8 * to_go(victim, time) >= 7 * farthest - 8);
+            replace_gap.leave(memory, victim);
+            resident--;
+        }
+        replace_gap.enter(memory, page, 0);
+        resident++;
+    }
+    assert_null(replace_gap.check(memory));
+}
+
+/* ---- Pages that are late ---- */
+
+static void start(uint64_t *memory, uint32_t nodes, uint32_t frames)
+{
+    struct replace_config config = {.nodes = nodes, .frames = frames};
+
+    assert_int_equal(replace_gap.init(memory, &config), 0);
+}
+
+/* 0..9 come to an end, 10..19 go on. */
+static void what_is_over_goes_first(void **state)
+{
+    (void)state;
+    static uint64_t memory[1 << 13];
+
+    start(memory, 20, 20);
+    for (uint32_t n = 0; n < 20; n++)
+        replace_gap.enter(memory, n, 0);
+    for (uint32_t time = 0; time < 100; time++)
+        replace_gap.touch(memory, time % 20);
+    for (uint32_t time = 0; time < 60; time++)
+        replace_gap.touch(memory, 10 + time % 10);
+    for (uint32_t i = 0; i < 10; i++) {
+        uint32_t victim = replace_gap.victim(memory, REPLACE_NONE);
+        assert_in_range(victim, 0, 9);
+        replace_gap.leave(memory, victim);
+    }
+    assert_null(replace_gap.check(memory));
+}
+
+/* Each is asked for once, but those used last, of which there are two here. */
+static void a_page_in_the_buffer_is_passed_over(void **state)
+{
+    (void)state;
+    static uint64_t memory[1 << 13];
+    uint32_t asked[20] = {0};
+
+    start(memory, 20, 20);
+    for (uint32_t n = 0; n < 20; n++)
+        replace_gap.enter(memory, n, 0);
+    for (uint32_t time = 0; time < 100; time++)
+        replace_gap.touch(memory, time % 20);
+    for (uint32_t i = 0; i < 18; i++) {
+        uint32_t victim = replace_gap.victim(memory, REPLACE_NONE);
+        assert_int_equal(asked[victim]++, 0);
+        assert_true(victim < 18);
+        replace_gap.touch(memory, victim);
+        assert_null(replace_gap.check(memory));
+    }
+}
+
+/* The longest gap there is, and pages late by many: slots that are farthest. */
+static void random_uses_over_long_times_keep_its_invariants(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        struct replace_random r = replace_random_start(&replace_gap, 30, 90, 12, NULL, seed);
+        for (unsigned round = 0; round < 10; round++) {
+            for (unsigned step = 0; step < 100; step++)
+                replace_random_step(&r);
+            uint32_t node = 0;
+            while (node < r.nodes && !r.resident[node])
+                node++;
+            for (uint32_t i = 0; node < r.nodes && i < 1u << (round + 8); i++)
+                replace_gap.touch(r.state, node);
+        }
+        replace_random_end(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loop_misses_as_the_optimum_does),
+        cmocka_unit_test(of_a_factorisation_most_of_what_can_be_saved_is),
+        cmocka_unit_test(a_sweep_there_and_back_is_foretold),
+        cmocka_unit_test(a_page_stays_for_a_use_that_follows_at_once),
+        cmocka_unit_test(the_victim_is_the_one_used_last_of_all),
+        cmocka_unit_test(what_is_over_goes_first),
+        cmocka_unit_test(a_page_in_the_buffer_is_passed_over),
+        cmocka_unit_test(random_uses_over_long_times_keep_its_invariants),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

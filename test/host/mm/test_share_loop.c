@@ -1,0 +1,350 @@
+/*
+ * What plans make of programs, and these of plans: programs with known curves, whose pages come only as they miss, are divided among epoch
+ * by epoch as mm/pool/divide.c does it.  Rates and speeds are what the programs then have, not what was foretold.
+ */
+#include "test/host/double/expect_panic.h"
+#include "mm/policy/divide/demand.h"
+
+enum {
+    SHAPE = 17, /* points of a shape: of none to all of a program's pages */
+    PROGRAMS = 3,
+    EPOCH_US = 30000,
+    FAULT_US = 1000,
+    SETTLED = 60, /* epochs */
+    EPOCHS = 100,
+    ENOUGH = 4, /* accesses to a page */
+    LASTS = 64, /* epochs            */
+};
+
+/* Of a thousand accesses to pages used before so many miss with no, a 16th, ... all of its pages. */
+struct program {
+    uint32_t pages, accesses_per_ms; /* while it does not wait */
+    uint32_t shape[SHAPE];
+    uint32_t weight, rate, since; /* asked for; the epoch it begins in */
+    uint32_t fills; /* epochs that it begins with, in which a 64th of its pages serve it, uses being many */
+    uint32_t held;
+    uint64_t worked_us, misses; /* in the last epoch */
+};
+
+/* As memstat showed them, of 2 MB each: transactions on B-trees, and sweeps through a cube by lines in three directions. */
+static const struct program warehouse = {
+    .pages = 827,
+    .accesses_per_ms = 500,
+    .weight = 1,
+    .shape = {1000, 1000, 937, 799, 622, 458, 300, 168, 79, 33, 12, 7, 5, 4, 4, 1, 0}};
+static const struct program sweeps = {
+    .pages = 512,
+    .accesses_per_ms = 94,
+    .weight = 1,
+    .shape = {1000, 999, 999, 995, 971, 882, 671, 626, 586, 542, 457, 404, 342, 275, 208, 144, 0}};
+static const struct program loop = {.pages = 400,
+                                    .accesses_per_ms = 200,
+                                    .weight = 1,
+                                    .shape = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000,
+                                              1000, 1000, 1000, 1000, 1000, 1000, 0}};
+
+struct world {
+    struct share share;
+    struct share_config config;
+    struct program program[PROGRAMS];
+    struct share_pool pool[PROGRAMS];
+    struct demand demand[PROGRAMS];
+    unsigned programs;
+    uint32_t memory;
+};
+
+static int set_up(void **state)
+{
+    *state = calloc(1, sizeof(struct world));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    free(*state);
+    return 0;
+}
+
+/* Misses in so much work, in millionths. */
+static uint64_t misses_in(const struct program *p, uint64_t work_us, uint32_t pages)
+{
+    uint64_t at = (uint64_t)pages * (SHAPE - 1), i = at / p->pages, rest = at % p->pages;
+
+    if (i >= SHAPE - 1 || (p->fills && pages >= p->pages / 64))
+        return 0;
+    uint64_t per_million =
+        1000ull * p->shape[i] - 1000ull * (p->shape[i] - p->shape[i + 1]) * rest / p->pages;
+    return work_us * p->accesses_per_ms / 1000 * per_million;
+}
+
+/* How much it works in an epoch with so many pages: the rest it waits. */
+static uint64_t work_with(const struct program *p, uint32_t pages)
+{
+    uint64_t a_second = misses_in(p, 1000000, pages) / 1000000;
+
+    return EPOCH_US * 1000000ull / (1000000 + a_second * FAULT_US);
+}
+
+static double speed(const struct program *p, uint32_t pages)
+{
+    return (double)work_with(p, pages) / EPOCH_US;
+}
+
+static double rate(const struct program *p)
+{
+    return (double)p->misses * 1000000 / EPOCH_US;
+}
+
+static uint64_t misses_with(const void *program, uint32_t pages)
+{
+    const struct program *p = program;
+
+    return misses_in(p, p->worked_us, pages) / 1000000;
+}
+
+/* An epoch with the pages it holds; each miss brings one, if the pool is to have more.  Its curve is that of the work it has done. */
+static void run(struct world *w, unsigned i)
+{
+    struct program *p = &w->program[i];
+    uint32_t target = w->pool[i].pages, had = p->held;
+
+    p->held = MIN(p->held, target);
+    p->worked_us = work_with(p, p->held);
+    p->misses = misses_in(p, p->worked_us, p->held) / 1000000;
+    demand_passed(&w->demand[i], EPOCH_US, EPOCH_US - p->worked_us);
+    demand_add(&w->demand[i], &(struct demand_epoch){.misses = misses_with,
+                                                     .curve = p,
+                                                     .spacing = w->config.step,
+                                                     .soon_us = 1,
+                                                     .has = MIN(had, p->held),
+                                                     .accesses = ENOUGH * w->memory,
+                                                     .work = LASTS * EPOCH_US});
+    p->held += (uint32_t)MIN(MIN(target - p->held, p->pages - MIN(p->pages, p->held)), p->misses);
+    p->fills -= p->fills > 0;
+}
+
+/* As mm/pool/divide.c: of one that begins nothing is known in its first epoch. */
+static void divide(struct world *w, unsigned epoch)
+{
+    struct share_report report;
+    unsigned pools = 0;
+
+    for (unsigned i = 0; i < w->programs; i++) {
+        const struct program *p = &w->program[i];
+        if (p->since > epoch)
+            continue;
+        w->pool[i] = (struct share_pool){
+            .misses = w->demand[i].misses,
+            .points = p->since < epoch ? SHARE_POINTS : 0,
+            .spacing = w->config.step,
+            .work = MAX(w->demand[i].work, 1ull),
+            .fault_time = FAULT_US,
+            .seen = SHARE_SEEN_UNKNOWN,
+            .minimum = 12,
+            .weight = p->weight,
+            .high = p->rate,
+            .pages = w->pool[i].pages,
+            .planned = w->pool[i].planned,
+            .held = p->held,
+        };
+        pools = i + 1;
+    }
+    assert_int_equal(share_epoch(&w->share, &w->config, w->pool, pools, w->memory, &report), 0);
+}
+
+static void begin(struct world *w, enum share_goal goal, uint32_t memory, unsigned programs, ...)
+{
+    va_list args;
+
+    *w = (struct world){.programs = programs, .memory = memory};
+    w->config = (struct share_config){.goal = goal,
+                                      .step = (memory + SHARE_POINTS - 2) / (SHARE_POINTS - 1),
+                                      .move_max = memory / 8,
+                                      .hysteresis_permil = 20,
+                                      .lasts = LASTS * EPOCH_US};
+    va_start(args, programs);
+    for (unsigned i = 0; i < programs; i++)
+        w->program[i] = *va_arg(args, const struct program *);
+    va_end(args);
+}
+
+static void epochs(struct world *w, unsigned from, unsigned to)
+{
+    for (unsigned epoch = from; epoch < to; epoch++) {
+        divide(w, epoch);
+        for (unsigned i = 0; i < w->programs; i++)
+            if (w->program[i].since <= epoch)
+                run(w, i);
+    }
+}
+
+static double slowed(const struct world *w, unsigned i, uint32_t pages)
+{
+    return speed(&w->program[i], w->memory) / speed(&w->program[i], pages);
+}
+
+/* The harmonic mean of two programs' speedups against themselves alone, with so many pages each. */
+static double mean_speedup(const struct world *w, uint32_t first, uint32_t second)
+{
+    return 2 / (slowed(w, 0, first) + slowed(w, 1, second));
+}
+
+/* The highest that any division of so many pages gives. */
+static double best_speedup(const struct world *w, uint32_t memory)
+{
+    double best = 0;
+
+    for (uint32_t first = 12; first + 12 <= memory; first++)
+        best = MAX(best, mean_speedup(w, first, memory - first));
+    return best;
+}
+
+/* Sizes from a third of what they have to nearly all of it.  What a program is to have it may take a while to
+ * read, at a page a fault; and plans are in steps, so that a loop may be given a step more than it needs. */
+static void throughput_settles_near_the_best_division_there_is(void **state)
+{
+    struct world *w = *state;
+    static const struct program *const pairs[][2] = {
+        {&warehouse, &sweeps}, {&warehouse, &loop}, {&loop, &sweeps}};
+
+    for (unsigned n = 0; n < ARRAY_SIZE(pairs); n++) {
+        uint32_t all = pairs[n][0]->pages + pairs[n][1]->pages;
+        for (uint32_t percent = 30; percent <= 95; percent += 5) {
+            begin(w, SHARE_THROUGHPUT, all * percent / 100, 2, pairs[n][0], pairs[n][1]);
+            epochs(w, 0, SETTLED);
+            uint32_t planned = w->pool[0].planned;
+            epochs(w, SETTLED, EPOCHS);
+            assert_int_equal(w->pool[0].planned, planned);
+            double mean = mean_speedup(w, w->program[0].held, w->program[1].held);
+            assert_true(mean >= 0.98 * best_speedup(w, w->memory - 2 * w->config.step));
+        }
+    }
+}
+
+/* What was learnt from many accesses at its beginning is of no use then, and a starved program makes few:
+ * it takes as long to read what it is to have. */
+static void one_that_needs_more_than_at_first_has_it_soon(void **state)
+{
+    struct world *w = *state;
+
+    begin(w, SHARE_THROUGHPUT, 900, 2, &warehouse, &sweeps);
+    w->program[0].fills = 4;
+    epochs(w, 0, 20);
+    double mean = mean_speedup(w, w->program[0].held, w->program[1].held);
+    assert_true(mean >= 0.9 * best_speedup(w, w->memory));
+}
+
+/* Whoever else there is, and whatever its weight does not outweigh; the asker may be the last to come. */
+static void a_service_asked_for_is_kept(void **state)
+{
+    struct world *w = *state;
+
+    for (uint32_t asked = 100; asked <= 800; asked += 100) {
+        for (unsigned late = 0; late < 2; late++) {
+            begin(w, SHARE_SERVICE, 900, 3, late ? &sweeps : &warehouse, &loop, late ? &warehouse : &sweeps);
+            struct program *asker = &w->program[late ? 2 : 0];
+            asker->rate = asked;
+            asker->since = late ? 20 : 0;
+            epochs(w, 0, SETTLED);
+            for (unsigned epoch = SETTLED; epoch < EPOCHS; epoch++) {
+                epochs(w, epoch, epoch + 1);
+                assert_true(rate(asker) <= 1.05 * asked);
+            }
+        }
+    }
+}
+
+/* Without its wish the same program misses as often as it can. */
+static void a_service_is_kept_because_it_was_asked_for(void **state)
+{
+    struct world *w = *state;
+
+    for (unsigned asks = 0; asks < 2; asks++) {
+        begin(w, SHARE_SERVICE, 1000, 3, &warehouse, &loop, &sweeps);
+        w->program[1].weight = w->program[2].weight = 16;
+        w->program[0].rate = asks ? 300 : 0;
+        epochs(w, 0, EPOCHS);
+        if (asks)
+            assert_true(rate(&w->program[0]) <= 315);
+        else
+            assert_true(rate(&w->program[0]) >= 800);
+    }
+}
+
+/* Misses a second of two programs when they have settled. */
+static void settled_rates(struct world *w, double misses[2])
+{
+    misses[0] = misses[1] = 0;
+    epochs(w, 0, SETTLED);
+    for (unsigned epoch = SETTLED; epoch < EPOCHS; epoch++) {
+        epochs(w, epoch, epoch + 1);
+        for (unsigned i = 0; i < 2; i++)
+            misses[i] += rate(&w->program[i]) / (EPOCHS - SETTLED);
+    }
+}
+
+/* With cliffs and without. */
+static void fairness_has_programs_miss_alike(void **state)
+{
+    struct world *w = *state;
+    static const struct program *const others[] = {&sweeps, &loop};
+    double misses[2];
+
+    for (unsigned other = 0; other < 2; other++) {
+        for (uint32_t memory = 500; memory <= 1150; memory += 50) {
+            begin(w, SHARE_FAIRNESS, memory, 2, &warehouse, others[other]);
+            settled_rates(w, misses);
+            assert_true(MAX(misses[0], misses[1]) <= 1.1 * MIN(misses[0], misses[1]));
+        }
+    }
+}
+
+/* Who cannot miss less with what is over leaves it to a loop. */
+static void maxmin_gives_a_loop_what_it_needs(void **state)
+{
+    struct world *w = *state;
+    double misses[2];
+
+    begin(w, SHARE_MAXMIN, 1100, 2, &warehouse, &loop);
+    settled_rates(w, misses);
+    assert_true(misses[0] < 800);
+    assert_true(misses[1] == 0);
+}
+
+/* It has not been seen to miss anything, nor not to: it may have twice what it has. */
+static void one_that_begins_takes_an_equal_part_at_most_and_loses_nothing_it_has(void **state)
+{
+    struct world *w = *state;
+
+    for (unsigned goal = 0; goal < SHARE_GOALS; goal++) {
+        begin(w, goal, 900, 2, &warehouse, &sweeps);
+        w->program[1].since = 30;
+        w->program[1].held = 200;
+        w->program[1].rate = goal == SHARE_SERVICE ? 50 : 0;
+        epochs(w, 0, 30);
+        divide(w, 30);
+        assert_in_range(w->pool[1].planned, 400, 401);
+        w->program[1].held = 400;
+        divide(w, 30);
+        assert_in_range(w->pool[1].planned, 450, 451);
+        w->program[1].held = 600;
+        divide(w, 30);
+        assert_in_range(w->pool[1].planned, 600, 600);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(throughput_settles_near_the_best_division_there_is),
+        TEST(one_that_needs_more_than_at_first_has_it_soon),
+        TEST(a_service_asked_for_is_kept),
+        TEST(a_service_is_kept_because_it_was_asked_for),
+        TEST(fairness_has_programs_miss_alike),
+        TEST(maxmin_gives_a_loop_what_it_needs),
+        TEST(one_that_begins_takes_an_equal_part_at_most_and_loses_nothing_it_has),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,4 +1,0 @@
-/* The same where only aligned words may be loaded; an unaligned one is undefined behaviour, which
- * the sanitizer sees. */
-#define STRICT_ALIGN
-#include "test/host/test_string.c"
