@@ -1,6 +1,6 @@
 # Vigil.  `make help` lists the targets.  Every target first installs what it needs and this machine lacks
-# (tools/deps.sh: by package name, says what it does).  What each part is made of is in sources.mk.  It calls itself only to
-# test the other architecture.
+# (tools/deps.sh: by package name, says what it does).  What is made of a folder's files is in its files.mk.  It calls itself only
+# to test the other architecture.
 
 ARCH     ?= x86_64
 MACHINE  ?= openpower720
@@ -62,11 +62,30 @@ FIRMWARE_x86_64  := ovmf
 FIRMWARE_aarch64 := qemu-efi-aarch64
 DEPS_EFI   := mtools $(FIRMWARE_$(ARCH))
 DEPS_TRACE := babeltrace2 python3
-DEPS_TEST  := libcmocka-dev libpfm4-dev device-tree-compiler perl $(DEPS_TRACE) $(DEPS_EFI)
+DEPS_TEST  := libcmocka-dev libpfm4-dev device-tree-compiler perl pkgconf $(DEPS_TRACE) $(DEPS_EFI)
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
 
-include sources.mk
+# ---- Sources ---------------------------------------------------------------------------------------------------------
+# Each folder's files.mk says what its files are for; $(call files,NAMES) are files of that folder.
+files = $(addprefix $(folder),$(1))
+# ... the files.mk below the folders given, those nearest to the top first.
+files_mk = $(shell find $(1) -name files.mk -printf '%d %p\n' | sort | cut -d ' ' -f 2)
+FILES_MK := $(call files_mk,apps hpm kernel mm sched tools) $(call files_mk,test)
+define read_files_mk
+folder := $(dir $(1))
+include $(1)
+endef
+# All in folders named policy is pure: it needs nothing but panic, mem* and other pure files.  So are those in PURE_SRC.
+KERNEL_SRC :=
+KERNEL_SRC_x86_64 :=
+KERNEL_SRC_aarch64 :=
+PURE_SRC :=
+PURE_SRC_aarch64 :=
+POLICY_SRC := $(shell find hpm kernel mm sched -path '*/policy/*.c' | sort)
+$(foreach f,$(FILES_MK),$(eval $(call read_files_mk,$(f))))
+KERNEL_SRC += $(KERNEL_SRC_$(ARCH)) $(POLICY_SRC)
+ALL_APPS := $(WORKLOADS) $(SPMD_APPS) $(TOOLS)
 
 # ---- Tools and flags -------------------------------------------------------------------------------------------------
 CROSS_x86_64  :=
@@ -98,7 +117,7 @@ HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/double/arch $(LIBFDT_I
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets ---------------------------------------------------------------------------------------------------------
-.PHONY: help all run plot-breakdown plot-mrc bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-lives bench-period bench-regret bench-hpm bench-programs bench-mm results test test-host test-machine test-qemu test-long test-page-ins lint bench fuzz clean distclean compile_commands vigil-replay policy-check stack-check deps-build deps-efi deps-run \
+.PHONY: help all run plot-breakdown plot-mrc bench-sharing bench-hpm bench-programs bench-mm results test test-host test-tools test-machine test-qemu test-long test-page-ins lint bench fuzz clean distclean compile_commands vigil-replay policy-check stack-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
@@ -109,9 +128,11 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## make test-page-ins     the longest soak alone: PAGE_INS=10000000 pages read from a disk and verified, from SEED=1 on; stopped, it goes on
 ## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small sizes
 ## make all               kernel, applications, simulated machine, UEFI image
-## make lint              formatting, warnings, purity of the policies
+## make lint              formatting, warnings, purity of the policies, the order of floors
+## make floors            draw which folder of the kernel uses which: docs/floors.svg, docs/calls.txt
 ## make stack-check       how deep a kernel stack can get, path by path
 ## make fuzz              fuzz the parsers (FUZZ_SECONDS=60 each)
+## make install-policy    the policies as a library for other programs, below PREFIX=/usr/local (docs/policies.md)
 ## make vigil-replay      build/vigil-replay: page traces through replacement policies on the host
 ## make compile_commands  compile_commands.json for editors
 ## make clean             remove build products (distclean: newlib and package lists too)
@@ -193,7 +214,7 @@ $(EVENTS)/without/x86_64.c: $(EVENTS)/without/generate
 # ---- Kernel ----------------------------------------------------------------------------------------------------------
 # Compiled in two flavours: fast, and debug with lock-order checks, which the tests boot.
 kernel_objects = $(addprefix $(O)/$(1)/,$(addsuffix .o,$(basename $(KERNEL_SRC))))
-policy_objects = $(addprefix $(O)/fast/,$(addsuffix .o,$(basename $(POLICY_SRC) $(POLICY_SRC_aarch64) $(EVENTS_SRC_$(ARCH)))))
+pure_objects = $(addprefix $(O)/fast/,$(addsuffix .o,$(basename $(POLICY_SRC) $(PURE_SRC) $(PURE_SRC_aarch64))))
 
 define compile
 $(call say,CC,$<)
@@ -225,11 +246,11 @@ $(O)/test/qemu/apps/%.o: test/qemu/apps/%.S Makefile | deps-build
 common_objects = $(addprefix $(O)/,$(addsuffix .o,$(basename $(COMMON_SRC))))
 app_objects = $(libc_objects) $(common_objects) $(foreach a,$(ALL_APPS) $(TEST_APPS),$($(a)_OBJ))
 
-$(O)/apps/common.a: $(common_objects) sources.mk
+$(O)/apps/common.a: $(common_objects) $(FILES_MK)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 define app_rule
 $(1)_OBJ := $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$($(1)_SRC))))
-$(O)/bin/$(1): $$($(1)_OBJ) $$(libc_objects) $(O)/apps/common.a $(NEWLIB)/lib/libc.a sources.mk
+$(O)/bin/$(1): $$($(1)_OBJ) $$(libc_objects) $(O)/apps/common.a $(NEWLIB)/lib/libc.a $(FILES_MK)
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$(LD) -nostdlib -static --gc-sections --build-id=none -z max-page-size=4096 -z separate-code -z noexecstack -o $$@ \
@@ -258,12 +279,27 @@ $(eval $(call app_rule,strings-glibc))
 $(O)/bin/strings-glibc: $(GLIBC)/strings.o
 endif
 
-# ---- Replaying page traces on the host -------------------------------------------------------------------------------
-REPLAY_SRC := $(addprefix tools/replay/,belady.c main.c replay.c) $(SIMULATE_SRC) $(TRACE_READING) $(REPLACE_SRC)
-$(B)/vigil-replay: $(REPLAY_SRC) $(wildcard tools/replay/*.h mm/replace*.h) mm/track/page_trace.h sources.mk | deps-build
-	$(call say,HOSTLD,$@)
+# ---- Policies on the host --------------------------------------------------------------------------------------------
+# Compiled for the host as they are in the kernel, as a library: vigil-replay and the simulations are linked with it.
+fast_objects = $(addprefix $(B)/fast/,$(addsuffix .o,$(basename $(1))))
+$(B)/fast/%.o: %.c Makefile | deps-build
+	$(call say,HOSTCC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(HOSTCC) -std=gnu11 -g -O2 -I. $(WARN) $(filter %.c,$^) -o $@
+	$(Q)$(HOSTCC) $(filter-out -O1,$(HOST_CFLAGS)) -O2 -c $< -o $@
+LIBRARY_SRC := $(POLICY_SRC) $(EVENTS_SRC_$(ARCH))
+$(H)/libvigil-policy.names: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LIBRARY_SRC)' | cmp -s - $@ || echo '$(LIBRARY_SRC)' >$@
+$(H)/libvigil-policy.a: $(call fast_objects,$(LIBRARY_SRC)) $(H)/libvigil-policy.names
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+PREFIX ?= /usr/local
+.PHONY: install-policy
+install-policy: $(H)/libvigil-policy.a
+	@tools/install_policy.sh $(PREFIX) $< $(LIBRARY_SRC)
+$(B)/vigil-replay: $(call fast_objects,$(REPLAY_SRC)) $(H)/libvigil-policy.a
+	$(call say,HOSTLD,$@)
+	$(Q)$(HOSTCC) $^ -o $@
 vigil-replay: $(B)/vigil-replay | deps-run
 
 # ---- Images ----------------------------------------------------------------------------------------------------------
@@ -302,13 +338,13 @@ $(O)/$(1).tar: $(addprefix $(O)/bundled/,$(3)) $$(addprefix $(O)/,$$($(1)_TABLES
 	$$(Q)tar --format=ustar --owner=0 --group=0 --mtime=@0 -cf $$@ -C $(O)/bundled $(3) -C .. $$($(1)_TABLES)
 $(O)/$(1).bundle.o: $(O)/$(1).tar
 	$$(Q)$$(call included,$$<,bundle) $$@
-$(O)/$(1).pass1: $(4) $(O)/$(1).bundle.o $(O)/symbols0.o linker.ld sources.mk
+$(O)/$(1).pass1: $(4) $(O)/$(1).bundle.o $(O)/symbols0.o linker.ld $(FILES_MK)
 	$$(Q)$$(call link_kernel,$$@,$$(filter %.o,$$^))
 $(O)/$(1).symbols: $(O)/$(1).pass1 $(B)/symbols
 	$$(Q)$(B)/symbols $$< $$@ image_start text_start text_end
 $(O)/$(1).symbols.o: $(O)/$(1).symbols
 	$$(Q)$$(call included,$$<,symbols) $$@
-$(O)/$(1).elf: $(4) $(O)/$(1).bundle.o $(O)/$(1).symbols.o linker.ld sources.mk
+$(O)/$(1).elf: $(4) $(O)/$(1).bundle.o $(O)/$(1).symbols.o linker.ld $(FILES_MK)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(call link_kernel,$$@,$$(filter %.o,$$^))
 $(O)/$(1).img: $(O)/$(1).elf
@@ -342,7 +378,7 @@ $(B)/machine/%.o: %.c Makefile | deps-build
 	$(call say,HOSTCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -std=gnu11 -g -O2 -flto -fPIC -fno-semantic-interposition -fvisibility=hidden -I. $(WARN) -MMD -MP -c $< -o $@
-$(B)/machine/machine.so: $(machine_objects) sources.mk
+$(B)/machine/machine.so: $(machine_objects) $(FILES_MK)
 	$(call say,HOSTLD,$@)
 	$(Q)$(HOSTCC) -O2 -flto=auto -fPIC -shared $(filter %.o,$^) -o $@.new && mv $@.new $@
 $(B)/machine/topologies: $(addprefix $(B)/machine/test/machine/,topologies.o topology.o)
@@ -403,7 +439,7 @@ keep = $(if $(filter 1,$(QUICK))$(TRACE)$(TRIALS)$(SHAPE)$(PROGRAM),,test/bench/
 results:
 	@test/bench/results.sh $(if $(PARTS),parts='$(PARTS)')
 
-bench: bench-sharing bench-clustering bench-mrc bench-pools bench-prefetch bench-mux bench-lives bench-period bench-hpm bench-programs bench-regret
+bench: bench-sharing bench-hpm bench-programs $(SIMULATIONS:sim_%=bench-%)
 all: $(KERNEL) $(O)/vigil.efi machine
 
 # ---- Host tests ------------------------------------------------------------------------------------------------------
@@ -421,11 +457,16 @@ $(H)/%.o: %.dts Makefile | deps-test
 	@mkdir -p $(@D)
 	$(Q)dtc -q -I dts -O asm $< | $(HOSTCC) -x assembler -Wa,--noexecstack -c - -o $@
 	$(Q)objcopy --prefix-symbols=$(notdir $*)_ $@
+# The policies' library, sanitized.
+$(H)/policy.a: $(addprefix $(H)/,$(addsuffix .o,$(basename $(POLICY_SRC)))) $(FILES_MK)
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+HOST_TEST_MAINS := $(wildcard test/host/*/test_*.c test/machine/test_*.c)
+HOST_TESTS := $(notdir $(basename $(HOST_TEST_MAINS)))
 define host_test_rule
-$(1)_MAIN := $$(wildcard test/host/$(1).c test/machine/$(1).c)
-$(H)/$(1): $$(addprefix $(H)/,$$(addsuffix .o,$$(basename $$($(1)_MAIN) $$($(1)_SRC)))) sources.mk
+$(1)_MAIN := $$(filter %/$(1).c,$(HOST_TEST_MAINS))
+$(H)/$(1): $$(addprefix $(H)/,$$(addsuffix .o,$$(basename $$($(1)_MAIN) $$($(1)_SRC)))) $(H)/policy.a
 	$$(call say,HOSTLD,$$@)
-	$$(Q)$(HOSTCC) $(SANITIZE) $$(filter %.o,$$^) -lcmocka -lm $$($(1)_LIBS) -o $$@
+	$$(Q)$(HOSTCC) $(SANITIZE) $$^ -lcmocka -lm $$($(1)_LIBS) -o $$@
 endef
 $(foreach t,$(HOST_TESTS),$(eval $(call host_test_rule,$(t))))
 
@@ -435,75 +476,23 @@ test-host: $(addprefix $(H)/,$(SLOW_HOST_TESTS) $(filter-out $(SLOW_HOST_TESTS),
 	@library=$$(dpkg-query -W -f '$${Version}' libpfm4-dev) && \
 		$(call prove,host,LIBPFM4_TABLES=$$(cat $(LIBPFM4)/version) LIBPFM4_LIBRARY=$${library%-*} CMOCKA_MESSAGE_OUTPUT=TAP) --exec '' $^
 
-# How many samples right clusters take, on planted sharing (TRIALS, SHAPE and SEED from the environment).
-$(H)/sim_sharing: test/sim/sim_clustering.c $(CLUSTERING) $(wildcard sched/cluster*.h sched/sharing/policy/shmap.h test/host/double/planted.h)
-	$(call say,HOSTLD,$@)
-	@mkdir -p $(@D)
-	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -o $@
-bench-clustering: $(H)/sim_sharing
-	@QUICK=$(QUICK) $(call keep,clustering) $(H)/sim_sharing
-
-# How good multiplexed counts are: intervals and distances on simulated events (TRIALS and SEED from the environment).
-$(H)/sim_mux: test/sim/sim_mux.c $(MUX) hpm/policy/mux.h hpm/policy/estimate.h hpm/events/group.h kernel/lib/fixed.h
-	$(call say,HOSTLD,$@)
-	@mkdir -p $(@D)
-	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
-bench-mux: $(H)/sim_mux
-	@QUICK=$(QUICK) $(call keep,mux) $(H)/sim_mux
-
-# How right a process's counts are whose threads are short, on the double of the simulated machine (TRIALS and SEED from the environment).
-$(H)/sim_lives: test/sim/sim_lives.c $(HPM_LIVES) $(wildcard hpm/*.h hpm/events/*.h test/host/hpm*.h)
-	$(call say,HOSTLD,$@)
-	@mkdir -p $(@D)
-	$(Q)$(HOSTCC) $(filter-out -M%,$(HOST_CFLAGS)) -O2 $(filter %.c,$^) -lm -o $@
-bench-lives: $(H)/sim_lives
-	@QUICK=$(QUICK) $(call keep,lives) $(H)/sim_lives
-
-# How soon a sampling period settles, and how evenly a loop's stores are sampled (TRIALS and SEED from the environment).
-$(H)/sim_period: test/sim/sim_period.c hpm/policy/period.c hpm/policy/period_draw.c hpm/policy/period.h hpm/pmu/draw.h kernel/lib/fixed.h
-	$(call say,HOSTLD,$@)
-	@mkdir -p $(@D)
-	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
-bench-period: $(H)/sim_period
-	@QUICK=$(QUICK) $(call keep,period) $(H)/sim_period
-
-# What curves of misses by memory cost, and how near they are (SEED from the environment).
-$(H)/sim_mrc: test/sim/sim_mrc.c test/host/double/instructions.c test/host/double/instructions.h $(MRC_COMPARED) $(wildcard mm/lru*.h mm/mru*.h mm/policy/curve/mrc.h mm/policy/curve/tally.h)
-	$(call say,HOSTLD,$@)
-	@mkdir -p $(@D)
-	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
-bench-mrc: $(H)/sim_mrc
-	@QUICK=$(QUICK) $(call keep,mrc) $(H)/sim_mrc
-
-# What two programs gain by pools of their own (SEED from the environment).
-$(H)/sim_pools: test/sim/sim_pools.c $(POOLS) test/host/double/traces.h $(wildcard mm/policy/divide/plan.h mm/lru*.h mm/mru*.h mm/policy/curve/mrc.h mm/policy/curve/tally.h)
-	$(call say,HOSTLD,$@)
-	@mkdir -p $(@D)
-	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
-bench-pools: $(H)/sim_pools
-	@QUICK=$(QUICK) $(call keep,pools) $(H)/sim_pools
-
-# How many faults prefetching avoids, and at what price (SEED and PROGRAM from the environment).
-$(H)/sim_prefetch: test/sim/sim_prefetch.c $(PREFETCHING) $(addprefix test/host/,paging.h programs.h traces.h) mm/policy/prefetch/prefetch.h mm/policy/curve/lrustack.h
-	$(call say,HOSTLD,$@)
-	@mkdir -p $(@D)
-	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
-bench-prefetch: $(H)/sim_prefetch
-	@QUICK=$(QUICK) $(call keep,prefetch) $(H)/sim_prefetch
-
-# How far the chooser of replacement policies is below the best of its experts (TRACE=name,... for some, size by size).
-$(H)/sim_regret: test/sim/sim_regret.c $(REPLACE_SRC) $(SIMULATE_SRC) $(addprefix test/host/,traces.c unseen.c) \
-		$(wildcard mm/replace*.h tools/replay/*.h test/host/double/traces.h test/host/double/unseen.h)
-	$(call say,HOSTLD,$@)
-	@mkdir -p $(@D)
-	$(Q)$(HOSTCC) -std=gnu11 -O2 -I. $(WARN) $(filter %.c,$^) -lm -o $@
-bench-regret: $(H)/sim_regret
-	@QUICK=$(QUICK) $(call keep,regret) $(H)/sim_regret
+# ---- Simulations on the host -----------------------------------------------------------------------------------------
+# test/sim/sim_NAME.c is a benchmark of its own, `make bench-NAME`: its first lines say what it shows, and which of TRIALS, SHAPE, SEED,
+# PROGRAM and TRACE it takes from the environment.
+define simulation_rule
+$(H)/$(1): $$(call fast_objects,test/sim/$(1).c $$($(1)_SRC)) $(H)/libvigil-policy.a
+	$$(call say,HOSTLD,$$@)
+	$$(Q)$(HOSTCC) $$^ -lm -o $$@
+.PHONY: $(1:sim_%=bench-%)
+$(1:sim_%=bench-%): $(H)/$(1)
+	@QUICK=$(QUICK) $$(call keep,$(1:sim_%=%)) $$<
+endef
+$(foreach s,$(SIMULATIONS),$(eval $(call simulation_rule,$(s))))
 
 # ---- Fuzzers ---------------------------------------------------------------------------------------------------------
 FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)
 $(F)/fuzz_devtree: | $(B)/corpus/fuzz_devtree/virt.dtb $(B)/corpus/fuzz_devtree/board.dtb
-$(B)/corpus/fuzz_devtree/%.dtb: test/host/%.dts | deps-test
+$(B)/corpus/fuzz_devtree/%.dtb: test/host/dev/%.dts | deps-test
 	@mkdir -p $(@D)
 	$(Q)dtc -q -I dts -O dtb $< -o $@
 
@@ -512,7 +501,7 @@ $(F)/%.o: %.c Makefile | deps-fuzz
 	@mkdir -p $(@D)
 	$(Q)clang -std=gnu11 -g -O1 -I. $(LIBFDT_INC) -MMD -MP -fsanitize=fuzzer $(SANITIZE) -c $< -o $@
 define fuzzer_rule
-$(F)/$(1): $$(addprefix $(F)/,$$(addsuffix .o,$$(basename test/host/$(1).c $$($(1)_SRC)))) sources.mk
+$(F)/$(1): $$(addprefix $(F)/,$$(addsuffix .o,$$(basename test/fuzz/$(1).c $$($(1)_SRC) $(POLICY_SRC)))) $(FILES_MK)
 	$$(call say,FUZZLD,$$@)
 	$$(Q)clang -fsanitize=fuzzer $(SANITIZE) $$(filter %.o,$$^) -o $$@
 endef
@@ -536,9 +525,13 @@ test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test
 
 # Both architectures, or the one asked for.
 TEST_ARCHS := $(if $(filter file,$(origin ARCH)),x86_64 aarch64,$(ARCH))
+# Tools of the host.
+test-tools: $(B)/vigil-replay $(H)/libvigil-policy.a $(O)/vigil-test.$(KERNEL_FILE_$(ARCH)) | deps-test
+	@$(call prove,tools,ARCH=$(ARCH) B=$(B)) $(wildcard test/tools/*.t)
 test: test-host
 	@failed=; for arch in $(TEST_ARCHS); do \
 		$(MAKE) --no-print-directory ARCH=$$arch test-machine test-qemu policy-check stack-check || failed="$$failed $$arch"; done; \
+		$(MAKE) --no-print-directory ARCH=$(firstword $(TEST_ARCHS)) test-tools || failed="$$failed tools"; \
 		test/slowest.sh $(B)/times; \
 		[ -z "$$failed" ] || { echo "test: failed on$$failed" >&2; exit 1; }
 # Pages read in and checked, by seeds from SEED on: stopped, it goes on where it was when it is called again.
@@ -555,11 +548,23 @@ test-long: test
 	@$(MAKE) --no-print-directory test-page-ins $(if $(filter file,$(origin ARCH)),,ARCH=$(ARCH))
 
 # __aarch64_*: the compiler's way to an atomic instruction or, on CPUs without it, a loop.
-policy-check: $(policy_objects)
+policy-check: $(pure_objects)
 	@pure=" panic memcpy memmove memset memcmp $$($(NM) --defined-only -g $^ | awk 'NF == 3 { print $$3 }' | tr '\n' ' ') "; \
 	for o in $^; do for name in $$($(NM) -u $$o | awk '$$2 !~ /^__aarch64_/ { print $$2 }'); do case $$pure in *" $$name "*) ;; \
 		*) echo "policy-check: $$o needs $$name: a policy may use only panic, mem* and other policies" >&2; exit 1 ;; esac; done; done
-	@echo "policy-check: $(words $(policy_objects)) policies need nothing but panic, mem* and each other"
+	@echo "policy-check: $(words $(pure_objects)) pure files need nothing but panic, mem* and each other"
+
+# The graph of the kernel's folders, of both instruction sets, by docs/floors.txt.
+$(O)/fast/objects: $(call kernel_objects,fast)
+	@echo $^ >$@
+floors_of = tools/floors.py docs/floors.txt $(foreach a,x86_64 aarch64,$(CROSS_$(a))nm=$(B)/$(a)/fast/objects)
+.PHONY: floors floors-check floors-objects
+floors-objects: | deps-hpm
+	@for arch in x86_64 aarch64; do $(MAKE) --no-print-directory ARCH=$$arch $(B)/$$arch/fast/objects || exit 1; done
+floors: floors-objects
+	@$(floors_of) svg=docs/floors.svg calls=docs/calls.txt
+floors-check: floors-objects
+	@$(floors_of) check=docs/calls.txt
 
 compile_commands: | deps-build
 	@tools/deps.sh bear
@@ -575,7 +580,7 @@ $(call devtree_objects,$(O)/stack): | $(LIBFDT)/libfdt.h
 stack-check: $(stack_objects) | deps-hpm
 	@tools/stack_depth.py $(ARCH) $(^:.o=.ci)
 
-lint: deps-lint policy-check
+lint: deps-lint policy-check floors-check
 	@clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h') && echo "lint: formatting is clean"
 
 clean:

@@ -104,10 +104,10 @@ build_driver() {
 	release=$(cat "$dir/package") release=${release#linux-image-}
 	[ "$(cat "$dir/headers/release" 2>/dev/null)" = "$release $dir" ] || fetch_headers
 	module=$dir/module
-	mkdir -p "$module/kernel/dev"
+	mkdir -p "$module/kernel/dev/model" "$module/kernel/lib"
 	cp tools/linux-disk.c "$module/model.c"
-	cp kernel/dev/model/machine.h "$module/kernel/dev/"
-	echo '#include <linux/types.h>' >"$module/kernel/base.h"
+	cp kernel/dev/model/machine.h "$module/kernel/dev/model/"
+	echo '#include <linux/types.h>' >"$module/kernel/lib/base.h"
 	printf 'obj-m := model.o\nccflags-y := -I$(src)\n' >"$module/Kbuild"
 	make -s -C "$dir/headers/usr/src/linux-headers-$release" M="$module" modules >"$module/log" 2>&1 ||
 		{ cat "$module/log" >&2; die "the driver of the machine's disk cannot be built (see above)"; }
@@ -121,7 +121,7 @@ build_programs() {
 	mkdir -p "$dir/root/bin" "$dir/root/dev" "$dir/root/proc" "$dir/root/sys"
 	flags="-std=gnu11 -O2 -g -static -pthread -I. -Wall -Wextra -Werror -Wl,--wrap=pthread_mutex_init"
 	for name in $names; do
-		gcc $flags -s -o "$dir/root/bin/$name" apps/$name/*.c apps/common/*.c apps/linux/*.c -lm
+		gcc $flags -s -o "$dir/root/bin/$name" apps/workloads/$name/*.c apps/common/*.c apps/linux/*.c -lm
 	done
 	gcc $flags -D_GNU_SOURCE -s -o "$dir/root/bin/strings" test/qemu/apps/strings.c
 	gcc $flags -s -o "$dir/root/init" tools/linux-init.c

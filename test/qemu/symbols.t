@@ -36,7 +36,7 @@ agrees() {
 	result $r "... and the names that nm knows"
 	console=$work/console
 }
-for file in "$arch/vigil-test.elf" "$arch/vigil-test.symbols" "$arch/bin/warehouse" "$arch/apps/hello/hello.o"; do
+for file in "$arch/vigil-test.elf" "$arch/vigil-test.symbols" "$arch/bin/warehouse" "$arch/apps/workloads/hello/hello.o"; do
 	strings -a "$build/$file" | grep -F -e "$PWD" -e /source/newlib/ | sed "s,^,$file: ,"
 done >"$console"
 booted=" nothing"; : >"$work/stderr"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # tools/truth.sh, on a made-up file of ground truth.
-. "${0%/*}/lib.sh"
+. "${0%/*}/../qemu/lib.sh"
 console=$work/said booted=" nothing, truth.sh only" # shown when a check fails
 : >"$work/stderr"
 

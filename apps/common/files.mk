@@ -1,0 +1,4 @@
+# What every program is linked with.
+COMMON_SRC := $(call files,arena.c args.c histogram.c plan.c team.c)
+# What programs on large arrays have in common (spmd.h).
+SPMD_SRC := $(call files,real.c spmd.c)

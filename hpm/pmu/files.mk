@@ -1,0 +1,1 @@
+KERNEL_SRC += $(call files,model.c rate.c)

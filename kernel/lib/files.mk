@@ -1,0 +1,1 @@
+KERNEL_SRC += $(call files,format.c string.c symbols.c words.c)

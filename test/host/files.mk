@@ -1,0 +1,18 @@
+# Host tests: test_NAME.c in this folder's folders and in test/machine.  test_NAME_SRC says what test
+# NAME is linked with; all are linked with the policies' library.  These are in common:
+double = $(addprefix test/host/double/,$(1))
+# Spinlocks, where no CPU is asked for anything.
+LOCK_SRC := kernel/core/lock.c $(call double,no_ipi.c)
+# The simulated machine's page-access tracker.
+PATH_TESTED := $(addprefix hpm/path/,ring.c model.c path.c) $(call double,path_double.c)
+# hpm without drivers and events: a test's double says which drivers there are, in place of backends.c.
+HPM_TESTED := \
+	$(filter-out hpm/events/% hpm/pmu/% hpm/path/% hpm/policy/% hpm/backends.c,$(filter hpm/%,$(KERNEL_SRC))) \
+	$(LOCK_SRC) kernel/lib/format.c $(call double,hpm_kernel.c hpm_threads.c)
+HPM_TESTED_MODEL := \
+	$(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c $(call double,hpm_double.c) test/machine/pmu_masks.c
+HPM_LIVES := $(HPM_TESTED_MODEL) $(call double,hpm_lives.c)
+# What traces of pages are replayed with, and where they come from.
+REPLAYING := tools/replay/belady.c $(SIMULATE_SRC)
+REPLACING := $(REPLAYING) $(call double,replace_random.c traces.c)
+PREFETCHING := $(call double,paging.c programs.c traces.c)

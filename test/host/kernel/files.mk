@@ -1,0 +1,9 @@
+test_cmdline_SRC := kernel/core/cmdline.c $(addprefix kernel/lib/,words.c format.c)
+test_console_SRC := $(addprefix kernel/core/,console.c printf.c) kernel/lib/format.c $(LOCK_SRC)
+test_ctf_SRC := $(addprefix kernel/trace/,ctf.c ctf_describe.c)
+test_format_SRC := kernel/lib/format.c
+test_gop_SRC := $(addprefix kernel/boot/,gop.c boot_info.c)
+test_lock_SRC := kernel/core/lock.c
+test_number_SRC := kernel/core/number.c $(LOCK_SRC)
+test_symbols_SRC := kernel/lib/symbols.c
+test_trace_ring_SRC := $(addprefix kernel/trace/,ring.c ctf.c)

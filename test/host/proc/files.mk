@@ -1,0 +1,3 @@
+test_bundle_SRC := kernel/proc/bundle.c
+test_elf_SRC := kernel/proc/elf.c
+test_sleepers_SRC := kernel/proc/sleepers.c

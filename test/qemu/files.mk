@@ -1,0 +1,21 @@
+# Suites that run inside the kernel, in place of the applications.
+SUITE_SRC := $(call files,\
+	$(addprefix kernel/, \
+		arch.c block.c console.c futex.c heap.c hpm.c mm.c msi.c panics.c pmu.c sched.c spaces.c \
+		string.c suite.c swap.c telemetry.c threads.c turns.c virtio.c) \
+	apps/$(ARCH)/known_loop.S)
+
+# Programs of the test suites, bundled in test images only.
+TEST_APPS := \
+	advice anew badcalls counts faults gates kin known leaves libctest loop mapped oom paging places \
+	priorities ratio reads regions samplers sessions stress names standard strings brief typed
+$(foreach t,$(TEST_APPS),$(eval $(t)_SRC := $(call files,apps/$(t).c)))
+faults_SRC += $(call files,apps/$(ARCH)/misdeeds.c)
+libctest_SRC += $(call files,apps/libctest_sync.c)
+counts_SRC += $(call files,apps/$(ARCH)/known_loop.S)
+known_SRC += $(call files,apps/$(ARCH)/known_loop.S)
+reads_SRC += $(call files,apps/$(ARCH)/known_loop.S)
+ratio_SRC += $(call files,apps/$(ARCH)/ratio_loop.S)
+regions_SRC += $(call files,apps/$(ARCH)/known_loop.S)
+# What must be refused: a program cut short, and none at all.
+BROKEN_APPS := cut-short no-program
