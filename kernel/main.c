@@ -10,6 +10,7 @@
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
 #include "kernel/dev/block/block.h"
+#include "kernel/drivers.h"
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/firmware/numa.h"
 #include "kernel/dev/pci/pci.h"
@@ -64,6 +65,7 @@ const struct arg *const arg_tables[] = {kernel_args, sched_args,     sharing_arg
 
 static char cmdline_text[BOOT_CMDLINE_MAX], cmdline_error[256];
 static struct cmdline cmdline;
+static struct arch_shape shape; /* too large for a stack */
 static unsigned cpus_found;
 
 /* ---- What the architecture reports ---- */
@@ -264,11 +266,11 @@ static void init(void *arg)
     console_thread_start();
     start_cpus();
     hpm_cpus_started();
-    track_init();
+    track_init(paging_divides());
     if (!selftest_wanted) /* whose report has them */
         quirks_print("");
     telemetry_start();
-    block_init();
+    block_init(block_drivers);
     paging_start();
     process_init();
     sharing_start();
@@ -307,7 +309,7 @@ NORETURN void kernel_main(const struct boot_info *info)
         panic("no usable interrupt controller, clock or timer");
     if (!pci_init(info))
         machine_init();
-    cpus_found = arch_cpus_find(info, cpus, (unsigned)cpus_limit);
+    cpus_found = arch_cpus_find(info, machine_shape(&shape) ? &shape : NULL, cpus, (unsigned)cpus_limit);
     memory_check_cpus(info, cpus_found);
     sched_topology_init(1);
     hpm_init(cpus_found);

@@ -164,6 +164,8 @@ void space_check(struct space *s);           /* panics on a broken invariant */
 /* ---- Paging (swap.c, reclaim.c) ---- */
 /* main, in a thread, after the disks were found: pages may leave from now on. */
 void paging_start(void);
+/* Is memory divided among pools by their curves (mem.goal)?  Any context. */
+bool paging_divides(void);
 /* Is there a swap disk?  After paging_start the answer stays; any context. */
 bool swap_present(void);
 /* There is, and next to nothing is free on it.  Any context. */

@@ -142,10 +142,22 @@ unsigned arch_physical_bits(void);
  * later; 0 or -ENOMEM; any context. */
 typedef int arch_alloc_fn(unsigned order, paddr_t *out);
 int arch_init_irq(const struct boot_info *info, arch_alloc_fn *alloc);
-/* At boot, interrupts off, after arch_init_irq.  Finds the CPUs and their places, as firmware and processor say; fills
- * cpus[i].hwid and .place, index order = hardware id order with the boot CPU first; at most max.  Returns their number, at
- * least 1. */
-unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned max);
+/* Where a CPU sits.  Numbers are dense from 0; cores are numbered within the chip, threads within the core. */
+struct cpu_place {
+    uint16_t chip, core, thread;
+    uint16_t node; /* memory node, kernel/firmware/numa.h */
+};
+/* What a simulated machine says of itself, in place of firmware and processor. */
+struct arch_shape {
+    unsigned cpus, chips;
+    uint64_t home_block_bytes;       /* memory nodes take turns in blocks of this size */
+    struct cpu_place place[CPU_MAX]; /* of CPUs in the order of hardware ids, the boot CPU first */
+};
+/* At boot, interrupts off, after arch_init_irq.  Finds the CPUs and their places, as shape says or, if it is NULL, firmware
+ * and processor; fills cpus[i].hwid and .place, index order = hardware id order with the boot CPU first; at most max.
+ * Returns their number, at least 1. */
+unsigned arch_cpus_find(const struct boot_info *info, const struct arch_shape *shape, struct cpu *cpus,
+                        unsigned max);
 /* The memory nodes that .place.node numbers and which memory is whose; any context, after arch_cpus_find.  At least one. */
 struct numa; /* kernel/firmware/numa.h */
 const struct numa *arch_numa(void);

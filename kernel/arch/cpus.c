@@ -2,7 +2,6 @@
 #include "kernel/arch/cpus.h"
 #include "kernel/arch/clock.h"
 #include "kernel/arch/sync.h"
-#include "kernel/dev/model/machine_find.h"
 #include "kernel/core/printf.h"
 
 #define BLOCK_MAX ((uint64_t)1 << 40) /* so that a turn of all nodes is a number */
@@ -61,31 +60,25 @@ unsigned cpus_end(struct cpus_list *list)
 }
 
 /* A simulated machine knows best what it simulates.  Its CPUs are in the order of cpus[]. */
-bool cpus_place_by_machine(struct cpus_list *list)
+bool cpus_place_by_shape(struct cpus_list *list, const struct arch_shape *shape)
 {
-    const volatile struct machine_id *id = machine_id();
-
-    if (!id)
+    if (!shape)
         return false;
-    if (list->count > id->cpus) {
+    if (list->count > shape->cpus) {
         kprintf("cpus: %u CPUs, but the simulated machine has %u: places are the processor's\n", list->count,
-                id->cpus);
+                shape->cpus);
         return false;
     }
-    uint32_t chips = id->chips;
-    uint64_t block_bytes = id->home_block_bytes;
+    unsigned chips = shape->chips;
+    uint64_t block_bytes = shape->home_block_bytes;
     if (!chips || chips > NUMA_NODES_MAX || !block_bytes || block_bytes > BLOCK_MAX) {
         kprintf("cpus: the simulated machine has %u chips, memory in blocks of %llu bytes: places are the "
                 "processor's\n",
                 chips, (unsigned long long)block_bytes);
         return false;
     }
-    for (unsigned i = 0; i < list->count; i++) {
-        struct cpu_place *place = &list->cpus[i].place;
-        place->chip = place->node = id->place[i].chip;
-        place->core = id->place[i].core;
-        place->thread = id->place[i].thread;
-    }
+    for (unsigned i = 0; i < list->count; i++)
+        list->cpus[i].place = shape->place[i];
     numa_in_turn(&numa, "the simulated machine", chips, block_bytes);
     return true;
 }

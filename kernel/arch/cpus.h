@@ -3,6 +3,7 @@
  * where CPUs are listed and how one is woken.
  */
 #pragma once
+#include "kernel/arch/arch.h"
 #include "kernel/arch/cpu_ids.h"
 #include "kernel/core/cpu.h"
 #include "kernel/firmware/numa.h"
@@ -15,10 +16,10 @@ struct cpus_list {
 void cpus_begin(struct cpus_list *list, struct cpu *cpus, unsigned max, uint64_t boot_hwid);
 /* Keeps the order of ids behind the boot CPU.  One that is there already is not added again. */
 void cpus_add(struct cpus_list *list, uint64_t hwid);
-/* Numbers them, and says how many were beyond max.  Then places them: as a simulated machine says, else by ids, of
- * which ids[i] belongs to cpus[i].  Returns their number. */
+/* Numbers them, and says how many were beyond max.  Then places them: by a simulated machine's shape (false: there is none,
+ * or it cannot be), else by ids, of which ids[i] belongs to cpus[i].  Returns their number. */
 unsigned cpus_end(struct cpus_list *list);
-bool cpus_place_by_machine(struct cpus_list *list);
+bool cpus_place_by_shape(struct cpus_list *list, const struct arch_shape *shape);
 void cpus_place_by_ids(struct cpus_list *list, struct topology_bits bits, const uint64_t *ids);
 /* Their nodes, where no simulated machine has said: firmware's description, read into cpus_numa(); err is what became of
  * that, and is said unless there was nothing to read (-ENOENT). */

@@ -6,12 +6,6 @@
 #include "kernel/lib/base.h"
 #include "kernel/arch/arch.h"
 
-/* Where a CPU sits.  Numbers are dense from 0; cores are numbered within the chip, threads within the core. */
-struct cpu_place {
-    uint16_t chip, core, thread;
-    uint16_t node; /* memory node, kernel/firmware/numa.h */
-};
-
 struct thread;
 
 struct cpu {

@@ -1,9 +1,10 @@
 /* See account.h. */
 #include "kernel/mem/account.h"
-#include "mm/pool/args.h"
 #include "mm/mm.h"
 
 #define DEFAULT_PART 4 /* of memory: a quarter */
+
+uint64_t memory_kernel_max;
 
 static uint64_t limit_wanted(void)
 {

@@ -11,6 +11,9 @@ struct memory_account {
     uint64_t used, limit; /* bytes; used: atomic */
 };
 
+/* mem.kernel: bytes of a process; 0: a part of memory. */
+extern uint64_t memory_kernel_max;
+
 /* Its limit is as mem.kernel says now or, of a process that another one starts, that one's
  * account's (like). */
 void memory_account_init(struct memory_account *a, const struct memory_account *like);

@@ -5,7 +5,7 @@
 #include "kernel/proc/family.h"
 #include "kernel/proc/sample_session.h"
 #include "kernel/proc/futex.h"
-#include "kernel/proc/syscall/memory.h"
+#include "kernel/proc/figures.h"
 #include "kernel/core/printf.h"
 #include "kernel/lib/text.h"
 #include "kernel/trace/telemetry.h"
@@ -317,7 +317,7 @@ void process_reap(struct process *p)
     children_end(p);
     stdio_flush(p);
     wait_for_lookers(p);
-    memory_remember(p);
+    process_remember(p);
     space_destroy(p->space);
     count_reap();
     telemetry_process_exit(p->pid, p->status);

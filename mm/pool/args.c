@@ -1,11 +1,11 @@
 /* Boot arguments of memory: limits, pools, policies, the swap device. */
 #include "mm/pool/args.h"
+#include "kernel/mem/account.h"
 #include "mm/mm.h"
 #include "mm/policy/replace/replace.h"
 #include "mm/policy/divide/plan.h"
 
 uint64_t memory_process_max = MEMORY_UNLIMITED, memory_user_max = MEMORY_UNLIMITED;
-uint64_t memory_kernel_max;
 static uint64_t memory_policy, memory_prefetch;
 uint64_t memory_goal, memory_weight = 1, memory_rate;
 uint64_t memory_pool_global, memory_accessed = 1, memory_seed = 1, memory_pools_always;

@@ -9,7 +9,6 @@
 #define MEMORY_UNLIMITED (64 * GIB)
 
 extern uint64_t memory_process_max, memory_user_max; /* bytes */
-extern uint64_t memory_kernel_max;                   /* bytes of a process; 0: a part of memory */
 extern uint64_t memory_pool_global;                  /* 1: one pool for all */
 extern uint64_t memory_accessed;                     /* bool */
 extern uint64_t memory_seed;

@@ -48,9 +48,9 @@ static struct division {
     char plan[SHARE_POOLS_MAX * sizeof("4294967295:4294967295")]; /* for people to read */
 } * division;                                                     /* the thread's own */
 
-bool divide_looks_at_mru(const struct pool *p)
+bool paging_divides(void)
 {
-    return memory_goal && (p->ops == &replace_chooser || p->ops == &replace_mru);
+    return memory_goal != 0;
 }
 
 static uint64_t misses_with(const void *space, uint32_t pages)
@@ -58,7 +58,7 @@ static uint64_t misses_with(const void *space, uint32_t pages)
     const struct space *s = space;
     uint64_t lru = track_curve_misses(s, MRC_LRU, pages);
 
-    if (!divide_looks_at_mru(s->pool))
+    if (!s->pool->mru_decides)
         return lru;
     uint64_t mru = track_curve_misses(s, MRC_MRU, pages);
     return s->pool->ops == &replace_mru ? mru : MIN(lru, mru);

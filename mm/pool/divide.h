@@ -9,5 +9,3 @@ struct pool;
 /* paging_start: a thread divides memory anew once an epoch, if that is asked for and
  * pools are of one process each. */
 void divide_start(void);
-/* Does that look at MRU's curve of this pool? */
-bool divide_looks_at_mru(const struct pool *p);

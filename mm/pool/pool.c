@@ -153,6 +153,7 @@ static int create(const struct pool *like, struct memory_account *account, struc
         inherit(p, like);
     else
         settle(p);
+    p->mru_decides = memory_goal && (p->ops == &replace_chooser || p->ops == &replace_mru);
     p->reserve = pool_reserve_of(p->limit);
     p->judged_at_ns = arch_clock_ns();
     p->free_head = NODE_NONE;

@@ -96,10 +96,11 @@ struct pool {
     uint64_t judged_at_ns;              /* mm/pool/divide.c: when that was, or when the pool began          */
     uint32_t weight, rate_max;          /* [-] what it is to get: mem.weight, mem.rate                   */
     uint64_t seed;                      /* [-] of its policy: mem.seed                           */
+    bool mru_decides;                   /* [-] its part of memory is decided by MRU's curve, too */
     bool accessed;                      /* [-] pages are asked whether they were used: mem.accessed */
-    struct pool_division division;      /* [P] mm/pool/divide.c: what came of that, but for target and planned */
-    uint32_t reserve;                   /* [P] so many are kept free           */
-    uint32_t frames;                    /* [P] it has, those on their way in or out included */
+    struct pool_division division; /* [P] mm/pool/divide.c: what came of that, but for target and planned */
+    uint32_t reserve;              /* [P] so many are kept free           */
+    uint32_t frames;               /* [P] it has, those on their way in or out included */
     uint32_t held;     /* [P] of those, nodes' (others are in hand: on their way to a node, or back) */
     uint32_t leaving;  /* [P] of those, GOING and WRITING     */
     uint32_t coming;   /* [P] of those, COMING                */

@@ -8,9 +8,8 @@
  */
 #include "hpm/path/path.h"
 #include "kernel/core/printf.h"
-#include "mm/pool/divide.h"
-#include "mm/pool/args.h"
 #include "mm/policy/curve/mrc.h"
+#include "mm/pool/pool.h"
 #include "mm/track/page_index.h"
 #include "mm/space/space.h"
 #include "mm/track/internal.h"
@@ -29,19 +28,18 @@ struct curve {
     uint32_t number[BATCH];
 };
 
+static bool decays; /* an epoch counts half of what the next one does */
+
 static bool mru_wanted(const struct space *s)
 {
-    return track_curves_wanted == TRACK_CURVES_ON || (s->pool && divide_looks_at_mru(s->pool));
+    return track_curves_wanted == TRACK_CURVES_ON || (s->pool && s->pool->mru_decides);
 }
 
-/* Groups of a page, larger ones where that would be too many.  Who divides memory remembers curves itself. */
+/* Groups of a page, larger ones where that would be too many.  */
 static struct mrc_config config_for(uint32_t numbers, bool lru_only)
 {
-    return (struct mrc_config){.nodes = numbers,
-                               .group = 1,
-                               .memory = numbers,
-                               .decay_shift = memory_goal ? 0 : 1,
-                               .lru_only = lru_only};
+    return (struct mrc_config){
+        .nodes = numbers, .group = 1, .memory = numbers, .decay_shift = decays, .lru_only = lru_only};
 }
 
 /* Where less than every fourth page is of the sample, numbers for whole rows would take more memory than slots for each page. */
@@ -283,7 +281,8 @@ void track_curve_end(struct space *s)
     s->curve = NULL;
 }
 
-void track_curves_start(void)
+void track_curves_start(bool decay)
 {
+    decays = decay;
     track_attach(take);
 }

@@ -37,8 +37,8 @@ void track_soft_end(struct space *s);
 void track_record_start(void);
 void track_record_end(void);
 
-/* track_curve.c: curves are made of what is delivered; the space's ends. */
-void track_curves_start(void);
+/* curve.c: curves are made of what is delivered, and decay or keep their counts; the space's ends. */
+void track_curves_start(bool decay);
 void track_curve_end(struct space *s);
 /* Nothing more will be seen: an epoch that is the first, and has not ended, ends. */
 void track_curve_last(struct space *s);

@@ -81,7 +81,7 @@ const struct arg track_args[] = {
 
 const struct tracker_ops *const trackers[] = {&track_path, &track_soft, &track_scan, &track_sampled, NULL};
 
-void track_init(void)
+void track_init(bool divided)
 {
     if (path_logs_init()) {
         kprintf("tracker: none: no memory for the page logs\n");
@@ -102,7 +102,7 @@ void track_init(void)
     govern_init(&track.govern, (unsigned)permille_max, 0, path_sample_max(),
                 WINDOW_NS * (arch_ticks_hz() / 1000) / (NS_PER_S / 1000));
     if (track.ops && track_curves_wanted)
-        track_curves_start();
+        track_curves_start(!divided);
     if (track.ops && record_wanted)
         track_record_start();
     kprintf("tracker: %s%s\n", track.ops ? track.ops->name : "none",

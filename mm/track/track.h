@@ -42,8 +42,9 @@ struct tracker_ops {
 extern const struct tracker_ops *const trackers[];
 extern const struct arg track_args[];
 
-/* Boot, in the first thread, when all CPUs run.  Says which tracker there is. */
-void track_init(void);
+/* Boot, in the first thread, when all CPUs run.  Says which tracker there is. divided: memory is divided by
+ * what curves say, so that they keep their counts. */
+void track_init(bool divided);
 /* A space begins: its number, 0 where none is left, which is never watched.  It ends: nobody runs in it. */
 uint16_t track_space_added(struct space *s);
 void track_space_begins(struct space *s);      /* and can be watched */

@@ -41,7 +41,8 @@ static void place(struct cpus_list *list, const struct platform *p)
     cpus_place_by_ids(list, bits, ids);
 }
 
-unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned max)
+unsigned arch_cpus_find(const struct boot_info *info, const struct arch_shape *shape, struct cpu *cpus,
+                        unsigned max)
 {
     const struct platform *p = platform_find(info);
     struct cpus_list list;
@@ -54,7 +55,7 @@ unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned
     if (p->cpus_ignored)
         kprintf("cpus: %u CPUs more than the table holds are left alone\n", p->cpus_ignored);
     unsigned n = cpus_end(&list);
-    if (cpus_place_by_machine(&list))
+    if (cpus_place_by_shape(&list, shape))
         return n;
     place(&list, p);
     cpus_place_by_nodes(&list, info->dtb ? devtree_numa(phys_to_virt(info->dtb), cpus_numa())

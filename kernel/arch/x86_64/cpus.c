@@ -67,7 +67,8 @@ static void place_by_cpuid(struct cpus_list *list)
     cpus_place_by_ids(list, topology_decode(leaves, read_leaves(leaves)), ids);
 }
 
-unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned max)
+unsigned arch_cpus_find(const struct boot_info *info, const struct arch_shape *shape, struct cpu *cpus,
+                        unsigned max)
 {
     struct cpus_list list;
 
@@ -75,7 +76,7 @@ unsigned arch_cpus_find(const struct boot_info *info, struct cpu *cpus, unsigned
     cpus_begin(&list, cpus, max, lapic_id());
     read_madt(&list);
     unsigned n = cpus_end(&list);
-    if (cpus_place_by_machine(&list))
+    if (cpus_place_by_shape(&list, shape))
         return n;
     place_by_cpuid(&list);
     cpus_place_by_nodes(&list, acpi_numa(acpi_table_get, cpus_numa()));

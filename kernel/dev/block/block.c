@@ -32,9 +32,9 @@ const struct arg disk_args[] = {
 
 /* ---- Devices ---- */
 
-void block_init(void)
+void block_init(const struct block_driver *const *drivers)
 {
-    for (const struct block_driver *const *driver = block_drivers; *driver; driver++)
+    for (const struct block_driver *const *driver = drivers; *driver; driver++)
         (*driver)->probe();
     if (devices)
         block_watch_start();

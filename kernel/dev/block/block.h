@@ -82,8 +82,8 @@ struct block_driver {
     const char *name;
     void (*probe)(void);
 };
-extern const struct block_driver *const block_drivers[]; /* in probe order, NULL-terminated */
-void block_init(void); /* main, once, in a thread: finds all devices, a line each */
+/* Finds all devices of these kinds, in this order, NULL behind the last; prints a line for each.  In main, once, in a thread. */
+void block_init(const struct block_driver *const *drivers);
 
 /* ---- Devices ---- */
 struct block_device *

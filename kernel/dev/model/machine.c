@@ -6,6 +6,7 @@
 #include "kernel/dev/pci/pci.h"
 #include "kernel/core/printf.h"
 #include "kernel/arch/arch.h"
+#include "kernel/core/cpu.h"
 
 #define DEVICES_MAX 8
 
@@ -15,6 +16,22 @@ static struct pci_device device;
 volatile struct machine_id *machine_id(void)
 {
     return (volatile struct machine_id *)registers;
+}
+
+bool machine_shape(struct arch_shape *out)
+{
+    const volatile struct machine_id *id = machine_id();
+
+    if (!id)
+        return false;
+    *out =
+        (struct arch_shape){.cpus = id->cpus, .chips = id->chips, .home_block_bytes = id->home_block_bytes};
+    for (unsigned i = 0; i < out->cpus && i < CPU_MAX; i++)
+        out->place[i] = (struct cpu_place){.chip = id->place[i].chip,
+                                           .core = id->place[i].core,
+                                           .thread = id->place[i].thread,
+                                           .node = id->place[i].chip};
+    return true;
 }
 
 volatile struct machine_cpu *machine_cpu(unsigned index)

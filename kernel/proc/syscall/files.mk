@@ -1,1 +1,1 @@
-KERNEL_SRC += $(call files,memory.c syscall.c thread.c)
+KERNEL_SRC += $(call files,console.c hpm.c memory.c process.c table.c thread.c)

@@ -474,7 +474,7 @@ static void probe(void)
     make_disk(&source_double, "source", "virtio", MM_SOURCE_PAGES);
 }
 static const struct block_driver driver = {"double", probe};
-const struct block_driver *const block_drivers[] = {&driver, NULL};
+static const struct block_driver *const drivers[] = {&driver, NULL};
 uint64_t block_ram_bytes;
 
 static bool fails(const struct disk_double *k, const struct block_request *r)
@@ -544,5 +544,5 @@ void mm_double_boot(uint64_t from)
         free_frames[i] = i + 1;
         pages[i + 1].state = PAGE_FREE;
     }
-    block_init();
+    block_init(drivers);
 }

@@ -58,7 +58,7 @@ static void play(uint64_t swap)
     mm_argument("mem.policy", policy);
     mm_argument("mem.tracker", 5); /* none */
     mm_double_boot(1);
-    track_init();
+    track_init(false);
     paging_start();
     INSIST(!space_create(NULL, NULL, &space));
     space_set_pid(space, 1);

@@ -25,7 +25,7 @@ static void run_in(bool pool, void (*thread)(void *arg), uint64_t seed)
     memory_process_max = pool ? LIMIT_KB * KIB : MEMORY_UNLIMITED;
     mm_argument("mem.tracker", 5);
     mm_double_boot(seed);
-    track_init();
+    track_init(false);
     paging_start();
     begin_space();
     fiber_start(thread, NULL, space_number(space));

@@ -386,7 +386,7 @@ static void play(uint64_t from)
     seed = from;
     for (unsigned i = 0; i < MM_SOURCE_PAGES; i++)
         fill((uint64_t *)source_double.page[i], stamp_on_disk(i));
-    track_init();
+    track_init(false);
     paging_start();
     swap_double.read_fails = source_double.read_fails = now.read_fails;
     swap_double.write_fails = now.write_fails;

@@ -56,7 +56,7 @@ static void play(uint64_t seed)
     mm_argument("mem.prefetch", seed % 3);
     mm_argument("mem.tracker", 5); /* none */
     mm_double_boot(seed);
-    track_init();
+    track_init(false);
     paging_start();
     INSIST(!space_create(NULL, NULL, &space));
     space_set_pid(space, 1);

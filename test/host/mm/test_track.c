@@ -275,7 +275,7 @@ static void start(uint64_t from)
     mm_double_samples = now.tracker == SAMPLED;
     mm_double_boot(from);
     seed = from;
-    track_init();
+    track_init(false);
     track_attach(hear);
 }
 
@@ -485,7 +485,7 @@ static void without(uint64_t tracker)
     mm_argument("mem.tracker", tracker);
     mm_argument("mem.track", 1);
     mm_double_boot(1);
-    track_init();
+    track_init(false);
     INSIST(strstr(said, tracker == PATH ? "tracker: path cannot work here: no such hardware\ntracker: none\n"
                         : tracker == SAMPLED ? "tracker: sampled cannot work here: there is no PMU that "
                                                "records data addresses\ntracker: none\n"

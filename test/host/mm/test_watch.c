@@ -19,7 +19,7 @@ static void begin(uint64_t from, uint64_t active_pages)
     mm_argument("mem.active_pages", active_pages);
     mm_double_boot(from);
     seed = from;
-    track_init();
+    track_init(false);
     INSIST(!space_create(NULL, NULL, &space));
     space_set_pid(space, 1);
 }

@@ -1,0 +1,227 @@
+/* System calls of counters and samples. */
+#include "kernel/core/printf.h"
+#include "kernel/lib/text.h"
+#include "kernel/proc/abi.h"
+#include "kernel/proc/count_session.h"
+#include "kernel/proc/internal.h"
+#include "kernel/proc/sample_session.h"
+#include "kernel/proc/syscall/syscall.h"
+#include "kernel/proc/sysinfo.h"
+#include "kernel/proc/user.h"
+#include "kernel/trace/telemetry.h"
+
+#define NAMES_MAX  4096 /* of events and metrics, in one session */
+#define VALUES_MAX 64   /* as many as a session can have */
+
+int64_t sys_mark(UNUSED struct process *p, const uint64_t a[6])
+{
+    char label[64];
+    int err = user_copy_string(label, sizeof(label), a[0]);
+
+    if (!err)
+        telemetry_mark(thread_current()->tid, label);
+    hpm_mark(label);
+    return err;
+}
+
+/* what: as a program has said it. */
+static int read_breakdown(struct process *p, uint64_t at, struct sys_hpm_read *what,
+                          struct hpm_breakdown *out)
+{
+    if (arch_copy_from_user(what, at, sizeof(*what)))
+        return -EFAULT;
+    if (what->scope >= SYS_SCOPES || what->session || what->since_last || what->reserved)
+        return -EINVAL;
+    if (what->scope == SYS_SCOPE_MACHINE) {
+        if (!visible_machine())
+            return -EACCES;
+        hpm_read_machine(out);
+        return 0;
+    }
+    struct process *other = process_to_read(p, what->pid);
+    if (!other)
+        return -ESRCH;
+    int err = 0;
+    if (what->scope == SYS_SCOPE_PROCESS)
+        process_hpm(other, out);
+    else if (what->scope == SYS_SCOPE_FAMILY)
+        err = process_hpm_family(other, out);
+    else
+        err = process_hpm_thread(other, what->tid ? what->tid : thread_current()->tid, out);
+    process_put(other);
+    return err;
+}
+
+int64_t sys_hpm_read(struct process *p, const uint64_t a[6])
+{
+    struct {
+        struct hpm_breakdown b;
+        struct sys_breakdown result;
+    } *work = kmalloc(sizeof(*work)); /* too large for a stack */
+    struct sys_hpm_read what;
+
+    if (!work)
+        return -ENOMEM;
+    int64_t err = read_breakdown(p, a[0], &what, &work->b);
+    if (!err) {
+        sysinfo_breakdown(&work->b, &work->result);
+        err = user_put_struct(a[1], a[2], &work->result, sizeof(work->result));
+    }
+    kfree(work);
+    return err;
+}
+
+static void put_text(char *to, size_t size, const char *from)
+{
+    size_t n = MIN(text_length(from), size - 1);
+
+    memcpy(to, from, n);
+}
+
+int64_t sys_hpm_list(UNUSED struct process *p, const uint64_t a[6])
+{
+    struct {
+        struct event_listed from;
+        struct sys_hpm_listed to;
+    } * work;
+    uint32_t cursor;
+
+    if (arch_copy_from_user(&cursor, a[0], sizeof(cursor)))
+        return -EFAULT;
+    work = kmalloc(sizeof(*work)); /* too large for a stack */
+    if (!work)
+        return -ENOMEM;
+    int64_t err = hpm_list(&cursor, &work->from);
+    if (!err) {
+        work->to = (struct sys_hpm_listed){
+            .kind = work->from.kind, .counters = work->from.counters, .fixed = work->from.fixed};
+        put_text(work->to.text, sizeof(work->to.text), work->from.text);
+        put_text(work->to.means, sizeof(work->to.means), work->from.means);
+        put_text(work->to.about, sizeof(work->to.about), work->from.about);
+        put_text(work->to.unit, sizeof(work->to.unit), work->from.unit);
+        err = user_put_struct(a[1], a[2], &work->to, sizeof(work->to));
+    }
+    if (!err && arch_copy_to_user(a[0], &cursor, sizeof(cursor)))
+        err = -EFAULT;
+    kfree(work);
+    return err;
+}
+
+int64_t sys_hpm_print(struct process *p, const uint64_t a[6])
+{
+    static const char *const titles[] = {"thread", "process", "machine", "family"};
+    struct sys_hpm_read what;
+    struct hpm_breakdown b;
+    int err = read_breakdown(p, a[0], &what, &b);
+
+    if (!err)
+        hpm_breakdown_print(titles[what.scope], &b);
+    return err;
+}
+
+/* Kernel memory for a session. */
+static int charge_session(struct process *p, uint64_t bytes, char *why, size_t size)
+{
+    int err = process_charge(p, bytes);
+
+    if (err)
+        ksnprintf(why, size, "this process has all the kernel memory that mem.kernel allows");
+    return err;
+}
+
+int64_t sys_hpm_open(struct process *p, const uint64_t a[6])
+{
+    char *names, why[160] = "";
+    int err = user_take_string(&names, NAMES_MAX, a[0]);
+
+    if (err)
+        return err;
+    int session = charge_session(p, hpm_session_bytes(), why, sizeof(why));
+    if (!session) {
+        session = counts_open(p, names, why, sizeof(why));
+        if (session < 0)
+            process_uncharge(p, hpm_session_bytes());
+    }
+    kfree(names);
+    /* Why not is no use to who cannot be told. */
+    if (session < 0 && a[2] && user_put_struct(a[1], a[2], why, MIN(a[2], (uint64_t)sizeof(why))))
+        return -EFAULT;
+    return session;
+}
+
+int64_t sys_hpm_values(struct process *p, const uint64_t a[6])
+{
+    struct sys_hpm_read read;
+
+    if (arch_copy_from_user(&read, a[0], sizeof(read)))
+        return -EFAULT;
+    return counts_read(p, &read, a[1],
+                       (size_t)MIN(a[2] / sizeof(struct sys_hpm_value), (uint64_t)VALUES_MAX));
+}
+
+int64_t sys_hpm_close(struct process *p, const uint64_t a[6])
+{
+    int err = a[0] > UINT32_MAX ? -ESRCH : counts_close(p, (uint32_t)a[0]);
+
+    if (!err)
+        process_uncharge(p, hpm_session_bytes());
+    return err;
+}
+
+int64_t sys_hpm_show(struct process *p, const uint64_t a[6])
+{
+    return a[0] > UINT32_MAX ? -ESRCH : counts_show(p, (uint32_t)a[0]);
+}
+
+/* ---- Samples ---- */
+
+int64_t sys_sample_open(struct process *p, const uint64_t a[6])
+{
+    char *text, why[160] = "";
+    struct sys_profiling what;
+
+    if (arch_copy_from_user(&what, a[0], sizeof(what)))
+        return -EFAULT;
+    if (what.reserved)
+        return -EINVAL;
+    int err = user_take_string(&text, NAMES_MAX, what.criteria);
+    if (err)
+        return err;
+    struct hpm_profiling profiling = {text, what.pid, what.rate, what.permille};
+    int session = charge_session(p, SAMPLES_SESSION_BYTES, why, sizeof(why));
+    if (!session) {
+        session = samples_open(p, &profiling, why, sizeof(why));
+        if (session < 0)
+            process_uncharge(p, SAMPLES_SESSION_BYTES);
+    }
+    kfree(text);
+    if (session < 0 && a[2] && user_put_struct(a[1], a[2], why, MIN(a[2], (uint64_t)sizeof(why))))
+        return -EFAULT;
+    return session;
+}
+
+int64_t sys_sample_take(struct process *p, const uint64_t a[6])
+{
+    if (a[0] > UINT32_MAX)
+        return -ESRCH;
+    return samples_take(p, (uint32_t)a[0], a[1], (size_t)(a[2] / sizeof(struct sys_sample)));
+}
+
+int64_t sys_sample_account(struct process *p, const uint64_t a[6])
+{
+    struct sys_sample_account account;
+
+    if (a[0] > UINT32_MAX || a[1] > UINT32_MAX)
+        return a[0] > UINT32_MAX ? -ESRCH : -ENOENT;
+    int err = samples_account(p, (uint32_t)a[0], (uint32_t)a[1], &account);
+    return err ? err : user_put_struct(a[2], a[3], &account, sizeof(account));
+}
+
+int64_t sys_sample_close(struct process *p, const uint64_t a[6])
+{
+    int err = a[0] > UINT32_MAX ? -ESRCH : samples_close(p, (uint32_t)a[0]);
+
+    if (!err)
+        process_uncharge(p, SAMPLES_SESSION_BYTES);
+    return err;
+}
