@@ -8,6 +8,8 @@
  * another CPU reads is copied under its sequence number.  Counter groups change at slice interrupts and ticks, never
  * at a switch, so that the groups' turns have nothing to do with what the threads do.
  */
+#include "hpm/count.h"
+#include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"

@@ -1,10 +1,11 @@
 /* Boot: which PMU there is, what of the breakdown it counts, and each CPU's part of it. */
 #include "hpm/breakdown_events.h"
+#include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 #define RING_MIN 16
 

@@ -1,5 +1,7 @@
 /* What the files of hpm share; nobody else includes this. */
 #pragma once
+#include "hpm/pmu/user_page.h"
+#include "hpm/count.h"
 #include "hpm/policy/context.h"
 #include "hpm/pmu/pmu.h"
 #include "hpm/slot.h"

@@ -5,10 +5,13 @@
  *
  * Accesses by source are recorded by the hardware itself, for one who asks at a time (sampling.c).
  */
+#include "hpm/count.h"
+#include "hpm/hpm.h"
 #include "hpm/profile.h"
 #include "kernel/core/printf.h"
 #include "kernel/lib/text.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
+#include "hpm/sampling.h"
 
 #define PROFILES_MAX 4
 #define TIME_MIN_NS  (10 * NS_PER_US)

@@ -2,9 +2,12 @@
  * Windows of a profile: what came in one decides about the periods of the next (hpm/policy/period.h).  Events of the whole machine are
  * known from their counts, whether they were sampled or not; all else is known from the samples.
  */
+#include "hpm/count.h"
+#include "hpm/hpm.h"
 #include "hpm/profile.h"
 #include "kernel/lib/fixed.h"
 #include "kernel/core/printf.h"
+#include "hpm/sampling.h"
 
 #define IDLE_PART     20 /* less than this part of a CPU is busy     */
 #define RECORDS_DRAWN 32 /* of each CPU, as far apart as each other */

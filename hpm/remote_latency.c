@@ -3,10 +3,11 @@
  * latency of one, which is measured at boot.  A CPU of another chip writes lines; this one reads them, each saying where the next
  * is, so that it waits for every one.  Accesses that overlap are counted as if they did not: it is an upper bound ([A] 2.5).
  */
+#include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "kernel/core/call.h"
 #include "kernel/core/cpu.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 #define LINES     256
 #define STRIDE    256 /* bytes: no line's neighbour is fetched with it */

@@ -3,10 +3,12 @@
  * data-cache part by source, where "estimate" is latency x accesses, which counts overlapping misses once
  * each, beside what the hardware measured ([A] Table 2.7).  A row is printed only if the PMU counts what is in it.
  */
+#include "hpm/count.h"
+#include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "hpm/policy/context.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 /* Bits of hpm_caps()->stall. */
 #define CAUSES   ((1u << STALL_CAUSES) - 1)

@@ -3,7 +3,7 @@
  * CPU.  A full buffer drops the newest sample, never a stored one, and the producer counts the loss.
  */
 #pragma once
-#include "hpm/hpm.h"
+#include "hpm/policy/sample.h"
 
 struct sample_ring {
     struct hpm_sample *slots;

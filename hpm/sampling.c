@@ -7,12 +7,14 @@
  * or counter interrupt, for a PMU can be told only by its own CPU.  Idle CPUs follow when they wake.
  * Invariant, per CPU: taken = delivered + lost_hardware + lost_buffer + samples in the buffer.
  */
+#include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
+#include "hpm/sampling.h"
 
 uint64_t hpm_records = 1024, hpm_samples = 2048;
 

@@ -3,13 +3,14 @@
  * wanted is made in the memory of the plan before the present one, and every CPU told to follow it.  When all have, nobody
  * uses the present one's memory any more (see hpm/policy/context.h).
  */
+#include "hpm/count.h"
 #include "hpm/internal.h"
 #include "hpm/events/nest.h"
 #include "hpm/events/request.h"
 #include "kernel/core/call.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 #define SESSIONS_MAX 16
 #define ANSWER_NS    (100 * NS_PER_MS)

@@ -1,4 +1,5 @@
 /* See profile.h. */
+#include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "hpm/policy/period.h"
 #include "kernel/core/cpu.h"

@@ -3,6 +3,8 @@
  * and where the counters stood then; every reading while it runs, every turn and every switch to it writes it anew.  Registers can
  * be read in user mode only while a thread runs that asked for it, and its session is open.
  */
+#include "hpm/count.h"
+#include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "kernel/core/cpu.h"
 

@@ -26,6 +26,7 @@
 #include "kernel/run.h"
 #include "kernel/selftest/selftest.h"
 #include "kernel/trace/telemetry.h"
+#include "kernel/mem/mem.h"
 #include "mm/mm.h"
 #include "mm/track/track.h"
 #include "sched/cpuset.h"

@@ -16,6 +16,7 @@
 #include "kernel/core/lock.h"
 #include "kernel/core/number.h"
 #include "hpm/hpm.h"
+#include "hpm/policy/breakdown.h"
 #include "sched/policy/ready.h"
 
 struct process; /* kernel/proc: opaque here */

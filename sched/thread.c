@@ -5,7 +5,7 @@
  */
 #include "kernel/lib/format.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
 

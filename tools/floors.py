@@ -10,6 +10,7 @@ Exit status 0; 1: there are edges upwards, or the list kept is an old one; 2: an
 import collections
 import html
 import os
+import re
 import subprocess
 import sys
 
@@ -83,6 +84,30 @@ def edges(floors, sets):
             if a != b:
                 found[a, b].add(f"{source}: {name}")
     return found
+
+
+def includes(floors):
+    """The same of headers that the sources of all these folders include."""
+    found = collections.defaultdict(set)
+    for folder in floors.rank:
+        for name in sorted(os.listdir(folder)):
+            if name.endswith((".c", ".h", ".S")):
+                for line in open(os.path.join(folder, name), encoding="utf-8"):
+                    match = re.match(r'\s*#\s*include\s+"([^"]+/[^"/]+)"', line)
+                    if match and os.path.dirname(match.group(1)) != folder:
+                        found[folder, floors.folder(match.group(1))].add(f"{folder}/{name}: {match.group(1)}")
+    return found
+
+
+def inside(found):
+    """How many includes of an internal.h there are from outside of its folder and those in it; prints each."""
+    bad = 0
+    for (a, b), names in sorted(found.items()):
+        for name in sorted(names):
+            if name.endswith("/internal.h") and not a.startswith(b + "/"):
+                bad += 1
+                print(f"floors: {name}: is for the files of {b}", file=sys.stderr)
+    return bad
 
 
 def complain(floors, found):
@@ -163,7 +188,8 @@ def main(arguments):
     try:
         floors = Floors(arguments[0])
         found = edges(floors, sets)
-        bad = complain(floors, found)
+        included = includes(floors)
+        bad = complain(floors, found) + complain(floors, included) + inside(included)
         if bad:
             return 1
         if options["svg"]:

@@ -7,7 +7,7 @@ Converts a trace folder (tools/trace_split.py) to the JSON that ui.perfetto.dev 
 A row for each CPU says which thread ran; one for each thread, where it ran. Where cycles went is a counter for each CPU,
 process and thread, in percent of the cycles since the counter before; what the scheduler decided are instants of the process.
 A cause or source with ~ in front is estimated: it was counted in a part of those cycles only. What was not counted at all since the
-counter before keeps its value. Estimates that come to more than there is are lowered to that, as hpm/policy/fit.h does; otherData says
+counter before keeps its value. Estimates that come to more than there is are lowered to that, as hpm/events/fit.h does; otherData says
 how many.
 """
 import json

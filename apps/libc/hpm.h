@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include "apps/libc/names.h"
 #include "kernel/proc/abi.h"
-#include "hpm/user_page.h"
+#include "hpm/pmu/user_page.h"
 
 /*
  * Names this moment of the run.  On the simulated multiprocessor the ground truth is written out under this

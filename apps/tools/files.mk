@@ -4,7 +4,7 @@ MEASURING_SRC := \
 TOOLS := hpmstat hpmrec hpmtop memstat
 hpmrec_SRC := $(call files,hpmrec/hpmrec.c) $(MEASURING_SRC)
 hpmstat_SRC := \
-	$(call files,$(addprefix hpmstat/,breakdown.c hpmstat.c list.c)) hpm/policy/fit.c $(MEASURING_SRC)
+	$(call files,$(addprefix hpmstat/,breakdown.c hpmstat.c list.c)) hpm/events/fit.c $(MEASURING_SRC)
 hpmtop_SRC := $(call files,hpmtop/hpmtop.c) $(MEASURING_SRC)
 memstat_SRC := \
 	$(call files,$(addprefix memstat/,curve.c memstat.c show.c) measuring/program.c)

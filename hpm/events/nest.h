@@ -1,7 +1,7 @@
 /* Which events contain which by definition, as data: no part of one can be more than it. */
 #pragma once
 #include "hpm/events/event.h"
-#include "hpm/policy/fit.h"
+#include "hpm/events/fit.h"
 
 #define EVENT_NESTS_MAX 64
 

@@ -9,7 +9,7 @@
 #include "kernel/core/call.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 #define LOG_ORDER  4 /* 64 KB for the ring: its line, and as many entries as a power of two leaves */
 #define LOG_SIZE   4096

@@ -3,7 +3,7 @@
  * that it overflows there, or, where that is further away than it can be set, after a part of the way.
  */
 #pragma once
-#include "hpm/hpm.h"
+#include "hpm/policy/breakdown.h"
 
 struct due {
     uint32_t armed; /* bit c: counter c, which does not count as armed any more once it has got there */

@@ -6,8 +6,10 @@
  * All members are called on the CPU concerned with interrupts off, unless they say otherwise.
  */
 #pragma once
+#include "hpm/pmu/user_page.h"
 #include "hpm/policy/context.h"
 #include "hpm/events/event.h"
+#include "hpm/policy/sample.h"
 
 struct cpu;
 

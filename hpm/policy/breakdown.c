@@ -1,5 +1,5 @@
 /* Sums and differences of stall breakdowns.  Pure arithmetic. */
-#include "hpm/hpm.h"
+#include "hpm/policy/breakdown.h"
 #include "hpm/policy/context.h"
 
 static uint32_t permille(uint64_t part, uint64_t all)

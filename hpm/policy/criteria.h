@@ -13,7 +13,7 @@
  * Pure: no clock, lock, allocation or register.
  */
 #pragma once
-#include "hpm/hpm.h"
+#include "hpm/events/event.h"
 
 #define CRITERIA_MAX            8
 #define CRITERION_PERIOD_MAX    ((uint64_t)1 << 32)

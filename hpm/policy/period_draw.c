@@ -1,6 +1,6 @@
 /* Random primes; see period.h. */
 #include "hpm/policy/period.h"
-#include "hpm/pmu/draw.h"
+#include "hpm/policy/draw.h"
 
 #define PRIME_LAST 4294967291u /* below 2^32 */
 

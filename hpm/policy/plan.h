@@ -8,7 +8,7 @@
  */
 #pragma once
 #include "hpm/events/event.h"
-#include "hpm/hpm.h"
+#include "hpm/policy/breakdown.h"
 
 /* Places of cycles and of instructions, which have counters of their own; of other fixed counters. */
 #define PLAN_CYCLES       GROUP_FIXED(0)

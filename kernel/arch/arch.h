@@ -26,6 +26,8 @@
  *   void  arch_user_access_end(void)     ... and forbids it again; used only inside arch/ and the no-fault accessors
  */
 #pragma once
+#include "kernel/boot/boot_info.h"
+#include "kernel/firmware/pci_host.h"
 #include "kernel/lib/base.h"
 
 struct cpu;       /* kernel/core/cpu.h: portable per-CPU data, whose first member is struct arch_cpu */

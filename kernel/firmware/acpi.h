@@ -3,6 +3,7 @@
  * nothing in it; lengths and checksums are checked before anything else.
  */
 #pragma once
+#include "kernel/boot/boot_info.h"
 #include "kernel/lib/base.h"
 
 /* How the parser reaches memory: size bytes at pa, or NULL when there is no such memory. */

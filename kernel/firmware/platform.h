@@ -5,7 +5,7 @@
  */
 #pragma once
 #include "kernel/lib/base.h"
-#include "kernel/dev/pci/pci.h"
+#include "kernel/firmware/pci_host.h"
 
 #define PLATFORM_CPUS_MAX    512
 #define PLATFORM_REDISTS_MAX 64 /* redistributor regions; on some machines one for each CPU */

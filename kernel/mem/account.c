@@ -1,6 +1,6 @@
 /* See account.h. */
 #include "kernel/mem/account.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 #define DEFAULT_PART 4 /* of memory: a quarter */
 

@@ -4,7 +4,7 @@
  *
  * One that is to be larger is mapped a second time, elsewhere, with further frames behind: nothing is copied, whoever uses it meanwhile.
  */
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "kernel/mem/vmap.h"
 #include "kernel/lib/list.h"
 

@@ -7,6 +7,7 @@
 #include "kernel/mem/bootmem.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"
+#include "kernel/mem/mem.h"
 
 #define CACHE_PAGES 32
 #define CACHE_BATCH 16

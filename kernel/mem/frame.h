@@ -2,7 +2,6 @@
  * self-check. */
 #pragma once
 #include "kernel/mem/buddy.h"
-#include "mm/mm.h"
 
 struct page *frame_page(paddr_t pa);
 paddr_t frame_address(const struct page *page);

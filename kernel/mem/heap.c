@@ -11,6 +11,7 @@
 #include "kernel/mem/frame.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"
+#include "kernel/mem/mem.h"
 
 static const uint16_t class_size[] = {16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1360, 2048};
 #define CLASSES ARRAY_SIZE(class_size)

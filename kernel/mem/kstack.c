@@ -6,7 +6,7 @@
  * Where the use of stacks is measured (selftest=on) each is painted before it is used: bytes that have
  * lost the paint were used, by the thread or by the interrupts it was under.
  */
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "kernel/mem/vmap.h"
 
 #define SLOTS_MAX  8192

@@ -4,7 +4,7 @@
 #include "kernel/core/end.h"
 #include "kernel/core/printf.h"
 #include "kernel/mem/bootmem.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 #define EXIT_TOO_LITTLE 4
 #define FIRMWARES_PART  MIB /* at most what firmware keeps to itself of the machine's memory */

@@ -9,7 +9,7 @@
  * looks at cpu->space, so whoever is not seen here loads tables that are changed already.  Idle CPUs have no space
  * loaded and are left alone.
  */
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "kernel/core/cpu.h"
 
 #define FLUSH_ALL_PAGES 32 /* from here on forgetting everything is cheaper than page by page */

@@ -1,8 +1,10 @@
 /* See counts.h.  All under one gate: opening and closing change what every CPU counts. */
+#include "kernel/mem/mem.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/internal.h"
 #include "kernel/core/printf.h"
 #include "kernel/lib/text.h"
+#include "hpm/count.h"
 
 #define SESSIONS 16
 #define LAST_MAX 64 /* things read since last by one session */

@@ -5,7 +5,7 @@
  * waits for the last member.
  */
 #include "kernel/proc/family.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/sched.h"
 
 struct family {

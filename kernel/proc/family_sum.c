@@ -3,8 +3,10 @@
  * is a structure of it, and then among what its parent keeps, in one step under the parent's lock: no reading has
  * less than an earlier one.
  */
+#include "kernel/mem/mem.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/internal.h"
+#include "hpm/count.h"
 
 int family_sum_prepare(struct process *parent)
 {

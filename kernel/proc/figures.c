@@ -1,4 +1,5 @@
 /* See figures.h. */
+#include "kernel/mem/mem.h"
 #include "kernel/proc/figures.h"
 #include "kernel/core/printf.h"
 #include "kernel/dev/model/machine_find.h"

@@ -1,4 +1,5 @@
 /* From a program of the bundle to an address space ready to run: segments, stack, arguments. */
+#include "kernel/mem/mem.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/bundle.h"
 #include "kernel/proc/elf.h"

@@ -1,4 +1,5 @@
 /* See process.h: the table of processes, their start and their end. */
+#include "kernel/mem/mem.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/bundle.h"
 #include "kernel/proc/count_session.h"
@@ -9,6 +10,7 @@
 #include "kernel/core/printf.h"
 #include "kernel/lib/text.h"
 #include "kernel/trace/telemetry.h"
+#include "hpm/count.h"
 
 #define REAP_NS NS_PER_S /* then memory may have come back otherwise */
 

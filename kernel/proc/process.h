@@ -8,8 +8,10 @@
 #pragma once
 #include "kernel/lib/base.h"
 #include "kernel/arch/arch.h"
-#include "hpm/hpm.h"
+#include "hpm/policy/breakdown.h"
 #include "kernel/core/cmdline.h"
+#include "mm/mm.h"
+#include "mm/track/track.h"
 
 struct process;
 struct space_stats;

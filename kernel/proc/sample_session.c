@@ -5,6 +5,7 @@
  *
  * All under the gate of counts.h.
  */
+#include "kernel/mem/mem.h"
 #include "kernel/proc/sample_session.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/internal.h"

@@ -2,6 +2,7 @@
 #pragma once
 #include "kernel/proc/abi.h"
 #include "kernel/proc/process.h"
+#include "hpm/sampling.h"
 
 /* Kernel memory that a session takes, a little beside. */
 #define SAMPLES_SESSION_BYTES (512 * KIB)

@@ -1,7 +1,7 @@
 /* See sysinfo.h. */
 #include "kernel/proc/sysinfo.h"
 #include "kernel/core/cpu.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/sched.h"
 
 /* Ticks that ns take at hz, without a product that overflows. */

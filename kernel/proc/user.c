@@ -1,6 +1,6 @@
 /* See user.h. */
 #include "kernel/proc/user.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 int user_copy_string(char *dst, size_t size, vaddr_t src)
 {

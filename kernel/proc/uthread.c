@@ -1,7 +1,9 @@
 /* User threads: their start in the kernel, their way to user mode, their end. */
+#include "kernel/mem/mem.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/family.h"
 #include "kernel/proc/internal.h"
+#include "hpm/count.h"
 
 /* Handed from the creator to the new thread, which frees it. */
 struct launch {

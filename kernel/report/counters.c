@@ -1,6 +1,8 @@
 /* See counters.h. */
 #include "kernel/report/counters.h"
+#include "hpm/count.h"
 #include "hpm/hpm.h"
+#include "hpm/policy/breakdown.h"
 #include "kernel/core/cpu.h"
 #include "kernel/proc/process.h"
 #include "kernel/trace/record.h"

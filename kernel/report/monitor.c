@@ -2,7 +2,9 @@
  * What the counters saw, printed at regular times: each table covers the time since the one before.
  */
 #include "kernel/report/monitor.h"
+#include "hpm/count.h"
 #include "hpm/hpm.h"
+#include "hpm/policy/breakdown.h"
 #include "kernel/core/printf.h"
 #include "sched/sched.h"
 

@@ -12,7 +12,7 @@
 #include "kernel/core/end.h"
 #include "kernel/core/lock.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/sched.h"
 
 #define PORT_NAME "vigil.telemetry"

@@ -4,6 +4,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 #include "sched/sched.h"
+#include "hpm/count.h"
 
 #define ANSWER_TRIES   100
 #define ANSWER_WAIT_NS (1 * NS_PER_S)

@@ -6,7 +6,7 @@
 #include "kernel/report/quirks.h"
 #include "kernel/firmware/acpi.h"
 #include "kernel/firmware/smbios.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/sched.h"
 
 #define CALL_WAIT_NS (1 * NS_PER_S)

@@ -1,5 +1,6 @@
 /* What the machine is, for a report. */
 #pragma once
+#include "kernel/boot/boot_info.h"
 
 struct boot_info;
 

@@ -4,7 +4,7 @@
  */
 #include "kernel/selftest/check.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 #define BLOCKS      4
 #define BLOCK_BYTES (PAGE_SIZE << FRAME_ORDER_MAX)

@@ -2,7 +2,7 @@
 #include "kernel/selftest/check.h"
 #include "kernel/core/printf.h"
 #include "kernel/proc/process.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/sched.h"
 
 #define PROGRAM "hello"

@@ -4,7 +4,7 @@
 #include "kernel/selftest/describe.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 

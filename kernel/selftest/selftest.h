@@ -3,6 +3,7 @@
  * peculiar about it and gives each figure with its band.  Part of every kernel image; meant for machines nobody has seen.
  */
 #pragma once
+#include "kernel/boot/boot_info.h"
 #include "kernel/lib/base.h"
 
 struct boot_info;

@@ -2,7 +2,7 @@
 #include "kernel/trace/record.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 #define KB_DEFAULT 256
 #define KB_MIN     (RING_PACKETS_MIN * RING_PACKET_BYTES / KIB)

@@ -8,14 +8,16 @@
  */
 #include "mm/pool/divide.h"
 #include "kernel/core/printf.h"
+#include "kernel/mem/mem.h"
 #include "kernel/trace/telemetry.h"
 #include "mm/policy/divide/demand.h"
 #include "mm/pool/args.h"
-#include "mm/pool/pool.h"
+#include "mm/pool.h"
 #include "mm/pool/reclaim.h"
 #include "mm/policy/divide/plan.h"
-#include "mm/space/space.h"
-#include "mm/track/internal.h"
+#include "mm/space.h"
+#include "mm/track/curve.h"
+#include "mm/track/track.h"
 
 #define PAGES_MIN     32 /* that every pool keeps          */
 #define MOVED_PART    8  /* of memory, in an epoch, at most */

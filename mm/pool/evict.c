@@ -11,9 +11,10 @@
 #include "mm/pool/reclaim.h"
 #include "mm/pool/prefetching.h"
 #include "kernel/mem/frame.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/pool/swap.h"
 #include "mm/track/track.h"
+#include "kernel/mem/mem.h"
 
 #define BATCH     32
 #define STRETCH   64   /* pages looked at before the thread gives way */

@@ -4,10 +4,11 @@
  */
 #include "mm/pool/prefetching.h"
 #include "kernel/mem/frame.h"
-#include "mm/pool/pool.h"
+#include "mm/pool.h"
 #include "mm/pool/reclaim.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/pool/swap.h"
+#include "kernel/mem/mem.h"
 
 #define BATCH 32
 

@@ -2,9 +2,10 @@
  * Pages that are used, but not logged: those that stay in the tracker's own buffer, or in its active set.  No curve knows them.
  */
 #include "hpm/path/path.h"
-#include "mm/pool/pool.h"
-#include "mm/space/space.h"
-#include "mm/track/internal.h"
+#include "mm/pool.h"
+#include "mm/space.h"
+#include "mm/track/curve.h"
+#include "mm/track/track.h"
 
 #define AT_ONCE 64   /* nodes while the lock is held */
 #define IN_ALL  2048 /* nodes at most: of a larger pool one in so many is looked at */

@@ -1,12 +1,13 @@
 /* See pool.h: pools and the nodes in them. */
-#include "mm/pool/pool.h"
+#include "mm/pool.h"
 #include "mm/pool/prefetching.h"
 #include "kernel/mem/frame.h"
 #include "mm/pool/args.h"
 #include "mm/pool/reclaim.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/pool/swap.h"
 #include "mm/track/track.h"
+#include "kernel/mem/mem.h"
 
 #define NODES_FIRST 1024
 #define TOUCHES     32 /* in one stretch under the locks */

@@ -8,8 +8,9 @@
  * much could be swapped.
  */
 #include "kernel/mem/frame.h"
-#include "mm/pool/pool.h"
+#include "mm/pool.h"
 #include "mm/pool/reclaim.h"
+#include "kernel/mem/mem.h"
 
 #define TABLES 5                              /* at most */
 #define MAPPED (PAGE_SIZE / sizeof(uint64_t)) /* pages that one of page tables maps */

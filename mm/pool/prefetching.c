@@ -1,7 +1,8 @@
 /* See foresee.h. */
 #include "mm/pool/prefetching.h"
 #include "kernel/mem/frame.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
+#include "kernel/mem/mem.h"
 
 #define BATCH 128 /* pages of a list that are begun to be read together */
 

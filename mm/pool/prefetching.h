@@ -5,7 +5,7 @@
  * begun.  With no prefetch policy, and for what a program itself wanted early (SYS_MADVISE), only the counting is done.
  */
 #pragma once
-#include "mm/pool/pool.h"
+#include "mm/pool.h"
 
 /* Makes what p's prefetch policy knows, for so many nodes.  0 or -ENOMEM. */
 int foresee_init(struct pool *p, uint32_t nodes);

@@ -6,6 +6,8 @@
 #include "mm/pool/reclaim_line.h"
 #include "mm/pool/swap.h"
 #include "kernel/core/printf.h"
+#include "kernel/mem/mem.h"
+#include "mm/track/track.h"
 
 #define LOOK_NS     (1 * NS_PER_MS) /* who waits for frames that nobody announces looks this often */
 #define DONATION    16              /* pages that leave at once where memory as a whole is short, at most */

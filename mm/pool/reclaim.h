@@ -6,7 +6,7 @@
  * (paging_start) makes pages leave ahead, so that those who need frames find some free; who finds none lets pages leave itself.
  */
 #pragma once
-#include "mm/pool/pool.h"
+#include "mm/pool.h"
 
 /* Returns the pages that space of p, or of no pool if NULL, can still fill before memory, its
  * limits and the swap disk have no more, as far as nothing else changes meanwhile. [P] held. */

@@ -2,6 +2,7 @@
 #include "mm/pool/swap.h"
 #include "mm/pool/args.h"
 #include "kernel/core/printf.h"
+#include "kernel/mem/mem.h"
 
 #define REQUESTS    64 /* at a time, whatever memory is left                 */
 #define LINES_MAX   8  /* about slots that are lost; then one where their number doubles */

@@ -5,7 +5,7 @@
  * that it need not be written again unless it has changed; when slots become few (swap_scarce) it is to give it up.
  */
 #pragma once
-#include "mm/pool/pool.h"
+#include "mm/pool.h"
 #include "kernel/dev/block/block.h"
 
 #define SWAP_CLUSTER SLOT_CLUSTER /* slots, and pages, in a row */

@@ -8,11 +8,12 @@
  */
 #include "mm/pool/prefetching.h"
 #include "kernel/mem/frame.h"
-#include "mm/pool/pool.h"
+#include "mm/pool.h"
 #include "mm/pool/reclaim.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/pool/swap.h"
 #include "mm/track/track.h"
+#include "kernel/mem/mem.h"
 
 /* What came of a try, besides 0: it is there, and errors. */
 enum { NEEDS_FRAME = 1, NEEDS_ZEROS, NEEDS_NODES, NEEDS_READING, NEEDS_LIST, AGAIN };

@@ -7,10 +7,11 @@
  * at once, for nothing ever leaves then.  What cannot be read ahead is read when it is asked for, and an error is said then.
  */
 #include "kernel/mem/frame.h"
-#include "mm/pool/pool.h"
+#include "mm/pool.h"
 #include "mm/pool/reclaim.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "kernel/dev/block/block.h"
+#include "kernel/mem/mem.h"
 
 #define AHEAD_MAX BLOCK_PAGES_MAX
 #define FREE_MIN  1024 /* frames: with fewer nothing is read ahead without a pool */

@@ -6,13 +6,14 @@
  * unmaps it, so its pages can be taken away in batches: out of the tables under the lock, out of the TLBs
  * without it, and only then back to the frames.
  */
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/track/track.h"
 #include "kernel/mem/frame.h"
-#include "mm/pool/pool.h"
+#include "mm/pool.h"
 #include "mm/pool/swap.h"
 #include "kernel/core/printf.h"
 #include "sched/sched.h"
+#include "kernel/mem/mem.h"
 
 #define MMAP_BASE        ((vaddr_t)0x200000000000)
 #define REGIONS_FIRST    32

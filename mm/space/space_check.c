@@ -1,7 +1,7 @@
 /* Is an address space in order?  For debug builds and tests. */
 #include "kernel/mem/frame.h"
-#include "mm/pool/pool.h"
-#include "mm/space/space.h"
+#include "mm/pool.h"
+#include "mm/space.h"
 
 struct tally {
     uint64_t mapped, resident, out;

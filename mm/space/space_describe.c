@@ -1,8 +1,8 @@
 /* What there is to be said of an address space: for messages, and for programs that look at others. */
 #include "kernel/core/printf.h"
-#include "mm/pool/pool.h"
+#include "mm/pool.h"
 #include "mm/pool/reclaim.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 
 #define OVERFLOW_DISTANCE (64 * KIB) /* this far below a stack an access is an overflow of it */
 #define ROW_PAGES         32

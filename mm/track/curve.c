@@ -9,10 +9,12 @@
 #include "hpm/path/path.h"
 #include "kernel/core/printf.h"
 #include "mm/policy/curve/mrc.h"
-#include "mm/pool/pool.h"
+#include "mm/pool.h"
 #include "mm/track/page_index.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
+#include "mm/track/curve.h"
 #include "mm/track/internal.h"
+#include "kernel/mem/mem.h"
 
 #define NUMBERS_FIRST 2048
 #define BATCH         256 /* entries that are numbered together */

@@ -1,5 +1,5 @@
 /* What several trackers do alike: nothing, mostly (struct tracker_ops). */
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/track/internal.h"
 
 int track_start_nothing(void)

@@ -4,7 +4,7 @@
 #include "hpm/path/path.h"
 #include "kernel/arch/arch.h"
 #include "kernel/core/printf.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/track/track.h"
 #include "mm/track/internal.h"
 

@@ -7,8 +7,9 @@
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/core/printf.h"
 #include "mm/track/page_trace.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/track/internal.h"
+#include "kernel/mem/mem.h"
 
 #define BUFFER_RECORDS 128
 

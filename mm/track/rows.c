@@ -1,5 +1,5 @@
 /* A space's pages, gone through by trackers in stretches under its lock. */
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/track/internal.h"
 
 #define STRETCH 2048 /* pages, at most, under the space's lock */

@@ -7,9 +7,12 @@
  * one sampling session on a machine: while somebody else has it nothing is tracked, and while this has it others are refused.
  */
 #include "hpm/hpm.h"
+#include "hpm/policy/breakdown.h"
+#include "hpm/policy/sample.h"
+#include "hpm/sampling.h"
 #include "hpm/path/path.h"
 #include "kernel/core/printf.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/track/internal.h"
 
 #define TAKE_NS NS_PER_MS

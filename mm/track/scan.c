@@ -7,8 +7,9 @@
  */
 #include "hpm/path/path.h"
 #include "kernel/core/printf.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/track/internal.h"
+#include "kernel/mem/mem.h"
 
 static struct {
     struct spinlock lock;

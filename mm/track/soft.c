@@ -10,8 +10,9 @@
  */
 #include "hpm/path/path.h"
 #include "kernel/core/printf.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/track/internal.h"
+#include "kernel/mem/mem.h"
 
 #define SLACK_SHIFT 4   /* trimmed by one of 2^this */
 #define LOOKS_MAX   256 /* pages that the hand passes in one stretch under the lock */

@@ -6,12 +6,13 @@
  * numbers.
  */
 #include "mm/track/track.h"
-#include "hpm/hpm.h"
+#include "hpm/policy/sample.h"
 #include "hpm/path/path.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
+#include "mm/track/curve.h"
 #include "mm/track/internal.h"
 #include "mm/policy/track_governor.h"
 #include "sched/sched.h"

@@ -3,7 +3,7 @@
  * what it says.
  */
 #include "kernel/trace/telemetry.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/sharing/internal.h"
 
 #define MEASURE_NS (1 * NS_PER_MS) /* a load measured for less says little: the one before is kept */

@@ -2,7 +2,7 @@
  * The samples of one process during one detection: its threads' shMaps and their clustering.  The pure policies do the
  * work (shmap.c, cluster*.c); here is their memory and who is in which row.
  */
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/sharing/internal.h"
 
 #define CLEAR_PART           3   /* of so many members one doubtful thread is no obstacle               */

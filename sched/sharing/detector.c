@@ -14,9 +14,12 @@
  */
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/sharing/policy/sampling_period.h"
 #include "sched/sharing/internal.h"
+#include "hpm/count.h"
+#include "hpm/policy/sample.h"
+#include "hpm/sampling.h"
 
 #define DRAIN_NS         (1 * NS_PER_MS) /* between two looks at the samples                    */
 #define STATED_SETTLE_NS (1 * NS_PER_MS) /* groups are placed once none was stated for so long  */

@@ -5,7 +5,7 @@
  */
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/sharing/internal.h"
 #include "sched/sharing/policy/shmap_picture.h"
 

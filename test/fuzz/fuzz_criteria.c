@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "hpm/policy/breakdown.h"
 #include "hpm/policy/criteria.h"
 #include "hpm/events/request.h"
 #include "hpm/events/table.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "apps/tools/measuring/figures.h"
 #include "apps/tools/hpmstat/hpmstat.h"
-#include "hpm/policy/fit.h"
+#include "hpm/events/fit.h"
 
 #define WORD(field) (offsetof(struct sys_breakdown, field) / sizeof(uint64_t))
 #define COUNT(a)    (sizeof(a) / sizeof(a)[0])

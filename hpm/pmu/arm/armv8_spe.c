@@ -12,7 +12,7 @@
  */
 #include "hpm/pmu/arm/armv8_spe.h"
 #include "hpm/pmu/arm/armv8_spe_regs.h"
-#include "hpm/pmu/draw.h"
+#include "hpm/policy/draw.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 

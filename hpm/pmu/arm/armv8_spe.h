@@ -2,6 +2,7 @@
 #pragma once
 #include "hpm/pmu/pmu.h"
 #include "hpm/pmu/arm/spe_sources.h"
+#include "hpm/policy/sample.h"
 
 /* What a CPU says it has.  Others may differ from the first in all but codes, if their records are no longer, nor their shortest interval. */
 struct spe_ability {

@@ -4,7 +4,7 @@
  * Pure.
  */
 #pragma once
-#include "hpm/hpm.h"
+#include "hpm/policy/breakdown.h"
 #include "hpm/pmu/arm/spe_packets.h"
 
 /* Besides enum hpm_source. */

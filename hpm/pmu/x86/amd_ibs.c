@@ -8,7 +8,7 @@
  */
 #include "hpm/pmu/x86/amd_ibs.h"
 #include "hpm/pmu/x86/amd_regs.h"
-#include "hpm/pmu/draw.h"
+#include "hpm/policy/draw.h"
 #include "hpm/pmu/x86/x86_regs.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"

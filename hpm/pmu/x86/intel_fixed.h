@@ -1,6 +1,7 @@
 /* Intel's fixed counters beyond those of cycles and instructions: between intel.c and intel_fixed.c. */
 #pragma once
-#include "hpm/hpm.h"
+#include "hpm/pmu/user_page.h"
+#include "hpm/policy/breakdown.h"
 #include "hpm/pmu/x86/intel_ability.h"
 
 /* Of a CPU. */

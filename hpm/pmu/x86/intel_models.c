@@ -8,6 +8,7 @@
  * it was one of both.
  */
 #include "hpm/pmu/x86/intel_models.h"
+#include "hpm/policy/breakdown.h"
 
 #define NO INTEL_NO_SOURCE
 /* An access that found another one waiting for its line is one that the L1 serves.  What other cores of the chip have comes

@@ -3,7 +3,6 @@
  * says that there are records, each model what they say.
  */
 #pragma once
-#include "hpm/hpm.h"
 #include "hpm/events/event.h"
 
 #define INTEL_SOURCES   16   /* values of a record's data source, bits 0 to 3 */

@@ -12,7 +12,7 @@
  * one lost record.
  */
 #include "hpm/pmu/x86/intel_pebs.h"
-#include "hpm/pmu/draw.h"
+#include "hpm/policy/draw.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 

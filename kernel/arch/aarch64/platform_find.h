@@ -1,5 +1,6 @@
 /* The machine as firmware describes it, found once. */
 #pragma once
+#include "kernel/boot/boot_info.h"
 #include "kernel/firmware/platform.h"
 
 struct boot_info;

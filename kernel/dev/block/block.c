@@ -2,7 +2,6 @@
 #include "block_core.h"
 #include "kernel/core/printf.h"
 #include "kernel/lib/text.h"
-#include "mm/mm.h"
 
 #define TIMEOUT_MS_MAX ((uint64_t)3600 * 1000)
 #define DELAY_US_MAX   ((uint64_t)10 * 1000000)

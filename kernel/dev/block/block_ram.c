@@ -4,7 +4,7 @@
  */
 #include "block_core.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 #define CHUNK_ORDER 8 /* frames come in blocks of so many */
 #define CHUNK_PAGES ((uint64_t)1 << CHUNK_ORDER)

@@ -6,7 +6,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 #include "kernel/dev/model/machine_find.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "kernel/dev/pci/pci.h"
 
 #define DEPTH          MACHINE_DISK_SLOTS

@@ -5,7 +5,7 @@
 #include "block_core.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "kernel/dev/virtio/virtio.h"
 
 #define KIND_BLOCK        2

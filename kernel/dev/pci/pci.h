@@ -2,6 +2,8 @@
  * PCI: configuration space, finding devices, their memory.  Everything at boot, in thread context.
  */
 #pragma once
+#include "kernel/firmware/pci_host.h"
+#include "kernel/boot/boot_info.h"
 #include "kernel/lib/base.h"
 
 struct boot_info;
@@ -9,24 +11,6 @@ struct boot_info;
 struct pci_device {
     uint8_t bus, slot, function;
     uint16_t vendor, device;
-};
-
-/* Where the host bridge passes accesses on to the bus: CPU addresses from base on are bus addresses from bus on. */
-struct pci_window {
-    paddr_t base;
-    uint64_t bus, size;
-};
-
-#define PCI_WINDOWS_MAX 4
-/* A host bridge, as firmware describes it other than by ACPI's MCFG (arch_pci_host). */
-struct pci_host {
-    struct {
-        paddr_t base; /* of first_bus          */
-        uint64_t size;
-    } ecam;
-    unsigned first_bus, last_bus;
-    unsigned window_count; /* 0: addresses are the same on both sides, and firmware has assigned them */
-    struct pci_window window[PCI_WINDOWS_MAX];
 };
 
 /* Finds the way to configuration space: ECAM if ACPI's MCFG or the ISA (arch_pci_host) describes one, else the ISA's

@@ -2,7 +2,7 @@
 #include "virtio.h"
 #include "kernel/arch/arch.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 #define VENDOR           0x1af4
 #define MODERN_ID        0x1040 /* + kind; 4.1.2 */

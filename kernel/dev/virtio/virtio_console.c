@@ -4,7 +4,7 @@
 #include "virtio.h"
 #include "kernel/arch/arch.h"
 #include "kernel/lib/text.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 #define KIND_CONSOLE      3
 #define FEATURE_MULTIPORT ((uint64_t)1 << 1)

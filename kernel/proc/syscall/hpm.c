@@ -1,6 +1,7 @@
 /* System calls of counters and samples. */
 #include "kernel/core/printf.h"
 #include "kernel/lib/text.h"
+#include "kernel/mem/mem.h"
 #include "kernel/proc/abi.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/internal.h"
@@ -9,6 +10,7 @@
 #include "kernel/proc/sysinfo.h"
 #include "kernel/proc/user.h"
 #include "kernel/trace/telemetry.h"
+#include "hpm/count.h"
 
 #define NAMES_MAX  4096 /* of events and metrics, in one session */
 #define VALUES_MAX 64   /* as many as a session can have */

@@ -1,5 +1,6 @@
 /* System calls about processes: starting, waiting, their threads and symbols; the machine they run on. */
 #include "kernel/core/printf.h"
+#include "kernel/mem/mem.h"
 #include "kernel/proc/abi.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/syscall/syscall.h"

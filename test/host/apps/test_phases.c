@@ -10,6 +10,7 @@
 #include "apps/workloads/phases/job.h"
 #include "apps/workloads/phases/lz.h"
 #include "apps/workloads/phases/vm.h"
+#include "hpm/hpm.h"
 
 enum { SEEDS = 20, LABELS_MAX = 32 };
 

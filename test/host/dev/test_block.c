@@ -7,7 +7,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/dev/block/block_core.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 static const struct block_driver *const drivers[] = {&block_ram_driver, NULL};
 

@@ -9,7 +9,7 @@
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/dev/pci/pci.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 #define PAGES 100
 #define CPUS  3

@@ -4,7 +4,7 @@
  */
 #include "test/host/double/expect_panic.h"
 #include "kernel/dev/block/block_core.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "test/host/double/virtio_double.h"
 
 #define PAGES        256

@@ -3,8 +3,8 @@
  * queues where the driver put them, ports that are announced as the standard says; and every way not to keep to it.
  */
 #include "test/host/double/expect_panic.h"
+#include "kernel/arch/arch.h"
 #include "kernel/dev/virtio/virtio_console.h"
-#include "mm/mm.h"
 #include "test/host/double/virtio_double.h"
 
 #define NAME "vigil.telemetry"

@@ -8,6 +8,7 @@
 #include "test/host/double/random.h"
 #include "hpm/path/path.h"
 #include "kernel/core/cpu.h"
+#include "mm/mm.h"
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #endif

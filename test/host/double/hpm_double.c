@@ -3,6 +3,7 @@
 #include <string.h>
 #include "test/host/double/hpm_double.h"
 #include "test/machine/pmu_masks.h"
+#include "hpm/hpm.h"
 
 struct double_cpu double_cpus[DOUBLE_CPUS];
 bool double_machine_present;

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "test/host/double/hpm_driver.h"
 #include "test/host/double/random.h"
+#include "hpm/count.h"
 
 void (*double_on_access)(void);
 

@@ -9,6 +9,7 @@
 #include "test/host/double/hpm_due_user.h"
 #include "test/host/double/hpm_sessions.h"
 #include "test/host/double/random.h"
+#include "hpm/sampling.h"
 
 enum { LONG_SLICE = 1000000000 }; /* nothing else happens for a while */
 

@@ -7,7 +7,8 @@
 #include "kernel/lib/format.h"
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
+#include "hpm/hpm.h"
 
 char double_output[8192];
 

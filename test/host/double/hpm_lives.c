@@ -5,6 +5,7 @@
 #include "test/host/double/hpm_double.h"
 #include "test/host/double/hpm_lives.h"
 #include "test/host/double/random.h"
+#include "hpm/count.h"
 
 /* Two take turns where there are two counters, for one of them can count both. */
 static const struct {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "test/host/double/hpm_profiles.h"
+#include "hpm/sampling.h"
 
 struct hpm_sample taken[TAKE];
 struct hpm_profile *profile;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cmocka.h>
 #include "test/host/double/hpm_threads.h"
+#include "hpm/count.h"
 
 static inline struct hpm_session *open_names(const char *names)
 {

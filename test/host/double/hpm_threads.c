@@ -1,5 +1,6 @@
 /* See hpm_threads.h. */
 #include "test/host/double/hpm_threads.h"
+#include "hpm/sampling.h"
 
 struct hpm_thread threads[THREADS];
 int running[DOUBLE_CPUS];

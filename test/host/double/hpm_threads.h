@@ -4,6 +4,7 @@
  */
 #pragma once
 #include "test/host/double/hpm_kernel.h"
+#include "hpm/hpm.h"
 
 enum { THREADS = 7 };
 extern struct hpm_thread threads[THREADS]; /* their ids are 100 and up                  */

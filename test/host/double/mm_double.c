@@ -7,8 +7,12 @@
 #include "kernel/core/cpu.h"
 #include "kernel/dev/block/block_core.h"
 #include "kernel/mem/frame.h"
-#include "mm/space/space.h"
+#include "mm/mm.h"
+#include "mm/space.h"
 #include "mm/track/track.h"
+#include "kernel/mem/mem.h"
+#include "hpm/policy/sample.h"
+#include "hpm/sampling.h"
 
 static uint64_t seed;
 

@@ -6,6 +6,7 @@
 #include "kernel/core/call.h"
 #include "kernel/core/cpu.h"
 #include "kernel/trace/telemetry.h"
+#include "mm/mm.h"
 #include "mm/track/track.h"
 
 uint64_t telemetry_on; /* nothing is recorded */

@@ -5,7 +5,7 @@
 #include "test/host/double/path_kernel.h"
 #include "test/host/double/said.h"
 #include "kernel/core/call.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 
 enum { FRAMES = 256, HEAP = 4096 };
 

@@ -8,6 +8,8 @@
 #include "mm/pool/args.h"
 #include "mm/pool/reclaim.h"
 #include "mm/pool/swap.h"
+#include "kernel/mem/mem.h"
+#include "mm/track/track.h"
 
 /* ---- What pools stand on ---- */
 bool host_irqs_on = true;

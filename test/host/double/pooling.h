@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include "kernel/mem/frame.h"
-#include "mm/pool/pool.h"
-#include "mm/space/space.h"
+#include "mm/pool.h"
+#include "mm/space.h"
 #include "test/host/double/random.h"
 
 enum { FRAMES = 700, FRAMES_MAX = 2000, LIMIT = 400, SLOTS = 60 * SLOT_CLUSTER };

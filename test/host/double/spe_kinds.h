@@ -2,6 +2,7 @@
 #pragma once
 #include "test/host/double/armv8_double.h"
 #include "hpm/pmu/arm/armv8_spe.h"
+#include "hpm/sampling.h"
 
 #define ALL_FILTERS (IDR_FE | IDR_FT)
 #define USER_PC     0x401000

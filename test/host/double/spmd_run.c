@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "apps/libc/hpm.h"
+#include "hpm/hpm.h"
 
 static char text[512], why[512];
 

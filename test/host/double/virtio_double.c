@@ -3,7 +3,7 @@
 #include <string.h>
 #include "test/host/double/virtio_double.h"
 #include "kernel/arch/arch.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "test/host/double/virtio_config.h"
 
 #define BAR 0x40000000

@@ -1,5 +1,6 @@
 /* What is to be sampled, by name: what is accepted and what comes of it, what is refused and with which words. */
 #include "test/host/double/expect_panic.h"
+#include "hpm/policy/breakdown.h"
 #include "hpm/policy/criteria.h"
 #include "hpm/events/request.h"
 #include "hpm/events/table.h"

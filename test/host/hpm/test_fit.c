@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "hpm/policy/fit.h"
+#include "hpm/events/fit.h"
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/random.h"
 

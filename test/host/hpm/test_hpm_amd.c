@@ -1,6 +1,7 @@
 /* The driver of AMD's core counters, and hpm on top of it, against a register-level double that knows the truth. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/amd_kinds.h"
+#include "hpm/count.h"
 
 static void start(const struct amd_kind *kind)
 {

@@ -1,6 +1,7 @@
 /* Samples of AMD's operations: what they say, whose they are, how often they come, and that none is lost unseen. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/amd_kinds.h"
+#include "hpm/sampling.h"
 
 static void start(const struct amd_kind *kind)
 {

@@ -1,6 +1,8 @@
 /* The driver of Arm's PMUv3 and hpm on top of it, against a register-level double that knows the truth. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/armv8_kinds.h"
+#include "hpm/count.h"
+#include "hpm/sampling.h"
 
 static void start(const struct armv8_kind *kind)
 {

@@ -2,6 +2,7 @@
  * that ask for them, against a register-level double that knows the truth. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/intel_kinds.h"
+#include "hpm/count.h"
 
 static struct hpm_session *session;
 static char why[256];

@@ -1,6 +1,7 @@
 /* Records of accesses on Intel's processors: what they say, whose they are, and that none is lost unseen. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/intel_kinds.h"
+#include "hpm/sampling.h"
 
 enum { TAKE = 4096 };
 

@@ -3,6 +3,7 @@
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/hpm_profiles.h"
 #include "test/host/double/random.h"
+#include "hpm/sampling.h"
 
 static void a_sample_comes_after_a_prime_of_events_near_the_period(void **state)
 {

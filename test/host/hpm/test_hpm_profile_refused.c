@@ -1,6 +1,7 @@
 /* Samples by criteria: what is refused, with its cause. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/hpm_profiles.h"
+#include "hpm/sampling.h"
 
 static void what_cannot_be_is_refused_with_its_cause(void **state)
 {

@@ -4,6 +4,8 @@
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/hpm_double.h"
 #include "test/host/double/hpm_threads.h"
+#include "hpm/count.h"
+#include "hpm/sampling.h"
 
 enum { TAKE = 4096 };
 

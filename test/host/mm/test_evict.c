@@ -5,8 +5,9 @@
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"
+#include "mm/mm.h"
 #include "mm/pool/args.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/track/track.h"
 
 enum { FRAMES = 3600, STRETCH = 64 };

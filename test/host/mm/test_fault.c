@@ -4,8 +4,9 @@
 #include "test/host/double/mm_double.h"
 #include "test/host/double/path_double.h"
 #include "mm/pool/args.h"
-#include "mm/pool/pool.h"
-#include "mm/space/space.h"
+#include "mm/pool.h"
+#include "mm/space.h"
+#include "mm/track/track.h"
 
 enum { PAGES = 400, LIMIT_KB = 512 };
 

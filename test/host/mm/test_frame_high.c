@@ -6,6 +6,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"
 #include "kernel/mem/frame.h"
+#include "kernel/mem/mem.h"
 
 #define MEMORY      (64 * MIB)
 #define BLOCK_BYTES (PAGE_SIZE << FRAME_ORDER_MAX)

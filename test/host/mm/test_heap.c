@@ -3,6 +3,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"
 #include "kernel/mem/frame.h"
+#include "kernel/mem/mem.h"
 
 #define MEMORY (64 * MIB)
 #define CPUS   4

@@ -9,8 +9,9 @@
 #include "test/host/double/path_double.h"
 #include "kernel/mem/frame.h"
 #include "mm/pool/args.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/pool/swap.h"
+#include "mm/track/track.h"
 
 enum { PROCESSES = 3, THREADS = 3, WORDS = PAGE_SIZE / sizeof(uint64_t) };
 

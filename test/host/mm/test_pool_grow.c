@@ -3,8 +3,8 @@
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"
 #include "mm/pool/args.h"
-#include "mm/pool/pool.h"
-#include "mm/space/space.h"
+#include "mm/pool.h"
+#include "mm/space.h"
 #include "mm/track/track.h"
 
 enum { PAGES = 3000, THREADS = 8, FRAMES = 500 };

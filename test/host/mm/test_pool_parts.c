@@ -2,6 +2,7 @@
 #include "test/host/double/pooling.h"
 #include "mm/pool/args.h"
 #include "mm/pool/reclaim.h"
+#include "kernel/mem/mem.h"
 
 enum { BURST = 16 }; /* reclaim.c's DONATION */
 

@@ -9,8 +9,9 @@
 #include "test/host/double/path_double.h"
 #include "test/host/double/said.h"
 #include "hpm/path/path.h"
+#include "mm/mm.h"
 #include "mm/track/page_trace.h"
-#include "mm/space/space.h"
+#include "mm/space.h"
 #include "mm/track/internal.h"
 
 enum { PROCESSES = 3, THREADS = 3, PLAIN = 0, SCRATCH = 512, END = 576, ACTIVE = 64, SAMPLES = 1 << 16 };

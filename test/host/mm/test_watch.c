@@ -3,7 +3,8 @@
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"
 #include "test/host/double/path_double.h"
-#include "mm/space/space.h"
+#include "mm/mm.h"
+#include "mm/space.h"
 #include "mm/track/internal.h"
 
 enum { SOFT = 2, THREADS = 6, TIMES = 3, ROUNDS = 100 };

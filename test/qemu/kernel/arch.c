@@ -2,7 +2,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/lib/symbols.h"
 #include "kernel/lib/text.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"

@@ -5,7 +5,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/dev/block/block.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "test/qemu/kernel/suite.h"
 #include "test/qemu/kernel/threads.h"
 

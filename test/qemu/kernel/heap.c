@@ -4,7 +4,7 @@
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/core/printf.h"
 #include "kernel/mem/frame.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "test/qemu/kernel/suite.h"
 #include "test/qemu/kernel/threads.h"
 

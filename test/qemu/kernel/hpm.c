@@ -2,6 +2,7 @@
  * Monitoring on the simulated machine, from inside: known work gives known counts, samples land on who made them, nothing
  * is lost or counted twice while threads sleep, move and end.  Needs two chips and at least six CPUs.
  */
+#include "hpm/count.h"
 #include "hpm/internal.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
@@ -9,6 +10,7 @@
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
 #include "test/qemu/kernel/threads.h"
+#include "hpm/sampling.h"
 
 struct line {
     uint64_t word[CACHE_LINE / 8];

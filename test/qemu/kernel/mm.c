@@ -1,6 +1,7 @@
 /* Memory from inside the booted kernel: frames, heap, stacks and address spaces, used by all CPUs at once. */
 #include "kernel/core/cpu.h"
 #include "kernel/mem/frame.h"
+#include "kernel/mem/mem.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"

@@ -3,7 +3,7 @@
 #include "kernel/core/end.h"
 #include "kernel/core/lock.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"

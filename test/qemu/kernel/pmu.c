@@ -2,6 +2,7 @@
  * Hardware's own counters, from inside the kernel on plain QEMU with -icount: each instruction takes one cycle, so it is
  * known what must be counted.  One CPU.
  */
+#include "hpm/count.h"
 #include "hpm/internal.h"
 #include "hpm/pmu/arm/armv8_regs.h"
 #include "kernel/core/cpu.h"
@@ -11,6 +12,7 @@
 #include "test/qemu/apps/known_loop.h"
 #include "test/qemu/kernel/suite.h"
 #include "test/qemu/kernel/threads.h"
+#include "hpm/sampling.h"
 
 static bool none_skipped(bool instructions)
 {

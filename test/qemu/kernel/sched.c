@@ -1,6 +1,6 @@
 /* The scheduler under load, from inside: nothing is lost, and no thread runs where it must not. */
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
 #include "test/qemu/kernel/suite.h"

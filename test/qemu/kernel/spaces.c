@@ -3,6 +3,7 @@
  * own pages at the address all of them use, and no page outlives its mapping, whoever ran in between.
  */
 #include "kernel/core/cpu.h"
+#include "kernel/mem/mem.h"
 #include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/sched.h"

@@ -1,8 +1,9 @@
 /* Swapping from inside the booted kernel: slots, a space larger than it may be, one that ends while its pages are on their way. */
 #include "kernel/mem/frame.h"
+#include "kernel/mem/mem.h"
 #include "mm/mm.h"
-#include "mm/pool/pool.h"
-#include "mm/space/space.h"
+#include "mm/pool.h"
+#include "mm/space.h"
 #include "mm/pool/swap.h"
 #include "test/qemu/kernel/suite.h"
 #include "test/qemu/kernel/threads.h"

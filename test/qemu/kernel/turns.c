@@ -1,6 +1,5 @@
 /* Who runs when several want one CPU: priorities, gates, slices, shares, and how balancing levels them. */
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
 #include "test/qemu/kernel/suite.h"

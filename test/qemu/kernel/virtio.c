@@ -3,7 +3,7 @@
 #include "kernel/dev/virtio/virtio_console.h"
 #include "kernel/core/lock.h"
 #include "kernel/core/printf.h"
-#include "mm/mm.h"
+#include "kernel/mem/mem.h"
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
 

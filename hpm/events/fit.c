@@ -1,5 +1,5 @@
 /* See fit.h. */
-#include "hpm/policy/fit.h"
+#include "hpm/events/fit.h"
 #include "kernel/lib/fixed.h"
 
 static uint64_t bit(unsigned n)

@@ -5,7 +5,6 @@
  */
 #pragma once
 #include "kernel/mem/account.h"
-#include "mm/mm.h"
 #include "mm/policy/region/region.h"
 #include "kernel/core/lock.h"
 #include "sched/sched.h"

@@ -25,12 +25,12 @@
  */
 #pragma once
 #include "kernel/mem/account.h"
+#include "hpm/path/ring.h"
 #include "mm/policy/curve/lrustack.h"
 #include "mm/mm.h"
 #include "mm/policy/prefetch/prefetch.h"
 #include "mm/policy/replace/replace.h"
 #include "mm/policy/slots.h"
-#include "mm/track/track.h"
 #include "kernel/lib/list.h"
 #include "kernel/core/lock.h"
 #include "sched/sched.h"

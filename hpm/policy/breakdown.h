@@ -1,0 +1,140 @@
+/*
+ * Where cycles go: the figures of a breakdown, the events behind them, what a PMU knows of them; counts of a thread or CPU.
+ */
+#pragma once
+#include "hpm/policy/estimate.h"
+#include "hpm/events/fit.h"
+#include "kernel/lib/base.h"
+
+/* What a load or a read-for-ownership was served by. */
+enum hpm_source {
+    SOURCE_L1,
+    SOURCE_LOCAL_L2,
+    SOURCE_LOCAL_L3,
+    SOURCE_REMOTE_L2,
+    SOURCE_REMOTE_L3,
+    SOURCE_LOCAL_MEMORY,
+    SOURCE_REMOTE_MEMORY,
+    SOURCE_COUNT
+};
+#define SOURCES_REMOTE_CACHE ((1u << SOURCE_REMOTE_L2) | (1u << SOURCE_REMOTE_L3))
+
+/* Why no instruction completed.  Completion cycles are the rest ([A] 2.5).  Behind the causes: a PMU that does not know
+ * them may know in which half of the pipeline it was, for want of instructions or for want of room to execute them. */
+enum hpm_stall {
+    STALL_ICACHE,
+    STALL_BRANCH,
+    STALL_DCACHE,
+    STALL_TLB,
+    STALL_OTHER,
+    STALL_CAUSES,
+    STALL_FRONTEND = STALL_CAUSES,
+    STALL_BACKEND,
+    STALL_COUNT
+};
+
+/* What costs time and is known by its number only. */
+enum hpm_miss {
+    MISS_BRANCH, /* mispredicted */
+    MISS_L1I,
+    MISS_L1D,
+    MISS_L2,
+    MISS_LAST_LEVEL,
+    MISS_ITLB, /* page-table walks */
+    MISS_DTLB,
+    MISS_CHIP, /* accesses to other chips */
+    MISS_COUNT
+};
+
+/* Where cycles went, cumulative; subtract two readings.  Cycles and instructions are exact; what shared a counter with
+ * others is scaled from the part of the cycles it was counted in ("seen") to all of them, and fitted (hpm/events/fit.h): no part is larger
+ * than its whole.  What the PMU does not count is 0: hpm_caps() says what that is. */
+struct hpm_breakdown {
+    uint64_t cycles;       /* not idle                      */
+    uint64_t instructions; /* not idle                      */
+    uint64_t idle_cycles;
+    uint64_t stall[STALL_COUNT];
+    uint64_t dcache[SOURCE_COUNT]; /* stall[STALL_DCACHE] by source: measured */
+    uint64_t served[SOURCE_COUNT]; /* accesses by source                      */
+    uint64_t missed[MISS_COUNT];
+    uint64_t seen_cycles;   /* during which the least seen figure was counted */
+    uint32_t seen_permille; /* of the cycles: seen_cycles / cycles     */
+    /* Of each figure from stall on: what was counted, and the cycles in which it was; 0: it is worked out, not counted. */
+    uint64_t figure_counted[FIT_FIGURES], figure_seen[FIT_FIGURES];
+    uint64_t fitted; /* bit f: figure f was scaled to something else    */
+};
+_Static_assert(offsetof(struct hpm_breakdown, seen_cycles) - offsetof(struct hpm_breakdown, stall) ==
+                   FIT_FIGURES * sizeof(uint64_t),
+               "the figures are one array");
+
+/* The events behind the figures above that need programmable counters, in one row: stalls, data-cache stalls by source,
+ * accesses by source, loads and stores, misses. */
+#define HPM_EVENTS       (STALL_COUNT + 2 * SOURCE_COUNT + 2 + MISS_COUNT)
+#define HPM_COUNTERS_MAX 8
+/* Counters that count one event each, but for those of cycles and instructions; all places where something is counted. */
+#define HPM_FIXED_MAX 6
+#define HPM_PLACES    (HPM_COUNTERS_MAX + HPM_FIXED_MAX)
+
+/* Counts of one thread, or of one CPU; see hpm/policy/context.h. */
+struct hpm_context {
+    uint32_t sequence; /* odd while it is being written */
+    uint64_t cycles;
+    struct mux_counts counts;
+};
+
+/* Whose counts they are: together these are all that CPUs do while they are not halted, each of it once.  Idle: what the idle thread does
+ * between halts.  Interrupts of devices, timers and other CPUs, and those of monitoring itself, each from its handler's first reading
+ * of the counters to its last, are counted to whom they interrupt unless the boot says hpm.accounts=on. */
+enum hpm_account { HPM_THREADS, HPM_IDLE, HPM_INTERRUPTS, HPM_MONITORING, HPM_ACCOUNTS };
+
+/* What several of them come to, threads that are no more included; zeroed at first, as far as held. */
+struct hpm_sums {
+    uint32_t generation; /* of the plan it was last added to under */
+    uint64_t cycles;
+    uint64_t fitted;                        /* bit i: hpm_session_fit has changed count[i]                  */
+    uint64_t held;                          /* bit i: there is a count[i]; what the others have is nothing */
+    struct mux_sum count[GROUP_EVENTS_MAX]; /* logical counts, see hpm/policy/plan.h */
+};
+
+static inline void hpm_sums_clear(struct hpm_sums *s)
+{
+    s->generation = 0;
+    s->cycles = s->fitted = s->held = 0;
+}
+
+/* Settled. */
+static inline struct mux_sum hpm_sums_count(const struct hpm_sums *s, unsigned i)
+{
+    struct mux_sum sum = s->held >> i & 1 ? s->count[i] : (struct mux_sum){0};
+
+    mux_sum_settle(&sum);
+    return sum;
+}
+
+/* Estimated: accesses x latency, an upper bound, for accesses that overlap are counted as if they did not. */
+enum hpm_known { HPM_UNKNOWN, HPM_ESTIMATED, HPM_MEASURED };
+
+struct hpm_caps {
+    bool present;                           /* is there a PMU at all?                       */
+    bool can_sample;                        /* precise records with data source             */
+    bool instructions;                      /* are counted                                  */
+    bool user, kernel;                      /* modes that are counted                       */
+    bool apart;                             /* interrupts and monitoring have accounts of their own */
+    const char *name;                       /* backend                                      */
+    unsigned counters;                      /* programmable ones                            */
+    uint32_t sampled;                       /* mask of 1 << enum hpm_source: records can be had of  */
+    uint32_t stall, dcache, served, missed; /* bit i: entry i of the breakdown's array is counted */
+    enum hpm_known remote;                  /* the stalls of hpm_read_remote                */
+    uint32_t sample_period_min;             /* the shortest there is                        */
+    unsigned line_bytes;                    /* coherence line                               */
+    uint32_t latency[SOURCE_COUNT]; /* cycles, documented by the machine or measured at boot; 0 unknown */
+};
+
+void hpm_breakdown_add(struct hpm_breakdown *sum, const struct hpm_breakdown *part);
+/* What is new since the earlier reading, by what was seen of it (fit_since), and fitted. */
+void hpm_breakdown_sub(struct hpm_breakdown *from, const struct hpm_breakdown *earlier);
+/* What waiting for other chips' caches comes to, cumulative: of all cycles those stalled for it (hpm_caps()->remote: measured or
+ * estimated), and how many accesses they served. */
+struct hpm_remote {
+    uint64_t cycles, stall, served;
+};
