@@ -38,11 +38,12 @@ struct past {
 
 static struct division {
     unsigned pools;
-    uint32_t memory, spacing;   /* pages */
-    uint64_t now_ns;            /* of this look                                             */
-    uint64_t faults, waited_us; /* of all pools, since the last one                         */
-    uint64_t fault_us;          /* that a fault took when there were any last               */
-    int error;                  /* why memory could not be divided at the last look, or 0   */
+    uint32_t memory, spacing;      /* pages */
+    uint64_t now_ns;               /* of this look                                             */
+    uint64_t faults, waited_us;    /* of all pools, since the last one                         */
+    uint64_t fault_us;             /* that a fault took when there were any last               */
+    uint64_t planned_ns, lasts_us; /* since when the plan holds; how long plans do, lately     */
+    int error;                     /* why memory could not be divided at the last look, or 0   */
     struct past past[SHARE_POOLS_MAX];
     struct past *of[SHARE_POOLS_MAX];
     struct share_pool pool[SHARE_POOLS_MAX];
@@ -242,6 +243,24 @@ static void say_error(int error)
     d->error = error;
 }
 
+/* How long a plan may be taken to hold: as long as those before it, or as this one does already.  Where two
+ * plans take turns, each foretold to be better than the other turns out to be, pages moved must pay sooner. */
+static uint64_t lasts_us(void)
+{
+    const struct division *d = division;
+    uint64_t most = LASTS * track_epoch_ms * 1000, so_far = (d->now_ns - d->planned_ns) / 1000;
+
+    return MIN(MAX(d->lasts_us, so_far), most);
+}
+
+static void note_plan(void)
+{
+    struct division *d = division;
+
+    d->lasts_us = (3 * lasts_us() + MIN((d->now_ns - d->planned_ns) / 1000, lasts_us())) / 4;
+    d->planned_ns = d->now_ns;
+}
+
 static void divide(void)
 {
     struct division *d = division;
@@ -250,7 +269,7 @@ static void divide(void)
         .step = d->spacing,
         .move_max = MAX(d->memory / MOVED_PART, 1u),
         .hysteresis_permil = GAIN_PERMILLE,
-        .lasts = LASTS * track_epoch_ms * 1000,
+        .lasts = lasts_us(),
     };
     struct share_report report;
 
@@ -265,8 +284,10 @@ static void divide(void)
     if (error)
         return;
     pools_each(tell, NULL);
-    if (report.replanned)
+    if (report.replanned) {
+        note_plan();
         print(&report);
+    }
 }
 
 /* What is remembered of pools that have ended: others may have their addresses now. */
@@ -314,6 +335,7 @@ void divide_start(void)
         kprintf("memory: no memory to divide it: each pool has an even part\n");
         return;
     }
+    division->lasts_us = LASTS * track_epoch_ms * 1000;
     thread_start(t);
     thread_put(t);
 }
