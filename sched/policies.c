@@ -55,16 +55,14 @@ static const struct sched_policy policy_cluster = {
 
 const struct sched_policy *const sched_policies[] = {&policy_default, &policy_roundrobin, &policy_hand,
                                                      &policy_cluster, NULL};
-/* The same, in the same order, as an argument's choices. */
-static const char *const policy_names[] = {"default", "roundrobin", "hand", "cluster", NULL};
-static uint64_t policy_index;
+static uint64_t sched_policy;
 
 uint64_t sched_slice_us = 3000;
 uint64_t sched_hot_us = 500;
 uint64_t sched_starve_ms = 50;
 
 const struct arg sched_args[] = {
-    {"sched.policy", ARG_CHOICE, &policy_index, 0, 0, policy_names, ARG_GROUP, "where threads are placed"},
+    {"sched.policy", ARG_TABLE, &sched_policy, 0, 0, sched_policies, ARG_GROUP, "where threads are placed"},
     {"sched.slice_us", ARG_U64, &sched_slice_us, 100, 1000000, NULL, ARG_GROUP, "time slice, microseconds"},
     {"sched.hot_us", ARG_U64, &sched_hot_us, 0, 100000, NULL, ARG_GROUP,
      "a thread that stopped less long ago keeps its cache: not pulled off its chip, microseconds"},
@@ -75,7 +73,7 @@ const struct arg sched_args[] = {
 
 const struct sched_policy *sched_policy_now(void)
 {
-    return sched_policies[policy_index];
+    return sched_policies[sched_policy];
 }
 
 const char *sched_policy_name(const struct sched_policy *p)

@@ -33,23 +33,32 @@ static void put_bytes(struct text *t, uint64_t v)
     put_u64(t, v);
 }
 
-static void put_choices(struct text *t, const char *const *choices)
+/* The name of choice i, or NULL behind the last one. */
+static const char *choice(const struct arg *a, uint64_t i)
 {
-    for (; *choices; choices++) {
+    if (a->type != ARG_TABLE)
+        return ((const char *const *)a->choices)[i];
+    const char *const *entry = ((const char *const *const *)a->choices)[i];
+    return entry ? *entry : NULL;
+}
+
+static void put_choices(struct text *t, const struct arg *a)
+{
+    for (uint64_t i = 0; choice(a, i); i++) {
         text_put(t, " ");
-        text_put(t, *choices);
+        text_put(t, choice(a, i));
     }
 }
 
-static void put_set(struct text *t, const char *const *choices, uint64_t v)
+static void put_set(struct text *t, const struct arg *a, uint64_t v)
 {
     const char *between = "";
 
-    for (uint64_t i = 0; choices[i]; i++) {
+    for (uint64_t i = 0; choice(a, i); i++) {
         if (!(v >> i & 1))
             continue;
         text_put(t, between);
-        text_put(t, choices[i]);
+        text_put(t, choice(a, i));
         between = ",";
     }
     text_put(t, v ? "" : "none");
@@ -84,10 +93,11 @@ const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size
         text_put(&t, value ? "on" : "off");
         break;
     case ARG_CHOICE:
-        text_put(&t, arg->choices[value]);
+    case ARG_TABLE:
+        text_put(&t, choice(arg, value));
         break;
     case ARG_SET:
-        put_set(&t, arg->choices, value);
+        put_set(&t, arg, value);
         break;
     case ARG_BYTES:
         put_bytes(&t, value);
@@ -106,12 +116,13 @@ static void put_accepts(struct text *t, const struct arg *a)
         text_put(t, "on or off");
         break;
     case ARG_CHOICE:
+    case ARG_TABLE:
         text_put(t, "one of");
-        put_choices(t, a->choices);
+        put_choices(t, a);
         break;
     case ARG_SET:
         text_put(t, "none, all, or some, with commas between them, of");
-        put_choices(t, a->choices);
+        put_choices(t, a);
         break;
     case ARG_BYTES:
         text_put(t, "bytes, with K M or G behind the number, from ");
@@ -179,8 +190,8 @@ static bool parse_bytes(const char **s, uint64_t *out)
 
 static bool parse_choice_of(const struct arg *a, const char *s, size_t n, uint64_t *out)
 {
-    for (uint64_t i = 0; a->choices[i]; i++) {
-        if (text_same(a->choices[i], s, n)) {
+    for (uint64_t i = 0; choice(a, i); i++) {
+        if (text_same(choice(a, i), s, n)) {
             *out = i;
             return true;
         }
@@ -198,7 +209,7 @@ static bool parse_set(const struct arg *a, const char *s, uint64_t *out)
     uint64_t bit, choices = 0;
     size_t n;
 
-    while (a->choices[choices])
+    while (choice(a, choices))
         choices++;
     bool all = text_same("all", s, text_length(s));
     *out = all ? ((uint64_t)1 << choices) - 1 : 0;
@@ -231,7 +242,7 @@ static bool parse_bool(const char *s, uint64_t *out)
 
 static bool parse_value(const struct arg *a, const char *s, uint64_t *out)
 {
-    if (a->type == ARG_CHOICE)
+    if (a->type == ARG_CHOICE || a->type == ARG_TABLE)
         return parse_choice(a, s, out);
     if (a->type == ARG_SET)
         return parse_set(a, s, out);

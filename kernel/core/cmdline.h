@@ -10,7 +10,7 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-enum arg_type { ARG_U64, ARG_BOOL, ARG_CHOICE, ARG_SET, ARG_BYTES };
+enum arg_type { ARG_U64, ARG_BOOL, ARG_CHOICE, ARG_TABLE, ARG_SET, ARG_BYTES };
 enum arg_scope {
     ARG_BOOT,    /* holds for all of the run */
     ARG_GROUP,   /* may be set per application, and holds as long as it and those beside it run, for all */
@@ -20,9 +20,11 @@ enum arg_scope {
 struct arg {
     const char *name;
     enum arg_type type;
-    uint64_t *value;   /* ARG_CHOICE: index into choices; ARG_SET: a bit of each; ARG_BYTES: takes K M G */
-    uint64_t min, max; /* of numbers; the default is what *value holds            */
-    const char *const *choices; /* NULL-terminated                                         */
+    uint64_t *
+        value; /* ARG_CHOICE, ARG_TABLE: which of the choices; ARG_SET: a bit of each; ARG_BYTES: takes K M G */
+    uint64_t min, max; /* of numbers; the default is what *value holds */
+    /* NULL-terminated: names; of ARG_TABLE: pointers to structures that begin with their name */
+    const void *choices;
     enum arg_scope scope;
     const char *help; /* with the unit                                           */
 };

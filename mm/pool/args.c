@@ -11,32 +11,18 @@ uint64_t memory_goal, memory_weight = 1, memory_rate;
 uint64_t memory_pool_global, memory_accessed = 1, memory_seed = 1, memory_pools_always;
 uint64_t swap_wanted = SWAP_NONE, swap_bytes_max = MEMORY_UNLIMITED;
 
-/* Of replace_policies and prefetch_policies; the others in the order of their enumerations. */
-static const char *const policy_names[] = {"lru", "clock",  "mru",     "lirs",     "lirs-recent",
-                                           "arc", "sieve",  "s3fifo",  "wtinylfu", "wtinylfu-margin",
-                                           "gap", "region", "chooser", NULL};
-static const char *const prefetch_names[] = {"chooser", "none",          "spatial", "streams",
-                                             "ppg",     "ppg-published", NULL};
-/* Behind the first: of share_goal_names. */
-static const char *const goal_names[] = {"even", "throughput", "fairness", "maxmin", "service", NULL};
 static const char *const pool_names[] = {"local", "global", NULL};
 static const char *const pools_names[] = {"auto", "always", NULL};
 static const char *const swap_names[] = {"none", "any", "ram", "virtio", "model", NULL};
 
 const struct replace_ops *memory_policy_ops(void)
 {
-    const struct replace_ops *ops = replace_find(policy_names[memory_policy]);
-
-    ASSERT(ops);
-    return ops;
+    return replace_policies[memory_policy];
 }
 
 const struct prefetch_ops *memory_prefetch_ops(void)
 {
-    const struct prefetch_ops *ops = prefetch_find(prefetch_names[memory_prefetch]);
-
-    ASSERT(ops);
-    return ops;
+    return prefetch_policies[memory_prefetch];
 }
 
 const struct arg mm_args[] = {
@@ -49,7 +35,7 @@ const struct arg mm_args[] = {
      "quarter of memory"},
     {"mem.pool", ARG_CHOICE, &memory_pool_global, 0, 0, pool_names, ARG_PROCESS,
      "each process has a pool of frames of its own, or all have one"},
-    {"mem.goal", ARG_CHOICE, &memory_goal, 0, 0, goal_names, ARG_BOOT,
+    {"mem.goal", ARG_CHOICE, &memory_goal, 0, 0, share_goal_names, ARG_BOOT,
      "how memory is divided among pools: evenly; by their curves so that the harmonic mean of speedups is "
      "highest, or all miss at the same rate, or the highest rate is as low as can be, or rates asked for are "
      "kept"},
@@ -57,9 +43,9 @@ const struct arg mm_args[] = {
      "how much a process counts where memory is divided"},
     {"mem.rate", ARG_U64, &memory_rate, 0, 1000000, NULL, ARG_PROCESS,
      "mem.goal=service: so many misses a second a process may have; 0: any number"},
-    {"mem.policy", ARG_CHOICE, &memory_policy, 0, 0, policy_names, ARG_PROCESS,
+    {"mem.policy", ARG_TABLE, &memory_policy, 0, 0, replace_policies, ARG_PROCESS,
      "which page of a pool goes when another needs its frame"},
-    {"mem.prefetch", ARG_CHOICE, &memory_prefetch, 0, 0, prefetch_names, ARG_PROCESS,
+    {"mem.prefetch", ARG_TABLE, &memory_prefetch, 0, 0, prefetch_policies, ARG_PROCESS,
      "what is read besides the page that a thread waits for: nothing, its neighbours, where a row of pages "
      "goes "
      "on, what was used together with it, or what of these has done no harm in its region"},

@@ -12,7 +12,7 @@ extern uint64_t memory_process_max, memory_user_max; /* bytes */
 extern uint64_t memory_pool_global;                  /* 1: one pool for all */
 extern uint64_t memory_accessed;                     /* bool */
 extern uint64_t memory_seed;
-extern uint64_t memory_goal;                /* 0: even parts; else an enum share_goal and 1 */
+extern uint64_t memory_goal;                /* an enum share_goal */
 extern uint64_t memory_weight, memory_rate; /* of a process; misses a second, 0: any */
 extern uint64_t memory_pools_always;        /* 1: even where pages can go nowhere */
 extern uint64_t swap_wanted;                /* enum swap_choice */

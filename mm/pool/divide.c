@@ -53,7 +53,7 @@ static struct division {
 
 bool paging_divides(void)
 {
-    return memory_goal != 0;
+    return memory_goal != SHARE_EVEN;
 }
 
 static uint64_t misses_with(const void *space, uint32_t pages)
@@ -173,7 +173,7 @@ static struct pool_division worth_of(const struct share_pool *s)
     uint32_t step = MAX(s->planned / WORTH_PART, 1u);
 
     return (struct pool_division){
-        .goal = share_goal_names[memory_goal - 1],
+        .goal = share_goal_names[memory_goal],
         .step = step,
         .lost = share_lost(s, s->planned, division->memory),
         .lost_more = share_lost(s, s->planned + step, division->memory),
@@ -227,7 +227,7 @@ static void print(const struct share_report *report)
         n += ksnprintf(&d->plan[n], sizeof(d->plan) - n, "%s%u:%u", i ? "," : "", d->of[i]->pid,
                        d->pool[i].planned);
     kprintf("memory: t=%llu.%03llu goal=%s pages=%u moved=%u spare=%u cost=%llu best=%llu plan=%s\n",
-            (unsigned long long)ms / 1000, (unsigned long long)ms % 1000, share_goal_names[memory_goal - 1],
+            (unsigned long long)ms / 1000, (unsigned long long)ms % 1000, share_goal_names[memory_goal],
             d->memory, report->moved, d->room.planned_spare, (unsigned long long)report->cost,
             (unsigned long long)report->cost_best, d->plan);
 }
@@ -265,7 +265,7 @@ static void divide(void)
 {
     struct division *d = division;
     const struct share_config config = {
-        .goal = (enum share_goal)(memory_goal - 1),
+        .goal = (enum share_goal)memory_goal,
         .step = d->spacing,
         .move_max = MAX(d->memory / MOVED_PART, 1u),
         .hysteresis_permil = GAIN_PERMILLE,

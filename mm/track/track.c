@@ -40,19 +40,19 @@ static struct {
 static struct gate watching = GATE(watching, GATE_WATCHING, "watched spaces");        /* [T] */
 static struct gate delivery = GATE(delivery, GATE_DELIVERY, "delivery of page uses"); /* [D] */
 
-enum { AUTO };
-static uint64_t tracker_wanted = AUTO, track_always, record_wanted;
+static uint64_t tracker_wanted, track_always, record_wanted;
 uint64_t track_pab_entries = 2048, track_epoch_ms = 1000, track_active_pages = 2048, track_scan_ms = 100,
          track_sample_period = 100, track_curves_print;
 uint64_t track_curves_wanted = TRACK_CURVES_LRU;
 static uint64_t permille_max = 10;
-/* In the order of trackers[]. */
-static const char *const tracker_choices[] = {"auto", "path", "soft", "scan", "sampled", "none", NULL};
+static const struct tracker_ops automatic = {.name = "auto"}, none = {.name = "none"};
+static const struct tracker_ops *const choices[] = {&automatic,     &track_path, &track_soft, &track_scan,
+                                                    &track_sampled, &none,       NULL};
 static const char *const always_choices[] = {"auto", "always", NULL};
 static const char *const curves_choices[] = {"off", "lru", "on", NULL};
 
 const struct arg track_args[] = {
-    {"mem.tracker", ARG_CHOICE, &tracker_wanted, 0, 0, tracker_choices, ARG_BOOT,
+    {"mem.tracker", ARG_TABLE, &tracker_wanted, 0, 0, choices, ARG_BOOT,
      "who sees which pages are used; auto: path where there is such hardware"},
     {"mem.track", ARG_CHOICE, &track_always, 0, 0, always_choices, ARG_BOOT,
      "when: while a process's memory is short, or always"},
@@ -80,7 +80,21 @@ const struct arg track_args[] = {
     {0},
 };
 
-const struct tracker_ops *const trackers[] = {&track_path, &track_soft, &track_scan, &track_sampled, NULL};
+/* The tracker asked for, or NULL: none is, or it cannot work here. */
+static const struct tracker_ops *find_tracker(void)
+{
+    const struct tracker_ops *ops = choices[tracker_wanted];
+
+    if (ops == &none)
+        return NULL;
+    int err = (ops == &automatic ? &track_path : ops)->probe();
+    if (!err)
+        return ops == &automatic ? &track_path : ops;
+    if (ops != &automatic)
+        kprintf("tracker: %s cannot work here: %s\n", ops->name,
+                err == -ENODEV ? ops->lacks : "out of memory");
+    return NULL;
+}
 
 void track_init(bool divided)
 {
@@ -88,18 +102,7 @@ void track_init(bool divided)
         kprintf("tracker: none: no memory for the page logs\n");
         return;
     }
-    for (unsigned i = 0; trackers[i] && (i == 0 || tracker_wanted != AUTO); i++) {
-        if (tracker_wanted != AUTO && tracker_wanted != i + 1)
-            continue;
-        int err = trackers[i]->probe();
-        if (!err) {
-            track.ops = trackers[i];
-            break;
-        }
-        if (tracker_wanted != AUTO)
-            kprintf("tracker: %s cannot work here: %s\n", trackers[i]->name,
-                    err == -ENODEV ? trackers[i]->lacks : "out of memory");
-    }
+    track.ops = find_tracker();
     govern_init(&track.govern, (unsigned)permille_max, 0, path_sample_max(),
                 WINDOW_NS * (arch_ticks_hz() / 1000) / (NS_PER_S / 1000));
     if (track.ops && track_curves_wanted)

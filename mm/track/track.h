@@ -38,8 +38,6 @@ struct tracker_ops {
     void (*forget)(struct space *s, vaddr_t va);
 };
 
-/* NULL-terminated; `auto` takes the first one, if it works here. */
-extern const struct tracker_ops *const trackers[];
 extern const struct arg track_args[];
 
 /* Boot, in the first thread, when all CPUs run.  Says which tracker there is. divided: memory is divided by

@@ -22,9 +22,6 @@ unsigned sharing_entries(unsigned threads)
     return sharing_entries_index ? 8u << sharing_entries_index : shmap_entries_for(threads) / 4;
 }
 
-/* The names of cluster_policies, in their order. */
-static const char *const cluster_names[] = {"cosine", "published", "published-scaled", NULL};
-
 const struct arg sharing_args[] = {
     {"sched.watch_ms", ARG_U64, &sharing_watch_ms, 1, 10000, NULL, ARG_GROUP,
      "policy cluster looks at the stall breakdown this often, milliseconds"},
@@ -42,7 +39,7 @@ const struct arg sharing_args[] = {
      "counters in each thread's shMap; auto: by the number of threads"},
     {"sched.filter", ARG_CHOICE, &sharing_grant, 0, 0, shmap_grant_names, ARG_GROUP,
      "a shMap entry belongs to the first line that hits it, or to the first that a second thread hits"},
-    {"sched.cluster", ARG_CHOICE, &sharing_cluster, 0, 0, cluster_names, ARG_GROUP,
+    {"sched.cluster", ARG_TABLE, &sharing_cluster, 0, 0, cluster_policies, ARG_GROUP,
      "how threads are clustered"},
     {"sched.threshold", ARG_U64, &sharing_threshold, 0, UINT32_MAX, NULL, ARG_GROUP,
      "similarity from which threads are one cluster, in the clustering's own unit; 0: its default"},

@@ -184,7 +184,7 @@ static void compare(const enum trace_kind kind[PROGRAMS], unsigned memory_pct, u
         trace[i] = trace_make(kind[i], PAGES, 64 * PAGES, seed + i);
         most[i] = alone(&trace[i], PROGRAMS * PAGES * memory_pct / 100, time);
     }
-    for (unsigned goal = SHARE_GOALS; goal-- > 0;) {
+    for (unsigned goal = SHARE_GOALS; goal-- > SHARE_THROUGHPUT;) {
         if (goal == SHARE_SERVICE) /* its turn is global allocation's */
             m.global = true;
         m.config = (struct share_config){

@@ -39,7 +39,7 @@ enum {
 /* A thousand million times as long as alone; of all pools, weighted, the sum fits 64 bits. */
 #define SHARE_SLOWED_MAX ((uint64_t)1 << 50)
 
-enum share_goal { SHARE_THROUGHPUT, SHARE_FAIRNESS, SHARE_MAXMIN, SHARE_SERVICE, SHARE_GOALS };
+enum share_goal { SHARE_EVEN, SHARE_THROUGHPUT, SHARE_FAIRNESS, SHARE_MAXMIN, SHARE_SERVICE, SHARE_GOALS };
 extern const char *const share_goal_names[]; /* by enum share_goal, NULL-terminated */
 
 struct share_config {

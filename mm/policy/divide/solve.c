@@ -15,7 +15,7 @@ enum {
     SCALE_MIN = SCALE_ONE / 16
 };
 
-const char *const share_goal_names[] = {"throughput", "fairness", "maxmin", "service", NULL};
+const char *const share_goal_names[] = {"even", "throughput", "fairness", "maxmin", "service", NULL};
 
 /* By the curve alone; straight between its points, level behind the last.  At a cliff, between two points, a program misses as on top of it
  * or as below, but not at any rate between. */
@@ -123,8 +123,8 @@ static int check_all(const struct share_config *c, const struct share_pool *pool
 {
     uint64_t minima = 0;
 
-    if (pools < 1 || pools > SHARE_POOLS_MAX || (unsigned)c->goal >= SHARE_GOALS || c->step < 1 ||
-        c->move_max < 1 || c->hysteresis_permil > 1000 || memory > SHARE_MEMORY_MAX)
+    if (pools < 1 || pools > SHARE_POOLS_MAX || c->goal == SHARE_EVEN || (unsigned)c->goal >= SHARE_GOALS ||
+        c->step < 1 || c->move_max < 1 || c->hysteresis_permil > 1000 || memory > SHARE_MEMORY_MAX)
         return -EINVAL;
     for (unsigned i = 0; i < pools; i++) {
         if (check_pool(&pool[i]) || !pool[i].fault_time != !pool[0].fault_time)

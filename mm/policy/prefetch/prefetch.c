@@ -41,29 +41,13 @@ const struct prefetch_ops prefetch_none = {
     .check = no_check,
 };
 
-const struct prefetch_ops *const prefetch_policies[] = {&prefetch_none,
+const struct prefetch_ops *const prefetch_policies[] = {&prefetch_chooser,
+                                                        &prefetch_none,
                                                         &prefetch_spatial,
                                                         &prefetch_streams,
                                                         &prefetch_ppg,
                                                         &prefetch_ppg_published,
-                                                        &prefetch_chooser,
                                                         NULL};
-
-static bool same(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
-const struct prefetch_ops *prefetch_find(const char *name)
-{
-    for (const struct prefetch_ops *const *ops = prefetch_policies; *ops; ops++) {
-        if (same((*ops)->name, name))
-            return *ops;
-    }
-    return NULL;
-}
 
 static uint16_t *waiting_of(const struct prefetch *p, uint32_t node)
 {

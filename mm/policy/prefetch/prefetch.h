@@ -108,7 +108,7 @@ struct prefetch_ops {
 
 extern const struct prefetch_ops prefetch_none, prefetch_spatial, prefetch_streams, prefetch_ppg,
     prefetch_ppg_published, prefetch_chooser;
-extern const struct prefetch_ops *const prefetch_policies[]; /* NULL-terminated, in the order above */
+extern const struct prefetch_ops *const prefetch_policies[]; /* NULL-terminated, the default first */
 
 /* Bytes of prefetch_ppg's state, for a policy that has one inside: it comes last, so that its nodes
  * follow in a row. */
@@ -132,8 +132,6 @@ struct prefetch {
     uint64_t state[]; /* the policy's; behind it the nodes */
 };
 
-/* The policy of that name, or NULL. */
-const struct prefetch_ops *prefetch_find(const char *name);
 /* Bytes for so many nodes, 1..LRUSTACK_NODES_MAX; a multiple of 8. */
 size_t prefetch_bytes(const struct prefetch_ops *ops, uint32_t nodes);
 /* Nothing known; memory of prefetch_bytes(), all zeros, aligned to 8; frames of memory, at least 1. */

@@ -15,7 +15,6 @@
 bool host_irqs_on = true;
 struct cpu cpus[CPU_MAX], *host_cpu = cpus;
 uint64_t host_ticks = 1;
-uint64_t memory_kernel_max;
 uint64_t memory_process_max = LIMIT * PAGE_SIZE, memory_user_max = MEMORY_UNLIMITED, memory_pool_global;
 uint64_t memory_goal, memory_seed = 1, memory_weight = 1, memory_rate, memory_pools_always,
                       memory_accessed = 1;

@@ -548,15 +548,6 @@ static void random_accesses_cost_little(void **state)
     }
 }
 
-static void policies_are_found_by_name(void **state)
-{
-    (void)state;
-    assert_ptr_equal(prefetch_find("none"), &prefetch_none);
-    assert_ptr_equal(prefetch_find("ppg-published"), &prefetch_ppg_published);
-    assert_null(prefetch_find("pp"));
-    assert_null(prefetch_find(""));
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -588,7 +579,6 @@ int main(void)
         TEST(any_program_leaves_every_structure_whole),
         TEST(blocked_lu_is_foreseen),
         TEST(random_accesses_cost_little),
-        TEST(policies_are_found_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,7 +169,7 @@ static void ends_of_ranges_do_not_wrap(void **state)
     f->config.step = 1;
     f->config.move_max = UINT32_MAX;
     for (unsigned bits = 0; bits < 1u << 12; bits++) {
-        f->config.goal = bits % SHARE_GOALS;
+        f->config.goal = 1 + bits % (SHARE_GOALS - 1);
         f->config.hysteresis_permil = bits & 1 ? 1000 : 0;
         f->config.lasts = bits & 2 ? UINT64_MAX : 1;
         for (unsigned i = 0; i < 2; i++) {
@@ -271,7 +271,7 @@ static void any_epochs_keep_the_sum_and_the_bound(void **state)
     for (unsigned round = 0; round < 2000; round++) {
         uint32_t memory = 1000 + (uint32_t)(round / 100 * 37 % 500);
         uint64_t fault_time = round / 100 % 2 * 1000;
-        f->config.goal = round / 100 % SHARE_GOALS;
+        f->config.goal = 1 + round / 100 % (SHARE_GOALS - 1);
         f->config.move_max = 1 + (uint32_t)(test_random(&seed) % 50);
         f->config.hysteresis_permil = (uint32_t)(test_random(&seed) % 100);
         f->pools = 1 + round / 100 % 7;
@@ -319,6 +319,8 @@ static void numbers_out_of_range_are_refused(void **state)
         f->pool[0] = pool;                                                                     \
         make_slope(f, 0, 1000);                                                                \
     } while (0)
+    f->config.goal = SHARE_EVEN;
+    REFUSED(-EINVAL);
     f->config.goal = SHARE_GOALS;
     REFUSED(-EINVAL);
     f->config.step = 0;

@@ -121,7 +121,9 @@ static void an_active_set_is_as_large_as_the_argument_allows(void **state)
 static void no_tracker_leaves_a_call_out(void **state)
 {
     (void)state;
-    for (unsigned i = 0; trackers[i]; i++) {
+    const struct tracker_ops *const trackers[] = {&track_path, &track_soft, &track_scan, &track_sampled};
+
+    for (unsigned i = 0; i < ARRAY_SIZE(trackers); i++) {
         const struct tracker_ops *ops = trackers[i];
         assert_true(ops->name && ops->lacks);
         assert_true(ops->probe && ops->start && ops->stop && ops->watch && ops->hot && ops->forget);
