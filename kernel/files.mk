@@ -1,1 +1,1 @@
-KERNEL_SRC += $(call files,drivers.c main.c run.c)
+KERNEL_SRC += $(call files,args.c drivers.c handlers.c main.c run.c)

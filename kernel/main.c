@@ -1,35 +1,32 @@
 /*
- * The start of the kernel, in order, on one screen: kernel_main() until there are threads, then init() in the first of them.
- * Here is also what ties the subsystems together: the handlers the architecture reports to, and the boot arguments' tables.
+ * The start of the kernel, in order: kernel_main() until there are threads, then init() in the first of them.
  */
 #include "hpm/hpm.h"
-#include "hpm/path/path.h"
+#include "kernel/args.h"
 #include "kernel/boot/boot_info.h"
-#include "kernel/core/call.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
-#include "kernel/dev/block/block.h"
-#include "kernel/drivers.h"
-#include "kernel/dev/model/machine_find.h"
-#include "kernel/firmware/numa.h"
-#include "kernel/dev/pci/pci.h"
 #include "kernel/core/end.h"
-#include "kernel/mem/memory_check.h"
-#include "kernel/report/monitor.h"
-#include "kernel/core/number.h"
 #include "kernel/core/outputs.h"
 #include "kernel/core/panic.h"
 #include "kernel/core/printf.h"
+#include "kernel/dev/block/block.h"
+#include "kernel/dev/model/machine_find.h"
+#include "kernel/dev/pci/pci.h"
+#include "kernel/drivers.h"
+#include "kernel/handlers.h"
+#include "kernel/mem/mem.h"
+#include "kernel/mem/memory_check.h"
 #include "kernel/proc/process.h"
+#include "kernel/report/boot.h"
+#include "kernel/report/monitor.h"
 #include "kernel/report/quirks.h"
 #include "kernel/run.h"
 #include "kernel/selftest/selftest.h"
 #include "kernel/trace/telemetry.h"
-#include "kernel/mem/mem.h"
 #include "mm/mm.h"
 #include "mm/track/track.h"
-#include "sched/cpuset.h"
 #include "sched/sched.h"
 
 #define VERSION              "0.1"
@@ -37,109 +34,13 @@
 #define EXIT_SELFTEST        3
 #define STATUS_MAX           127 /* the largest exit status of a run */
 #define SECONDARY_STACK_SIZE KSTACK_SIZE
-#define MEM_LIMIT_MIN        (32 * MIB)
-#define MEM_UNLIMITED        (4 * GIB)
-
-static uint64_t cpus_limit = CPU_MAX, mem_limit = MEM_UNLIMITED, console_wanted = OUTPUTS_AUTO;
-
-static const struct arg kernel_args[] = {
-    {"cpus", ARG_U64, &cpus_limit, 1, CPU_MAX, NULL, ARG_BOOT, "use at most this many CPUs"},
-    {"cpus.late", ARG_U64, &arch_cpu_late, 0, CPU_MAX - 1, NULL, ARG_BOOT,
-     "for tests: the CPU of this number comes when another one is started in its place; 0: none does"},
-    {"mem.limit", ARG_BYTES, &mem_limit, MEM_LIMIT_MIN, MEM_UNLIMITED, NULL, ARG_BOOT,
-     "use no memory above this address; the largest value: no limit"},
-    {"mem.space_ids", ARG_U64, &arch_space_ids_max, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL, ARG_BOOT,
-     "where the TLB tells address spaces apart by identifiers (AArch64), use fewer than so many"},
-    {"numbers.first", ARG_U64, &numbers_first, 1, NUMBER_MAX, NULL, ARG_BOOT,
-     "for tests: number of the first process, and of the first thread; behind the largest comes 1 again"},
-    {"console", ARG_CHOICE, &console_wanted, 0, 0, outputs_choices, ARG_BOOT,
-     "where text goes; auto: the serial port that firmware names, or else the framebuffer and any serial "
-     "port"},
-    {"end", ARG_CHOICE, &end_wanted, 0, 0, end_choices, ARG_BOOT,
-     "after the run switch off, or stay on; auto: stay on where text goes to the framebuffer"},
-    {"selftest", ARG_BOOL, &selftest_wanted, 0, 0, NULL, ARG_BOOT,
-     "check this machine before anything is run, and print a report of it"},
-    {0},
-};
-const struct arg *const arg_tables[] = {kernel_args, sched_args,     sharing_args, hpm_args,     mm_args,
-                                        track_args,  telemetry_args, disk_args,    process_args, NULL};
 
 static char cmdline_text[BOOT_CMDLINE_MAX], cmdline_error[256];
 static struct cmdline cmdline;
 static struct arch_shape shape; /* too large for a stack */
 static unsigned cpus_found;
 
-/* ---- What the architecture reports ---- */
-
-static void handle_ipi(enum arch_ipi kind)
-{
-    switch (kind) {
-    case IPI_RESCHED: /* cpu->resched is set; the way out of this interrupt or the idle loop looks at it */
-        break;
-    case IPI_TLB:
-        tlb_ipi();
-        break;
-    case IPI_CALL:
-        call_ipi();
-        break;
-    case IPI_STOP:
-        panic_stop_asked();
-        break;
-    default:
-        panic("unexpected inter-processor interrupt %d", (int)kind);
-    }
-}
-
-static void handle_timer(const struct arch_frame *frame)
-{
-    hpm_timer(frame);
-    sched_timer();
-}
-
-static void handle_user_return(const struct arch_frame *frame)
-{
-    if (frame)
-        hpm_entered(frame);
-    track_user_return();
-    sched_point();
-    process_user_return();
-}
-
-static const struct arch_handlers handlers = {
-    .timer = handle_timer,
-    .ipi = handle_ipi,
-    .pmu = hpm_interrupt,
-    .path = path_interrupt,
-    .interrupt_begin = hpm_interrupt_begin,
-    .interrupt_end = hpm_interrupt_end,
-    .page_fault = process_page_fault,
-    .user_fault = process_user_fault,
-    .syscall = syscall_dispatch,
-    .user_return = handle_user_return,
-};
-
 /* ---- Boot arguments ---- */
-
-static void print_help(void)
-{
-    static const char *const scope[] = {[ARG_BOOT] = "",
-                                        [ARG_GROUP] = "; also per application, for all beside it",
-                                        [ARG_PROCESS] = "; also per application"};
-    char value[32], accepts[160];
-
-    kprintf("usage: argument=value ... -- [argument=value ...] application arguments ; application & "
-            "application ...\n");
-    for (const struct arg *const *table = arg_tables; *table; table++) {
-        for (const struct arg *a = *table; a->name; a++) {
-            kprintf("  %-20s %s\n", a->name, a->help);
-            kprintf("  %-20s   %s; default %s%s\n", "", cmdline_accepts(a, accepts, sizeof(accepts)),
-                    cmdline_value(a, *a->value, value, sizeof(value)), scope[a->scope]);
-        }
-    }
-    for (const struct sched_policy *const *p = sched_policies; *p; p++)
-        kprintf("  sched.policy=%-10s %s\n", sched_policy_name(*p), sched_policy_help(*p));
-    process_list_applications();
-}
 
 /* Prints nothing: the arguments say where to. */
 static int read_arguments(const struct boot_info *info)
@@ -156,7 +57,7 @@ static void obey_arguments(int err)
         end_run(EXIT_BAD_ARGUMENT);
     }
     if (cmdline.help) {
-        print_help();
+        boot_print_help(arg_tables);
         end_run(0);
     }
 }
@@ -176,69 +77,6 @@ static void start_memory(const struct boot_info *info)
         frame_init_rest();
 }
 
-static void print_memory(void)
-{
-    struct frame_stats stats;
-
-    frame_stats(&stats);
-    kprintf("memory: %llu MB, %llu MB free\n", (unsigned long long)(stats.total_pages * PAGE_SIZE / MIB),
-            (unsigned long long)(stats.free_pages * PAGE_SIZE / MIB));
-}
-
-static void print_cpus(void)
-{
-    const struct sched_topology *t = sched_topology();
-
-    kprintf("cpus: %u on %u chips of %u cores of %u threads\n", t->cpus, t->chips, t->cores_per_chip,
-            t->threads_per_core);
-    for (unsigned chip = 0; chip < t->chips; chip++) {
-        char line[512];
-        size_t n = 0;
-        unsigned core = CPU_MAX;
-        for (unsigned i = 0; i < t->cpus && n < sizeof(line); i++) {
-            if (t->of[i].chip != chip)
-                continue;
-            n += ksnprintf(line + n, sizeof(line) - n, "%s %u", t->of[i].core == core ? "" : "  |", i);
-            core = t->of[i].core;
-        }
-        kprintf("  chip %u%s\n", chip, line);
-    }
-}
-
-/* The last element of arg is what nobody gives to a node. */
-static void count_by_node(paddr_t base, paddr_t end, void *arg)
-{
-    const struct numa *numa = arch_numa();
-    uint64_t *bytes = arg;
-
-    bytes[numa->node_count] += end - base;
-    for (unsigned node = 0; node < numa->node_count; node++) {
-        uint64_t own = numa_bytes(numa, node, base, end);
-        bytes[node] += own;
-        bytes[numa->node_count] -= own;
-    }
-}
-
-static void print_nodes(void)
-{
-    const struct numa *numa = arch_numa();
-    uint64_t bytes[NUMA_NODES_MAX + 1] = {0}, *unnamed = &bytes[numa->node_count];
-    static char line[NUMA_NODES_MAX * 24]; /* too large for a stack; only the first thread comes here */
-    size_t n = 0;
-
-    frame_each_run(count_by_node, bytes);
-    if (numa->source && *unnamed)
-        kprintf("nodes: %s gives no node to %llu KB: node 0\n", numa->source,
-                (unsigned long long)(*unnamed / KIB));
-    bytes[0] += *unnamed;
-    for (unsigned node = 0; node < numa->node_count && n < sizeof(line); node++)
-        n += ksnprintf(line + n, sizeof(line) - n, "%s %u: %u CPUs %llu MB", node ? "," : "", node,
-                       cpuset_count(&sched_topology()->node_cpus[node]),
-                       (unsigned long long)(bytes[node] / MIB));
-    kprintf("nodes: %u%s%s;%s\n", numa->node_count, numa->source ? " by " : "",
-            numa->source ? numa->source : "", line);
-}
-
 static void start_cpus(void)
 {
     for (unsigned i = 1; i < cpus_found; i++) {
@@ -254,8 +92,8 @@ static void start_cpus(void)
     unsigned running = arch_cpus_start(cpus, cpus_found);
     sched_topology_init(running);
     cpu_count_set(running);
-    print_cpus();
-    print_nodes();
+    boot_print_cpus();
+    boot_print_nodes();
 }
 
 /* The first thread. */
@@ -304,8 +142,8 @@ NORETURN void kernel_main(const struct boot_info *info)
     if (selftest_wanted)
         kstack_measure();
     start_memory(info);
-    print_memory();
-    arch_attach(&handlers);
+    boot_print_memory();
+    arch_attach(&kernel_handlers);
     if (arch_init_irq(info, frame_alloc))
         panic("no usable interrupt controller, clock or timer");
     if (!pci_init(info))

@@ -6,6 +6,7 @@
  * only, and so is its own alone.
  */
 #include "kernel/run.h"
+#include "kernel/args.h"
 #include "kernel/arch/arch.h"
 #include "kernel/core/printf.h"
 #include "kernel/boot/boot_info.h"

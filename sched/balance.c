@@ -153,7 +153,6 @@ static bool do_pull(struct pull *p, const struct balance_move *m)
     rq_lock_two(p->from, p->to);
     if (!m->running) {
         moved = pull_queued_locked(p, m->count);
-        p->to->stats.pulled[p->level] += moved;
     } else if (p->urgent) {
         ask_running_locked(p);
     } else {

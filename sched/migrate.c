@@ -25,7 +25,6 @@ static bool move_locked(struct runqueue *from, struct runqueue *to, struct threa
     if (t->state == THREAD_READY && from != to) {
         telemetry_sched_migrate(t->tid, from->cpu->index, to->cpu->index, TRACE_REQUESTED);
         rq_move_locked(from, to, t);
-        to->stats.migrated++;
     } else if (t->state == THREAD_RUNNING || t->state == THREAD_BLOCKED || t->state == THREAD_NEW) {
         t->migrate_to = to->cpu->index;
         if (t->state == THREAD_RUNNING && from != to)

@@ -104,7 +104,6 @@ void rq_assign_locked(struct runqueue *to, struct thread *t)
         return;
     ready_transfer(&runqueues[t->cpu].ready, &to->ready, &t->ready);
     t->migrations++;
-    to->stats.across_chips += cpus[t->cpu].place.chip != to->cpu->place.chip;
     t->cpu = cpu;
 }
 

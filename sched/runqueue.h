@@ -33,7 +33,6 @@ struct runqueue {
     uint64_t last_timer_ns; /* last timer interrupt                                */
     uint64_t random;        /* [R] of slice lengths                                */
 
-    struct sched_stats stats; /* [R] */
 } ALIGNED(CACHE_LINE);
 
 extern struct runqueue runqueues[CPU_MAX];

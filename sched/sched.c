@@ -106,7 +106,6 @@ static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *
     cpu->current = next;
     cpu->gate = next->gate ? next->gate->name : NULL;
     rq_recount_locked(rq);
-    rq->stats.switches++;
     rq->left = prev;
     path_switch(next->tid, next->space_number);
     hpm_switch(prev == cpu->idle ? NULL : &prev->hpm, next == cpu->idle ? NULL : &next->hpm);
@@ -147,10 +146,8 @@ static void requeue_locked(struct runqueue *rq, struct thread *t, enum give_way 
                                               : READY_OVER;
 
     t->state = THREAD_READY;
-    if (to != rq) {
-        to->stats.migrated++;
+    if (to != rq)
         telemetry_sched_migrate(t->tid, t->cpu, to->cpu->index, TRACE_REQUESTED);
-    }
     rq_assign_locked(to, t);
     rq_insert_locked(to, t, to == rq ? as : READY_WOKEN);
 }
@@ -168,7 +165,6 @@ void sched_switch_locked(struct runqueue *rq, enum give_way how)
     if (prev->state == THREAD_RUNNING) {
         if (prev != cpu->idle)
             requeue_locked(rq, prev, how);
-        rq->stats.preemptions += how == GIVE_WAY_PREEMPTED;
     } else {
         prev->slice_left_ns = 0;
     }
@@ -237,8 +233,6 @@ bool sched_wake(struct thread *t)
             break;
         spin_unlock_irqoff(&from->lock);
     } while (!lock_pair(from, to, t));
-    to->stats.wakes++;
-    to->stats.moved_on_wake += to != from;
     if (to != from)
         telemetry_sched_migrate(t->tid, t->cpu, to->cpu->index, TRACE_WOKEN);
     t->state = THREAD_READY;
@@ -342,22 +336,4 @@ void sched_init_cpu(struct cpu *cpu)
     rq_init(cpu->rq = &runqueues[cpu->index], cpu);
     cpu->current = cpu->idle = idle;
     cpu->rq->running = 0;
-}
-
-void sched_read_stats(struct sched_stats *out)
-{
-    *out = (struct sched_stats){0};
-    cpu_for_each (cpu) {
-        bool irq = spin_lock(&cpu->rq->lock);
-        const struct sched_stats *s = &cpu->rq->stats;
-        out->switches += s->switches;
-        out->wakes += s->wakes;
-        out->preemptions += s->preemptions;
-        out->moved_on_wake += s->moved_on_wake;
-        for (unsigned l = 0; l < ARRAY_SIZE(out->pulled); l++)
-            out->pulled[l] += s->pulled[l];
-        out->migrated += s->migrated;
-        out->across_chips += s->across_chips;
-        spin_unlock(&cpu->rq->lock, irq);
-    }
 }

@@ -211,16 +211,6 @@ struct sched_topology {
 const struct sched_topology *sched_topology(void);
 void sched_topology_init(unsigned n); /* of cpus[0..n-1] */
 
-/* What the scheduler has done since boot; subtract two readings. */
-struct sched_stats {
-    uint64_t switches, wakes, preemptions;
-    uint64_t moved_on_wake; /* woken threads placed on another CPU            */
-    uint64_t pulled[3];     /* by balancing within a core, a chip, the machine */
-    uint64_t migrated;      /* by sched_migrate: sharing and affinity         */
-    uint64_t across_chips;  /* of all moves                                   */
-};
-void sched_read_stats(struct sched_stats *out);
-
 /* ---- The sharing detector ---- */
 void sharing_start(void);                      /* main, once: its thread */
 void sharing_thread_added(struct thread *t);   /* after thread_create of a user thread */

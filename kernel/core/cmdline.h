@@ -29,9 +29,6 @@ struct arg {
     const char *help; /* with the unit                                           */
 };
 
-extern const struct arg *const
-    arg_tables[]; /* kernel/main.c: one table per subsystem, each ended by name NULL; NULL-terminated */
-
 #define CMD_MAX      16
 #define CMD_ARGS_MAX 64
 struct command {

@@ -41,22 +41,6 @@ void devtree_each(const void *dtb, const char *const *compatible,
     }
 }
 
-static void keep_first(UNUSED const void *dtb, int node, void *arg)
-{
-    int *first = arg;
-
-    if (*first < 0)
-        *first = node;
-}
-
-int devtree_first(const void *dtb, const char *const *compatible)
-{
-    int first = -1;
-
-    devtree_each(dtb, compatible, keep_first, &first);
-    return first;
-}
-
 uint32_t devtree_u32(const void *dtb, int node, const char *name, uint32_t otherwise)
 {
     int size;

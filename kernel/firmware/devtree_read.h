@@ -9,8 +9,6 @@
 /* Calls visit for every node that is in use (status) and compatible with one of the names, in the tree's order. */
 void devtree_each(const void *dtb, const char *const *compatible,
                   void (*visit)(const void *dtb, int node, void *arg), void *arg);
-/* The first of them, or a negative number. */
-int devtree_first(const void *dtb, const char *const *compatible);
 /* No status, or "okay" (Devicetree Specification 2.3.4). */
 bool devtree_in_use(const void *dtb, int node);
 bool devtree_compatible(const void *dtb, int node, const char *const *compatible);

@@ -344,15 +344,6 @@ int process_wait(struct process *p)
     return status;
 }
 
-bool process_ended(struct process *p)
-{
-    bool irq = spin_lock(&p->lock);
-    bool ended = p->ended;
-
-    spin_unlock(&p->lock, irq);
-    return ended;
-}
-
 bool process_end(struct process *p, int status)
 {
     bool irq = spin_lock(&p->lock);
@@ -376,11 +367,6 @@ bool process_end(struct process *p, int status)
 uint32_t process_pid(const struct process *p)
 {
     return p->pid;
-}
-
-const char *process_name(const struct process *p)
-{
-    return p->name;
 }
 
 /* How much a process counts when one is looked for; 0: not at all. */

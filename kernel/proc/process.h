@@ -40,8 +40,7 @@ int process_wait(struct process *p);
 /* Drops the reference that process_start gave and sleeps until all that it has started, and these,
  * have ended, too, and their memory is back; they end soon after it. Once, behind process_wait. */
 void process_finish(struct process *p);
-bool process_ended(struct process *p); /* any context */
-void process_put(struct process *p);   /* drops a reference */
+void process_put(struct process *p); /* drops a reference */
 /* Ends a process from anywhere; false when it was ending already: the first status counts.  Thread context, no
  * spinlock held. */
 bool process_end(struct process *p, int status);
@@ -49,7 +48,6 @@ bool process_end(struct process *p, int status);
 /* The process of the next higher pid that is not gone, with a reference, or NULL: to go through all of them. */
 struct process *process_after(uint32_t pid);
 uint32_t process_pid(const struct process *p);
-const char *process_name(const struct process *p);
 /* Where the cycles of all its threads went, past and present. */
 void process_hpm(struct process *p, struct hpm_breakdown *out);
 /* Where those of single threads went that run now. */

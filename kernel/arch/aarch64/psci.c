@@ -5,7 +5,6 @@ enum {
     PSCI_VERSION = (int)0x84000000,
     PSCI_CPU_ON = (int)0xc4000003,
     PSCI_SYSTEM_OFF = (int)0x84000008,
-    PSCI_SYSTEM_RESET = (int)0x84000009,
 };
 
 static const char *const errors[] = {
@@ -68,9 +67,4 @@ const char *psci_error(int code)
 void psci_system_off(void)
 {
     call(PSCI_SYSTEM_OFF, 0, 0, 0);
-}
-
-void psci_system_reset(void)
-{
-    call(PSCI_SYSTEM_RESET, 0, 0, 0);
 }

@@ -10,6 +10,5 @@ uint32_t psci_version(void);
  * psci_error names it. */
 int psci_cpu_on(uint64_t hwid, paddr_t entry, uint64_t context);
 const char *psci_error(int code);
-/* Any context.  Return only where there is no PSCI or it refuses. */
+/* Any context.  Returns only where there is no PSCI or it refuses. */
 void psci_system_off(void);
-void psci_system_reset(void);

@@ -1,8 +1,6 @@
 /* Which policy suits a region: the choice, and the curves it is made from. */
 #include "mm/policy/replace/region_choice.h"
 
-const char *const region_policy_names[] = {"lru", "mru", NULL};
-
 /* ---- The choice ---- */
 
 bool region_choose(struct region_choice *c, uint64_t accesses, uint64_t misses,

@@ -20,7 +20,6 @@ enum {
 };
 
 enum region_policy { REGION_LRU, REGION_MRU, REGION_POLICIES };
-extern const char *const region_policy_names[]; /* by enum region_policy, NULL-terminated */
 
 /* ---- The choice ---- */
 

@@ -4,8 +4,6 @@
  * Policies, by name:
  *   cluster     threads of a detected cluster share a chip, as far as the chips stay balanced
  *   hand        the same with the groups that the application states
- *   roundrobin  thread i of the list, in order of creation, on CPU i modulo their number
- *   default     everybody stays: balancing by load alone is the scheduler's business
  * They decide about chips first and change nothing at all unless that brings threads that share together; within a
  * chip threads are spread over cores and then CPUs, those of a cluster on as few cores as that allows.
  *
@@ -61,12 +59,10 @@ enum place_why {
     PLACE_SPREADS,   /* its cluster fits on no chip: it moves for balance       */
     PLACE_BALANCES,  /* in no cluster: it moves for balance                     */
     PLACE_FORBIDDEN, /* may not run on its cluster's chip                       */
-    PLACE_IN_TURN,   /* round robin                                             */
     PLACE_WHY_COUNT
 };
-extern const char *const place_why_names[]; /* by enum place_why */
 
-/* What the whole decision came to.  Only PLACE_MOVE and, for roundrobin, it alone, moves threads. */
+/* What the whole decision came to.  Only PLACE_MOVE moves threads. */
 enum place_verdict {
     PLACE_MOVE,
     PLACE_RIGHT,       /* what shares is together as far as it can be */
@@ -110,8 +106,7 @@ struct place_policy {
     const char *name;
     void (*place)(struct placement *p, const struct place_input *in);
 };
-extern const struct place_policy place_cluster, place_hand, place_roundrobin, place_default;
-extern const struct place_policy *const place_policies[]; /* NULL-terminated, in the order above */
+extern const struct place_policy place_cluster, place_hand;
 
 /* Bytes of memory for so much, aligned to 8; 0 when out of range.  There are never more clusters than threads. */
 size_t place_bytes(unsigned threads, unsigned cpus, unsigned chips);

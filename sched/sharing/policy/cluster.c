@@ -5,6 +5,9 @@
  */
 #include "sched/sharing/policy/cluster.h"
 
+const struct cluster_policy *const cluster_policies[] = {&cluster_cosine, &cluster_published,
+                                                         &cluster_published_scaled, NULL};
+
 const char *const cluster_why_names[] = {"silent", "global", "alone", "unsure", "member", NULL};
 
 /* The parts of the memory block, largest alignment first. */

@@ -352,18 +352,6 @@ static void sixteen_groups_find_eight_chips(void **state)
     placing_assert_even(f);
 }
 
-static void round_robin_goes_by_creation_and_respects_affinity(void **state)
-{
-    struct placing *f = *state;
-
-    placing_plant(f, "..........", (const unsigned[]){7, 7, 7, 7, 7, 7, 7, 7, 7, 7});
-    f->mask[2] = 1 << 5;
-    f->thread[2].allowed = &f->mask[2];
-    placing_run(f, &place_roundrobin);
-    for (unsigned t = 0; t < 10; t++)
-        assert_int_equal(f->placement.choice[t].cpu, t == 2 ? 5 : t % 8);
-}
-
 static void hand_placement_goes_by_what_the_application_states(void **state)
 {
     struct placing *f = *state;
@@ -377,8 +365,6 @@ static void hand_placement_goes_by_what_the_application_states(void **state)
     for (unsigned t = 0; t < 16; t++)
         assert_int_equal(placing_chip_of(f, t), placing_chip_of(f, t / 8 * 8));
     assert_int_equal(placing_on_chip(f, 0), 8);
-    placing_run(f, &place_default);
-    assert_int_equal(f->placement.migrations, 0);
 }
 
 static void bad_sizes_are_refused(void **state)
@@ -424,7 +410,6 @@ int main(void)
         TEST(a_thread_that_shares_with_nobody_keeps_its_core),
         TEST(a_thread_that_hardly_runs_takes_no_room),
         TEST(sixteen_groups_find_eight_chips),
-        TEST(round_robin_goes_by_creation_and_respects_affinity),
         TEST(hand_placement_goes_by_what_the_application_states),
         TEST(bad_sizes_are_refused),
     };

@@ -1,0 +1,57 @@
+/* See handlers.h. */
+#include "kernel/handlers.h"
+#include "hpm/hpm.h"
+#include "hpm/path/path.h"
+#include "kernel/core/call.h"
+#include "kernel/core/panic.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/process.h"
+#include "mm/track/track.h"
+#include "sched/sched.h"
+
+static void handle_ipi(enum arch_ipi kind)
+{
+    switch (kind) {
+    case IPI_RESCHED: /* cpu->resched is set; the way out of this interrupt or the idle loop looks at it */
+        break;
+    case IPI_TLB:
+        tlb_ipi();
+        break;
+    case IPI_CALL:
+        call_ipi();
+        break;
+    case IPI_STOP:
+        panic_stop_asked();
+        break;
+    default:
+        panic("unexpected inter-processor interrupt %d", (int)kind);
+    }
+}
+
+static void handle_timer(const struct arch_frame *frame)
+{
+    hpm_timer(frame);
+    sched_timer();
+}
+
+static void handle_user_return(const struct arch_frame *frame)
+{
+    if (frame)
+        hpm_entered(frame);
+    track_user_return();
+    sched_point();
+    process_user_return();
+}
+
+const struct arch_handlers kernel_handlers = {
+    .timer = handle_timer,
+    .ipi = handle_ipi,
+    .pmu = hpm_interrupt,
+    .path = path_interrupt,
+    .interrupt_begin = hpm_interrupt_begin,
+    .interrupt_end = hpm_interrupt_end,
+    .page_fault = process_page_fault,
+    .user_fault = process_user_fault,
+    .syscall = syscall_dispatch,
+    .user_return = handle_user_return,
+};
