@@ -38,14 +38,21 @@ void family_sum_join(struct process *p)
     spin_unlock(&parent->lock, irq);
 }
 
+/* A sum that was kept; alone: no other reading is subtracted from this one. */
+static void add_past(const struct hpm_sums *past, bool alone, struct hpm_sums *sums)
+{
+    if (alone)
+        hpm_sum_kept(past, sums);
+    else
+        hpm_sum_past(past, sums);
+}
+
 /* Of those that are no more, p's threads and the processes that p has started. */
 static void add_ended(const struct process *p, bool alone, struct hpm_sums *sums)
 {
-    void (*const add)(const struct hpm_sums *, struct hpm_sums *) = alone ? hpm_sum_kept : hpm_sum_past;
-
-    add(&p->past, sums);
+    add_past(&p->past, alone, sums);
     if (p->descendants)
-        add(p->descendants, sums);
+        add_past(p->descendants, alone, sums);
 }
 
 void family_sum_leave(struct process *p)
