@@ -530,7 +530,7 @@ test-tools: $(B)/vigil-replay $(H)/libvigil-policy.a $(O)/vigil-test.$(KERNEL_FI
 	@$(call prove,tools,ARCH=$(ARCH) B=$(B)) $(wildcard test/tools/*.t)
 test: test-host
 	@failed=; for arch in $(TEST_ARCHS); do \
-		$(MAKE) --no-print-directory ARCH=$$arch test-machine test-qemu policy-check stack-check || failed="$$failed $$arch"; done; \
+		$(MAKE) -k --no-print-directory ARCH=$$arch test-machine test-qemu policy-check stack-check || failed="$$failed $$arch"; done; \
 		$(MAKE) --no-print-directory ARCH=$(firstword $(TEST_ARCHS)) test-tools || failed="$$failed tools"; \
 		test/slowest.sh $(B)/times; \
 		[ -z "$$failed" ] || { echo "test: failed on$$failed" >&2; exit 1; }
