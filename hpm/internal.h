@@ -86,10 +86,10 @@ extern uint64_t hpm_accounts;             /* boot argument: interrupts and monit
 /* What the PMU does not count of the figures a breakdown has, in words; empty: nothing is missing. */
 void report_missing(char *buf, size_t size);
 
-/* remote.c: cycles a read takes of what another chip's cache has modified, the chips' average; 0: there is one chip, or no memory.
+/* remote_latency.c: cycles a read takes of what another chip's cache has modified, the chips' average; 0: there is one chip, or no memory.
  * Thread context. */
 uint32_t remote_latency(void);
-/* setup.c: remote stalls are accesses times so many cycles from now on. */
+/* init.c: remote stalls are accesses times so many cycles from now on. */
 void remote_estimate(uint32_t latency);
 
 /* session.c: the figures' events as the first plan, for that PMU.  0, or an error of plan_make. */
@@ -103,21 +103,21 @@ uint64_t session_count(const struct hpm_session *s, unsigned i);
 void follow_everywhere(void);
 /* estimate_spread of a logical count, the largest of all CPUs' accounts.  Any context. */
 uint64_t hpm_spread(unsigned count);
-/* hpm.c: this CPU, interrupts off, is to count what the plan says, from its next reading on. */
+/* account.c: this CPU, interrupts off, is to count what the plan says, from its next reading on. */
 void counting_start(struct hpm_cpu *hpm, unsigned seed);
-/* hpm.c: what was counted until the latest reading, to those whose it is. */
+/* account.c: what was counted until the latest reading, to those whose it is. */
 void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan);
-/* hpm.c: what an interrupt of the PMU has to say besides that counters of samples have overflowed; time and place are the profiler's. */
+/* account.c: what an interrupt of the PMU has to say besides that counters of samples have overflowed; time and place are the profiler's. */
 void interrupted(struct hpm_cpu *hpm, unsigned why);
 /* user.c: after a reading, or when somebody else is current: what current may read by itself. */
 void user_follow(struct hpm_cpu *hpm);
 /* session.c: the session's events as counts of the page.  How many. */
 unsigned session_user(const struct hpm_session *s, struct hpm_user_page *page);
-/* hpm.c: follows a new plan at once.  For call_cpu. */
+/* account.c: follows a new plan at once.  For call_cpu. */
 void counting_follow(void *unused);
-/* hpm.c: ticks of the clock in cycles of a CPU that runs; of the clock, where none are counted. */
+/* account.c: ticks of the clock in cycles of a CPU that runs; of the clock, where none are counted. */
 uint64_t hpm_cycles_of(uint64_t ticks);
-/* hpm.c: how long it has been idle until now, by the clock.  Any CPU. */
+/* account.c: how long it has been idle until now, by the clock.  Any CPU. */
 uint64_t hpm_idle_ticks(const struct hpm_cpu *hpm, uint64_t now);
 
 /* This CPU, interrupts off: takes what the hardware recorded, for the thread that ran until now, then tells the hardware

@@ -1,5 +1,5 @@
 /*
- * Placement and pulling: takes snapshots of the load, asks balance_policy.c, and does what it says with the run queues
+ * Placement and pulling: takes snapshots of the load, asks policy/balance.c, and does what it says with the run queues
  * locked, checking again what the snapshot claimed.
  *
  * Who pulls: a CPU that becomes idle, for one thread; a busy CPU at the end of a slice, at the level's interval.  Idle CPUs

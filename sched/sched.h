@@ -2,8 +2,8 @@
  * Threads and the scheduler, as the other folders see them.
  *
  * Mechanism: per-CPU run queues, priorities, sleeping, waking, affinity, load balancing along the topology.
- * The sharing detector (sharing.c) sits on top of it and decides by the pure policies shmap.c, cluster.c,
- * place.c. Locking: [R] = lock of the run queue of thread->cpu (thread->cpu itself changes only under the
+ * The sharing detector (sharing/detector.c) sits on top of it and decides by the pure policies shmap.c, cluster.c,
+ * sharing/apply.c. Locking: [R] = lock of the run queue of thread->cpu (thread->cpu itself changes only under the
  * locks of both the old and the new run queue), [W] = the guard of the wait queue slept on, [M] = timer lock
  * of thread->timer_cpu, [A] = atomic,
  * [-] = fixed after creation, [O] = written by the running thread itself or by the scheduler switching it.

@@ -201,7 +201,7 @@ static uint32_t file_number(const char *path)
         if (strcmp(file[i - 1].path, path) == 0)
             return (uint32_t)i - 1;
     file = add(&files, sizeof *file, 1);
-    *file = (struct file){strdup(path), add_name(path, sizeof(((struct sys_place *)0)->file))};
+    *file = (struct file){strdup(path), add_name(path, sizeof(((struct sys_symbol *)0)->file))};
     if (files.count > SYMBOLS_FILE_MAX)
         die("more than %u source files", SYMBOLS_FILE_MAX);
     return (uint32_t)files.count - 1;
@@ -320,7 +320,7 @@ static void write_table(FILE *out)
     for (size_t i = 0; i < functions.count; i++)
         *(struct symbols_function *)add(&named, sizeof(struct symbols_function), 1) =
             (struct symbols_function){offset_of(f[i].start, base), offset_of(f[i].size, 0),
-                                      add_name(f[i].name, sizeof(((struct sys_place *)0)->function))};
+                                      add_name(f[i].name, sizeof(((struct sys_symbol *)0)->function))};
     struct symbols_header header = {SYMBOLS_MAGIC,         base,
                                     (uint32_t)named.count, (uint32_t)rows.count,
                                     (uint32_t)files.count, (uint32_t)names.count};
@@ -366,7 +366,7 @@ static void find(const char *path, char *const *addresses)
     FILE *in = fopen(path, "rb");
     struct list bytes = {0};
     struct symbols symbols;
-    struct symbols_place place;
+    struct symbol_found place;
     const char *why;
     int c;
 

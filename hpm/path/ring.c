@@ -1,4 +1,4 @@
-/* See log.h. */
+/* See ring.h. */
 #include "hpm/path/ring.h"
 
 void page_log_init(struct page_log *l, uint16_t cpu, struct page_ring *ring, uint64_t size)

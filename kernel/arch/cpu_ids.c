@@ -1,4 +1,4 @@
-/* Dense numbers out of sparse ids; see place.h. */
+/* Dense numbers out of sparse ids; see cpu_ids.h. */
 #include "kernel/arch/cpu_ids.h"
 
 /* How many different values of id >> low there are among ids smaller than id whose bits above high are id's.

@@ -4,19 +4,19 @@
 
 extern const char symbols_start[], symbols_end[], image_start[], text_end[];
 
-bool symbols_find_kernel(vaddr_t address, struct symbols_place *out)
+bool symbols_find_kernel(vaddr_t address, struct symbol_found *out)
 {
     struct symbols symbols;
     const char *why;
 
-    *out = (struct symbols_place){0};
+    *out = (struct symbol_found){0};
     if (address < (vaddr_t)image_start || address >= (vaddr_t)text_end)
         return false;
     return !symbols_open(symbols_start, (uint64_t)(symbols_end - symbols_start), &symbols, &why) &&
            symbols_find(&symbols, address, out);
 }
 
-void symbols_describe(const struct symbols_place *place, char *buf, size_t n)
+void symbols_describe(const struct symbol_found *place, char *buf, size_t n)
 {
     size_t used = 0;
 

@@ -39,7 +39,7 @@ static void print_again(struct trace *trace)
 }
 
 /* What it was called by was interrupted there, perhaps at a function's first instruction, and has called nobody. */
-static bool is_entry(const struct symbols_place *place)
+static bool is_entry(const struct symbol_found *place)
 {
     static const char name[] = "/entry.S";
     size_t n = place->file ? text_length(place->file) : 0;
@@ -50,7 +50,7 @@ static bool is_entry(const struct symbols_place *place)
 static void print_step(vaddr_t pc, void *arg)
 {
     struct trace *trace = arg;
-    struct symbols_place place;
+    struct symbol_found place;
     char text[SYMBOLS_TEXT_MAX];
     bool returns = trace->returns;
 

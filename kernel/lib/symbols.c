@@ -50,7 +50,7 @@ static const char *name_at(const struct symbols *s, uint32_t name)
     return name < s->header.name_bytes ? s->names + name : NULL;
 }
 
-static void find_function(const struct symbols *s, uint32_t offset, struct symbols_place *out)
+static void find_function(const struct symbols *s, uint32_t offset, struct symbol_found *out)
 {
     struct symbols_function f;
     uint32_t n = count_up_to(s->functions, s->header.functions, sizeof(f), offset);
@@ -64,7 +64,7 @@ static void find_function(const struct symbols *s, uint32_t offset, struct symbo
     out->offset = offset - f.start;
 }
 
-static void find_line(const struct symbols *s, uint32_t offset, struct symbols_place *out)
+static void find_line(const struct symbols *s, uint32_t offset, struct symbol_found *out)
 {
     struct symbols_line l;
     uint32_t n = count_up_to(s->lines, s->header.lines, sizeof(l), offset), name;
@@ -80,9 +80,9 @@ static void find_line(const struct symbols *s, uint32_t offset, struct symbols_p
     out->line = out->file ? line : 0;
 }
 
-bool symbols_find(const struct symbols *s, vaddr_t address, struct symbols_place *out)
+bool symbols_find(const struct symbols *s, vaddr_t address, struct symbol_found *out)
 {
-    *out = (struct symbols_place){0};
+    *out = (struct symbol_found){0};
     if (address < s->header.base || address - s->header.base > UINT32_MAX)
         return false;
     find_function(s, (uint32_t)(address - s->header.base), out);

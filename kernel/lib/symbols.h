@@ -39,7 +39,7 @@ struct symbols {
     const char *names;
 };
 
-struct symbols_place {
+struct symbol_found {
     const char *function; /* NULL: none that is known    */
     uint64_t offset;      /* how far into it             */
     const char *file;     /* NULL: not known             */
@@ -49,11 +49,11 @@ struct symbols_place {
 /* Any bytes may be given.  0, or -EINVAL with *why, and a table that knows nothing. */
 int symbols_open(const void *table, uint64_t size, struct symbols *out, const char **why);
 /* What is at an address; true if anything is known.  Of a broken table answers may be wrong, never beyond its bytes. */
-bool symbols_find(const struct symbols *symbols, vaddr_t address, struct symbols_place *out);
+bool symbols_find(const struct symbols *symbols, vaddr_t address, struct symbol_found *out);
 
 /* ---- image_symbols.c ---- */
 /* The same of the kernel's own code. */
-bool symbols_find_kernel(vaddr_t address, struct symbols_place *out);
+bool symbols_find_kernel(vaddr_t address, struct symbol_found *out);
 #define SYMBOLS_TEXT_MAX 224
 /* As text: function+offset file:line, without what is not known; empty if nothing is. */
-void symbols_describe(const struct symbols_place *place, char *buf, size_t n);
+void symbols_describe(const struct symbol_found *place, char *buf, size_t n);

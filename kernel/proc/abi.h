@@ -42,7 +42,7 @@ enum sys_number {
     SYS_HPM_VALUES, /* (struct sys_hpm_read *, struct sys_hpm_value *, bytes) how many the session has; -EFAULT: nothing has been
                      * read, for those since last */
     SYS_HPM_CLOSE, /* (session)                                                                       */
-    SYS_PLACE, /* (pid, addr, struct sys_place *, bytes) what is there; pid 0: the own process; code only, if it has ended   */
+    SYS_SYMBOL, /* (pid, addr, struct sys_symbol *, bytes) what is there; pid 0: the own process; code only, if it has ended   */
     SYS_SAMPLE_OPEN, /* (struct sys_profiling *, char *why, bytes) samples by criteria from now on; a session's number; -ENOSPC: one
                       * process may have SYS_SAMPLE_SESSIONS at a time, and its family SYS_SAMPLE_FAMILY */
     SYS_SAMPLE_TAKE, /* (session, struct sys_sample *, bytes) how many there were, as many as there is room for; what could not be
@@ -214,7 +214,7 @@ struct sys_sample_account {
 };
 
 /* What lies at an address of a process, or of the kernel.  Texts end with NUL; an empty one: not known. */
-struct sys_place {
+struct sys_symbol {
     uint64_t region_offset;   /* from the first byte of the region; "kernel": of the image */
     uint64_t region_bytes;    /* size of the region                                       */
     uint64_t function_offset; /* from the function's first instruction                    */

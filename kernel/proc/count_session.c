@@ -1,4 +1,4 @@
-/* See counts.h.  All under one gate: opening and closing change what every CPU counts. */
+/* See count_session.h.  All under one gate: opening and closing change what every CPU counts. */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/internal.h"

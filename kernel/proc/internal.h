@@ -147,11 +147,11 @@ void process_reap(struct process *p);
 /* load.c: an address space with the program and its arguments.  0, or an error with a line on the console. */
 int load_program(struct process *p, const char *const *argv, unsigned argc, vaddr_t *entry, vaddr_t *sp);
 
-/* place.c: what is known of its program's code. */
-void place_load(struct process *p, const char *program);
-/* place.c: what is at an address of p, which looks at itself or is looked at; of one that may have no memory any more: code only. */
-void place_find(struct process *p, vaddr_t va, struct sys_place *out);
-void place_find_code(const struct process *p, vaddr_t va, struct sys_place *out);
+/* symbolize.c: what is known of its program's code. */
+void symbols_load(struct process *p, const char *program);
+/* symbolize.c: what is at an address of p, which looks at itself or is looked at; of one that may have no memory any more: code only. */
+void symbolize(struct process *p, vaddr_t va, struct sys_symbol *out);
+void symbolize_code(const struct process *p, vaddr_t va, struct sys_symbol *out);
 
 /* uthread.c: a thread of p that starts in user mode; inherits affinity and priority of like, if not NULL.
  * Puts its tid at tid_addr, if not 0, before it runs.  0; -EAGAIN too many or p is ending; -ENOMEM; -EFAULT

@@ -164,7 +164,7 @@ static int create(const char *name, struct family *family, struct process *paren
     p->first = !parent;
     family_join(family);
     ksnprintf(p->name, sizeof(p->name), "%s", name);
-    place_load(p, name); /* before others find it */
+    symbols_load(p, name); /* before others find it */
     spin_init(&p->lock, LOCK_PROC, "process");
     spin_init(&p->line_lock, LOCK_PROC, "process line");
     list_init(&p->threads);

@@ -1,9 +1,9 @@
 /*
- * See samples.h.  A thread of the kernel, the collector, takes what the CPUs have in their rings, some hundred times a second, into one
+ * See sample_session.h.  A thread of the kernel, the collector, takes what the CPUs have in their rings, some hundred times a second, into one
  * buffer for each session, and ends the windows in which periods are adapted.  A buffer that is full leaves samples where they
  * are; when the rings are full as well, they count what is lost.
  *
- * All under the gate of counts.h.
+ * All under the gate of count_session.h.
  */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/sample_session.h"

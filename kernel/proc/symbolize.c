@@ -5,7 +5,7 @@
 
 extern const char bundle_start[], bundle_end[], image_start[], image_end[];
 
-void place_load(struct process *p, const char *program)
+void symbols_load(struct process *p, const char *program)
 {
     char name[BUNDLE_NAME_MAX + 1];
     struct bundle_file file;
@@ -24,7 +24,7 @@ static void copy_text(char *to, size_t room, const char *from)
         ksnprintf(to, room, "%s", from);
 }
 
-static void put_code(const struct symbols_place *code, struct sys_place *out)
+static void put_code(const struct symbol_found *code, struct sys_symbol *out)
 {
     copy_text(out->function, sizeof(out->function), code->function);
     copy_text(out->file, sizeof(out->file), code->file);
@@ -32,9 +32,9 @@ static void put_code(const struct symbols_place *code, struct sys_place *out)
     out->line = code->line;
 }
 
-static bool find_kernel(vaddr_t va, struct sys_place *out)
+static bool find_kernel(vaddr_t va, struct sys_symbol *out)
 {
-    struct symbols_place code = {0};
+    struct symbol_found code = {0};
 
     if (va < (vaddr_t)image_start || va >= (vaddr_t)image_end)
         return false;
@@ -46,26 +46,26 @@ static bool find_kernel(vaddr_t va, struct sys_place *out)
     return true;
 }
 
-static void find_program(const struct process *p, vaddr_t va, struct sys_place *out)
+static void find_program(const struct process *p, vaddr_t va, struct sys_symbol *out)
 {
-    struct symbols_place code = {0};
+    struct symbol_found code = {0};
 
     symbols_find(&p->symbols, va, &code);
     put_code(&code, out);
 }
 
-void place_find(struct process *p, vaddr_t va, struct sys_place *out)
+void symbolize(struct process *p, vaddr_t va, struct sys_symbol *out)
 {
     _Static_assert(sizeof(out->region) == REGION_NAME_MAX, "names of regions as in abi.h");
-    *out = (struct sys_place){0};
+    *out = (struct sys_symbol){0};
     if (!find_kernel(va, out) &&
         space_locate(p->space, va, out->region, &out->region_offset, &out->region_bytes))
         find_program(p, va, out);
 }
 
-void place_find_code(const struct process *p, vaddr_t va, struct sys_place *out)
+void symbolize_code(const struct process *p, vaddr_t va, struct sys_symbol *out)
 {
-    *out = (struct sys_place){0};
+    *out = (struct sys_symbol){0};
     if (!find_kernel(va, out))
         find_program(p, va, out);
 }

@@ -118,7 +118,7 @@ static void report(struct process *p, enum user_fault kind, vaddr_t pc, vaddr_t 
                    const struct arch_frame *frame)
 {
     char code[SYMBOLS_TEXT_MAX], data[64];
-    struct symbols_place place;
+    struct symbol_found place;
 
     space_describe(p->space, pc, code, sizeof(code));
     space_describe(p->space, addr, data, sizeof(data));

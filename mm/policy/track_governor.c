@@ -1,4 +1,4 @@
-/* See track_govern.h. */
+/* See track_governor.h. */
 #include "mm/policy/track_governor.h"
 
 #define FADE       8            /* the part of a sum that a window takes away is one in so many */

@@ -1,4 +1,4 @@
-/* See foresee.h. */
+/* See prefetching.h. */
 #include "mm/pool/prefetching.h"
 #include "kernel/mem/frame.h"
 #include "mm/space.h"

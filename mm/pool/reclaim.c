@@ -104,7 +104,7 @@ void pool_leaving_locked(struct pool *p, int more)
 }
 
 /* Others have come before the caller. */
-static bool charge_locked(struct pool *p, const struct line_place *w)
+static bool charge_locked(struct pool *p, const struct line_ticket *w)
 {
     if (p->frames >= pool_cap_locked(p) || memory_short(line_before(w) + 1))
         return false;
@@ -256,7 +256,7 @@ static bool at_limit(struct pool *p)
 }
 
 /* Until p has given frames back, or where memory as a whole is short anybody has; no longer than a moment: not all is announced. */
-static int wait_for_room(struct pool *p, bool own, struct line_place *w)
+static int wait_for_room(struct pool *p, bool own, struct line_ticket *w)
 {
     int err = 0;
     bool irq = spin_lock(&p->lock);
@@ -271,7 +271,7 @@ static int wait_for_room(struct pool *p, bool own, struct line_place *w)
 }
 
 /* Who waits for memory as a whole does so in line. */
-static void stand(struct pool *p, struct line_place *w, bool in_line)
+static void stand(struct pool *p, struct line_ticket *w, bool in_line)
 {
     if (in_line == w->is_in_line)
         return;
@@ -353,7 +353,7 @@ static void set_short_locked(struct pool *p, bool is_short)
 }
 
 /* True: the caller has the right to a frame.  Whoever finds few left asks for more to be made. */
-static bool try_charge(struct pool *p, const struct line_place *w)
+static bool try_charge(struct pool *p, const struct line_ticket *w)
 {
     bool irq = spin_lock(&p->lock);
     bool done = charge_locked(p, w),
@@ -371,7 +371,7 @@ static bool try_charge(struct pool *p, const struct line_place *w)
 }
 
 /* 0: it may be worth to try again; 1: the caller has the right to a frame.  Errors as of pool_charge. */
-static int make_room(struct pool *p, uint32_t incoming, struct line_place *w, unsigned *hopeless)
+static int make_room(struct pool *p, uint32_t incoming, struct line_ticket *w, unsigned *hopeless)
 {
     bool own = at_limit(p);
 
@@ -395,7 +395,7 @@ static int make_room(struct pool *p, uint32_t incoming, struct line_place *w, un
 
 int pool_charge(struct pool *p, uint32_t incoming)
 {
-    struct line_place w = {0};
+    struct line_ticket w = {0};
     unsigned hopeless = 0;
 
     may_wait("wait for a frame");
@@ -409,7 +409,7 @@ int pool_charge(struct pool *p, uint32_t incoming)
 
 bool pool_charge_now(struct pool *p)
 {
-    static const struct line_place none;
+    static const struct line_ticket none;
 
     return try_charge(p, &none) ||
            (at_limit(p) && shrink(p, NODE_NONE, p->reserve / 2) && try_charge(p, &none));

@@ -18,14 +18,14 @@ static struct {
           .again = {&line.again, &line.again},
           .fresh = {&line.fresh, &line.fresh}};
 
-static struct line_place *place_of(struct list *link)
+static struct line_ticket *place_of(struct list *link)
 {
-    return container_of(link, struct line_place, link);
+    return container_of(link, struct line_ticket, link);
 }
 
-static struct line_place *callee_of(struct list *call)
+static struct line_ticket *callee_of(struct list *call)
 {
-    return container_of(call, struct line_place, call);
+    return container_of(call, struct line_ticket, call);
 }
 
 static void changed_locked(int more)
@@ -41,13 +41,13 @@ uint32_t line_length(void)
     return __atomic_load_n(&line.length, __ATOMIC_RELAXED);
 }
 
-uint32_t line_before(const struct line_place *w)
+uint32_t line_before(const struct line_ticket *w)
 {
     return w->is_in_line ? (uint32_t)(w->ticket - __atomic_load_n(&line.first, __ATOMIC_RELAXED))
                          : line_length();
 }
 
-void line_join(struct line_place *w)
+void line_join(struct line_ticket *w)
 {
     if (w->is_in_line)
         return;
@@ -62,7 +62,7 @@ void line_join(struct line_place *w)
     spin_unlock(&line.lock, irq);
 }
 
-void line_leave(struct line_place *w)
+void line_leave(struct line_ticket *w)
 {
     if (!w->is_in_line)
         return;
@@ -89,7 +89,7 @@ void line_call(uint32_t frames)
 }
 
 /* Who was called, and looked in vain or is about to look, is to be called again. */
-static void call_again_locked(struct line_place *w)
+static void call_again_locked(struct line_ticket *w)
 {
     struct list *at = &line.again;
 
@@ -102,7 +102,7 @@ static void call_again_locked(struct line_place *w)
     list_insert_before(at, &w->call);
 }
 
-int line_wait(struct line_place *w, uint64_t deadline_ns)
+int line_wait(struct line_ticket *w, uint64_t deadline_ns)
 {
     bool irq = spin_lock(&line.lock);
     int err = w->called ? 0 : wait_sleep(&w->wake, &line.lock, &irq, deadline_ns);

@@ -8,7 +8,7 @@
 #include "sched/sched.h"
 
 /* A thread's, on its stack; all zeros to begin with. */
-struct line_place {
+struct line_ticket {
     struct list link;       /* [L] in line */
     struct list call;       /* [L] among those to be called; alone: it was */
     struct wait_queue wake; /* [L] */
@@ -20,13 +20,13 @@ struct line_place {
 /* How many wait; any context. */
 uint32_t line_length(void);
 /* How many there may be before this one; of one that is not in line, all. */
-uint32_t line_before(const struct line_place *w);
+uint32_t line_before(const struct line_ticket *w);
 /* At the end of the line, unless it is there. */
-void line_join(struct line_place *w);
+void line_join(struct line_ticket *w);
 /* It waits no longer, whatever has come of it. */
-void line_leave(struct line_place *w);
+void line_leave(struct line_ticket *w);
 /* So many frames have become free: as many are called that have not been since they looked, first come first.  Any context, under a pool's
  * lock; takes as long as there are frames, however many wait. */
 void line_call(uint32_t frames);
 /* Until something has become free since the last wait, or until the deadline.  As wait_sleep. */
-int line_wait(struct line_place *w, uint64_t deadline_ns);
+int line_wait(struct line_ticket *w, uint64_t deadline_ns);

@@ -13,7 +13,7 @@ extern uint64_t track_scan_ms, track_sample_period;
 
 extern const struct tracker_ops track_path, track_soft, track_scan, track_sampled;
 
-/* track_default.c: members of struct tracker_ops for which there is nothing to be done; and `hot` where the processor's accessed mark says
+/* default.c: members of struct tracker_ops for which there is nothing to be done; and `hot` where the processor's accessed mark says
  * it: used since this was asked last. */
 int track_start_nothing(void);
 void track_stop_nothing(void);
@@ -23,16 +23,16 @@ bool track_marked(struct space *s, vaddr_t va);
 
 /* track.c: calls f for each space that is watched, which stays meanwhile.  Thread context, no lock held. */
 void track_each_watched(void (*f)(struct space *s, void *arg), void *arg);
-/* track_rows.c: from va on, a stretch of the space's pages: calls f, [S] held, for each row of them some of which are there or out.  How far it
+/* rows.c: from va on, a stretch of the space's pages: calls f, [S] held, for each row of them some of which are there or out.  How far it
  * came, USER_MAX at the end.  Thread context, no lock held. */
 #define TRACK_ROW 32 /* pages: an aligned block of them, or a part of it */
 struct arch_page;
 typedef void track_row(struct space *s, vaddr_t va, const struct arch_page *page, unsigned n, void *arg);
 vaddr_t track_rows(struct space *s, vaddr_t va, track_row *f, void *arg);
-/* track_soft.c: the space ends. */
+/* soft.c: the space ends. */
 void track_soft_end(struct space *s);
 
-/* track_record.c: what is delivered is recorded from now on; what is still in hand goes out. */
+/* record.c: what is delivered is recorded from now on; what is still in hand goes out. */
 void track_record_start(void);
 void track_record_end(void);
 

@@ -1,5 +1,5 @@
 /*
- * Load balancing decisions; see balance_policy.h.
+ * Load balancing decisions; see balance.h.
  * Loads of groups are compared as threads per CPU by cross-multiplication, so groups may differ in size.
  * Pure: no clock, lock, allocation or register.
  */

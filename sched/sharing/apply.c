@@ -1,5 +1,5 @@
 /*
- * From clusters to CPUs: hands the pure placement policy (place.c) what it needs to know of a process's threads, and does
+ * From clusters to CPUs: hands the pure placement policy (assign.c) what it needs to know of a process's threads, and does
  * what it says.
  */
 #include "kernel/trace/telemetry.h"
@@ -11,14 +11,14 @@
 struct work {
     unsigned threads;
     uint32_t *tid; /* in order of the list, as thread[] */
-    struct place_thread *thread;
+    struct assign_thread *thread;
     struct cpuset *allowed;
-    struct place_cpu *cpu;
+    struct assign_cpu *cpu;
     uint64_t *weight; /* by cluster */
     void *memory;     /* of the policy */
     struct placement placement;
-    struct place_topology topology;
-    struct place_input input;
+    struct assign_topology topology;
+    struct assign_input input;
 };
 
 static void work_free(struct work *w)
@@ -35,7 +35,7 @@ static void work_free(struct work *w)
 static struct work *work_create(unsigned threads)
 {
     const struct sched_topology *topo = sched_topology();
-    size_t bytes = place_bytes(threads, topo->cpus, topo->chips);
+    size_t bytes = assign_bytes(threads, topo->cpus, topo->chips);
     struct work *w = kmalloc(sizeof(*w));
 
     if (!w || !bytes) {
@@ -50,7 +50,7 @@ static struct work *work_create(unsigned threads)
     w->weight = kmalloc(threads * sizeof(*w->weight));
     w->memory = kmalloc(bytes);
     if (!w->tid || !w->thread || !w->allowed || !w->cpu || !w->weight || !w->memory ||
-        place_init(&w->placement, threads, topo->cpus, topo->chips, w->memory, bytes)) {
+        assign_init(&w->placement, threads, topo->cpus, topo->chips, w->memory, bytes)) {
         work_free(w);
         return NULL;
     }
@@ -75,15 +75,15 @@ static void describe(struct work *w, unsigned at, const struct thread *t, const 
         cpuset_add(&online, cpu);
     w->tid[at] = t->tid;
     w->allowed[at] = cpuset_and(&t->affinity, &online);
-    w->thread[at] = (struct place_thread){
+    w->thread[at] = (struct assign_thread){
         .cpu = t->cpu,
-        .cluster = row < 0 ? PLACE_NONE : d->clustering.of[row],
+        .cluster = row < 0 ? ASSIGN_NONE : d->clustering.of[row],
         .last_cluster = t->sharing.cluster,
         .stated = stated,
         .silent =
             row < 0 || d->clustering.why[row] == CLUSTER_SILENT || d->clustering.why[row] == CLUSTER_GLOBAL,
         /* Groups are stated before the work begins: there is no load yet. */
-        .load = d || stated == PLACE_NONE ? MAX(t->sharing.load, 1u) : PLACE_LOAD_FULL,
+        .load = d || stated == ASSIGN_NONE ? MAX(t->sharing.load, 1u) : ASSIGN_LOAD_FULL,
         .allowed = w->allowed[at].bits,
     };
 }
@@ -95,12 +95,12 @@ static unsigned number_groups(struct work *w)
     unsigned groups = 0;
 
     for (unsigned i = 0; i < w->threads; i++) {
-        struct place_thread *t = &w->thread[i];
+        struct assign_thread *t = &w->thread[i];
         unsigned before = 0;
         original[i] = (uint64_t)t->stated;
         while (before < i && original[before] != original[i])
             before++;
-        if (t->stated != PLACE_NONE)
+        if (t->stated != ASSIGN_NONE)
             t->stated = before < i ? w->thread[before].stated : (int)groups++;
     }
     return groups;
@@ -125,15 +125,15 @@ static void set_input(struct work *w, const struct detection *d)
     const struct sched_topology *topo = sched_topology();
 
     for (unsigned i = 0; i < topo->cpus; i++)
-        w->cpu[i] = (struct place_cpu){topo->of[i].chip, topo->of[i].core};
-    w->topology = (struct place_topology){topo->cpus, topo->chips, topo->cores, w->cpu};
-    w->input = (struct place_input){
+        w->cpu[i] = (struct assign_cpu){topo->of[i].chip, topo->of[i].core};
+    w->topology = (struct assign_topology){topo->cpus, topo->chips, topo->cores, w->cpu};
+    w->input = (struct assign_input){
         .topology = &w->topology,
         .thread = w->thread,
         .threads = w->threads,
         .clusters = d ? d->clustering.clusters : number_groups(w),
         .slack_permille = (unsigned)sharing_slack_permille,
-        .min_gain_permille = PLACE_MIN_GAIN_PERMILLE,
+        .min_gain_permille = ASSIGN_MIN_GAIN_PERMILLE,
     };
     if (!d)
         return;
@@ -155,10 +155,10 @@ static void apply(struct work *w, struct sharing_process *p, const struct detect
             i++;
         if (i == w->threads)
             break;
-        const struct place_choice *choice = &w->placement.choice[i];
+        const struct assign_choice *choice = &w->placement.choice[i];
         int cluster = d ? w->thread[i].cluster : w->thread[i].stated;
-        if (cluster != PLACE_NONE || !w->thread[i].silent)
-            t->sharing.cluster = cluster == PLACE_NONE ? PLACE_NONE : p->cluster_base + cluster;
+        if (cluster != ASSIGN_NONE || !w->thread[i].silent)
+            t->sharing.cluster = cluster == ASSIGN_NONE ? ASSIGN_NONE : p->cluster_base + cluster;
         t->sharing.chip = choice->chip;
         telemetry_sharing_placed(p->pid, t->tid, t->sharing.cluster, (int)choice->chip, w->thread[i].cpu,
                                  choice->cpu);
@@ -182,8 +182,8 @@ void sharing_measure_loads(struct sharing_process *p, uint64_t now_ns)
     list_for_each (it, &p->members) {
         struct thread *t = container_of(it, struct thread, sharing.link);
         uint64_t wanted_ns = sched_wanted_ns(t);
-        uint64_t load = (wanted_ns - t->sharing.wanted_ns) * PLACE_LOAD_FULL / elapsed_ns;
-        t->sharing.load = (uint32_t)MIN(load, (uint64_t)PLACE_LOAD_FULL);
+        uint64_t load = (wanted_ns - t->sharing.wanted_ns) * ASSIGN_LOAD_FULL / elapsed_ns;
+        t->sharing.load = (uint32_t)MIN(load, (uint64_t)ASSIGN_LOAD_FULL);
         t->sharing.wanted_ns = wanted_ns;
     }
     spin_unlock(&sharing_lock, irq);
@@ -194,21 +194,21 @@ int sharing_place(struct sharing_process *p, const struct detection *d, struct s
 {
     /* Room for the detection's clusters too: most of its threads may have ended since. */
     unsigned room = MAX(MAX(p->count, 1u), d ? d->threads : 0);
-    struct work *w = work_create(MIN(room, (unsigned)PLACE_THREADS_MAX));
+    struct work *w = work_create(MIN(room, (unsigned)ASSIGN_THREADS_MAX));
 
     if (!w)
         return -ENOMEM;
     sharing_measure_loads(p, arch_clock_ns());
-    *out = (struct sharing_placement){.verdict = PLACE_NO_CLUSTERS};
+    *out = (struct sharing_placement){.verdict = ASSIGN_NO_CLUSTERS};
     collect(w, p, d);
     if (w->threads) {
         set_input(w, d);
-        (d ? &place_cluster : &place_hand)->place(&w->placement, &w->input);
+        (d ? &assign_cluster : &assign_hand)->place(&w->placement, &w->input);
         out->verdict = w->placement.verdict;
         out->threads = w->threads;
         out->together_before = w->placement.together_before;
         out->together_after = w->placement.together_after;
-        if (out->verdict == PLACE_MOVE || out->verdict == PLACE_RIGHT)
+        if (out->verdict == ASSIGN_MOVE || out->verdict == ASSIGN_RIGHT)
             apply(w, p, d, out);
     }
     work_free(w);

@@ -5,7 +5,7 @@
 static uint64_t sharing_entries_index;
 uint64_t sharing_watch_ms = 5, sharing_remote_pct = 5, sharing_period, sharing_cost_permille = 12,
          sharing_samples_max = 256, sharing_detect_ms = 500, sharing_grant = SHMAP_SECOND, sharing_cluster,
-         sharing_threshold, sharing_slack_permille = PLACE_SLACK_PERMILLE, sharing_seed = 1,
+         sharing_threshold, sharing_slack_permille = ASSIGN_SLACK_PERMILLE, sharing_seed = 1,
          sharing_picture = 1;
 
 /* As the shMaps want them: powers of two. */

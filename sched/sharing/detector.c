@@ -1,5 +1,5 @@
 /*
- * The sharing detector's thread and its life cycle; see sharing.h.
+ * The sharing detector's thread and its life cycle; see internal.h.
  *
  * watch    every sched.watch_ms: what part of its cycles does the process wait for other chips' caches?
  * detect   once that passes sched.remote_pct: sample such accesses, as densely as sched.cost_permille allows
@@ -99,7 +99,7 @@ static bool can_detect(void)
 void sharing_thread_added(struct thread *t)
 {
     list_init(&t->sharing.link);
-    t->sharing.cluster = PLACE_NONE;
+    t->sharing.cluster = ASSIGN_NONE;
     t->sharing.chip = CHIP_ANY;
     if (t->policy->sharing == SHARING_NONE || !running)
         return;
@@ -355,7 +355,7 @@ static void say_placed(const struct sharing_process *p, const struct sharing_pla
     if (err)
         sharing_say(p, "place", "failed", "error=%d", -err);
     else
-        sharing_say(p, "place", place_verdict_names[placed->verdict],
+        sharing_say(p, "place", assign_verdict_names[placed->verdict],
                     "threads=%u moved=%u crossed=%u together_permille=%u..%u", placed->threads, placed->moved,
                     placed->crossed, placed->together_before, placed->together_after);
 }
@@ -371,7 +371,7 @@ static void say_clustered(const struct sharing_process *p, const char *why, uint
 
 static void end_detection(struct sharing_process *p, const char *why, bool place)
 {
-    struct sharing_placement placed = {.verdict = PLACE_NO_CLUSTERS};
+    struct sharing_placement placed = {.verdict = ASSIGN_NO_CLUSTERS};
     uint64_t now_ns = arch_clock_ns();
     int err = place ? sharing_place(p, p->detection, &placed) : 0;
 
@@ -394,7 +394,7 @@ static void end_detection(struct sharing_process *p, const char *why, bool place
  * were on its chip.  Those are placed at once and sampling goes on: whoever is in the wrong place now shows it, and is
  * placed when it is clear, too.
  */
-static void place_early(struct sharing_process *p, uint64_t now_ns)
+static void assign_early(struct sharing_process *p, uint64_t now_ns)
 {
     struct detection *d = p->detection;
     struct sharing_placement placed;
@@ -453,7 +453,7 @@ static void detect(struct sharing_process *p, uint64_t now_ns)
     if (verdict != CLUSTER_WAIT)
         end_detection(p, cluster_verdict_names[verdict], verdict != CLUSTER_NO_SHARING);
     else if (detection_mostly_clear(d) && detection_members(d) > d->placed_members)
-        place_early(p, now_ns);
+        assign_early(p, now_ns);
     else if (due && quiet(d, now_ns) && (!seen || !detection_doubtful(d)))
         end_detection(p, "quiet", true);
     else if (now_ns - d->begin_ns > sharing_detect_ms * NS_PER_MS)
@@ -485,7 +485,7 @@ static void watch(struct sharing_process *p, uint64_t now_ns)
     start_detection(p, now_ns);
 }
 
-static void place_stated(struct sharing_process *p, uint64_t now_ns)
+static void assign_stated(struct sharing_process *p, uint64_t now_ns)
 {
     struct sharing_placement placed;
 
@@ -503,14 +503,14 @@ static void place_stated(struct sharing_process *p, uint64_t now_ns)
         return;
     }
     p->account.migrations += placed.crossed;
-    sharing_say(p, "place", place_verdict_names[placed.verdict],
+    sharing_say(p, "place", assign_verdict_names[placed.verdict],
                 "threads=%u moved=%u crossed=%u groups=stated", placed.threads, placed.moved, placed.crossed);
 }
 
 static void step(struct sharing_process *p, uint64_t now_ns)
 {
     if (p->source == SHARING_STATED)
-        place_stated(p, now_ns);
+        assign_stated(p, now_ns);
     else if (p->phase == SHARING_WATCH)
         watch(p, now_ns);
     else

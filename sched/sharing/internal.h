@@ -87,14 +87,14 @@ struct sharing_process {
 
 extern struct spinlock sharing_lock;
 
-/* Boot arguments, sharing_args.c. */
+/* Boot arguments, args.c. */
 extern uint64_t sharing_watch_ms, sharing_remote_pct, sharing_period, sharing_cost_permille,
     sharing_samples_max, sharing_detect_ms, sharing_grant, sharing_cluster, sharing_threshold,
     sharing_slack_permille, sharing_seed, sharing_picture;
 
 unsigned sharing_entries(unsigned threads);
 
-/* ---- sharing_detect.c: the samples of one process ---- */
+/* ---- detection.c: the samples of one process ---- */
 /* Starts with the threads the process has now.  0, -ENOMEM. */
 int detection_create(struct sharing_process *p, struct detection **out);
 void detection_free(struct detection *d);
@@ -107,9 +107,9 @@ unsigned detection_doubtful(const struct detection *d);
 /* The clusters have agreed for a while; a longer one unless most of the threads that share are in them. */
 bool detection_mostly_clear(const struct detection *d);
 
-/* ---- sharing_place.c ---- */
+/* ---- apply.c ---- */
 struct sharing_placement {
-    enum place_verdict verdict;
+    enum assign_verdict verdict;
     unsigned threads, moved, crossed;         /* moved to another CPU; those that changed chips */
     unsigned together_before, together_after; /* thousandths of the sharing that stays on a chip */
 };
@@ -118,7 +118,7 @@ void sharing_measure_loads(struct sharing_process *p, uint64_t now_ns);
 /* Moves the threads of a process: by the clusters of the detection, or, with d NULL, by the groups they have stated.  -ENOMEM. */
 int sharing_place(struct sharing_process *p, const struct detection *d, struct sharing_placement *out);
 
-/* ---- sharing_report.c ---- */
+/* ---- report.c ---- */
 /* One telemetry line: "sharing: t=... pid=... phase=... reason=..." and what fmt adds. */
 void sharing_say(const struct sharing_process *p, const char *phase, const char *reason, const char *fmt, ...)
     PRINTF(4, 5);

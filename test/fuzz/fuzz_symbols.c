@@ -19,7 +19,7 @@ static void check_name(const char *name, const uint8_t *data, size_t size)
 
 static void ask(const struct symbols *symbols, uint64_t address, const uint8_t *data, size_t size)
 {
-    struct symbols_place place;
+    struct symbol_found place;
 
     if (symbols_find(symbols, address, &place) != (place.function || place.file) ||
         !place.file != !place.line)

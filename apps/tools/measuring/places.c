@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/libc/hpm.h"
-#include "apps/libc/place.h"
+#include "apps/libc/symbol.h"
 
 static const char unknown[] = "?", kernel[] = "kernel", kernel_memory[] = "kernel memory";
 
@@ -81,10 +81,10 @@ static const char *known(const char *s)
 
 static void ask(uint32_t pid, uint64_t address, struct place *out)
 {
-    struct sys_place found;
+    struct sys_symbol found;
 
     out->program = out->function = out->file = unknown;
-    if (place_of((int)pid, address, &found)) {
+    if (symbol_of((int)pid, address, &found)) {
         out->program = places_program(pid);
         return;
     }
@@ -140,9 +140,9 @@ static const struct region *find_region(uint32_t pid, uint64_t address, unsigned
 /* NULL: it has ended, or nothing is there. */
 static const char *ask_for_region(uint32_t pid, uint64_t address)
 {
-    struct sys_place found;
+    struct sys_symbol found;
 
-    if (place_of((int)pid, address, &found) || !found.region[0])
+    if (symbol_of((int)pid, address, &found) || !found.region[0])
         return NULL;
     uint64_t start = address - found.region_offset;
     const char *name = intern(found.region);

@@ -1,6 +1,6 @@
 /*
  * The x86-64 parts of structures the rest of the kernel embeds.  Their members are private to this folder.
- * entry.S knows the offsets of the first members of struct arch_cpu; desc.c checks them at compile time.
+ * entry.S knows the offsets of the first members of struct arch_cpu; cpu_init.c checks them at compile time.
  */
 #pragma once
 #include "kernel/lib/base.h"

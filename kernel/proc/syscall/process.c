@@ -108,17 +108,17 @@ int64_t sys_threads(struct process *p, const uint64_t a[6])
     return err ? err : (int64_t)n;
 }
 
-int64_t sys_place(struct process *p, const uint64_t a[6])
+int64_t sys_symbol(struct process *p, const uint64_t a[6])
 {
     uint32_t pid = a[0] ? (uint32_t)a[0] : p->pid;
     struct process *other = a[0] > UINT32_MAX ? NULL : process_look_for(p, pid), *ended = NULL;
-    struct sys_place place;
+    struct sys_symbol place;
 
     if (other) {
-        place_find(other, a[1], &place);
+        symbolize(other, a[1], &place);
         process_look_end(other);
     } else if (a[0] <= UINT32_MAX && (ended = children_find(p, pid))) {
-        place_find_code(ended, a[1], &place);
+        symbolize_code(ended, a[1], &place);
         process_put(ended);
     } else {
         return -ESRCH;

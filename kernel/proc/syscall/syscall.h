@@ -24,7 +24,7 @@ handler sys_futex_wait, sys_futex_wake, sys_yield, sys_sleep, sys_clock, sys_cpu
 handler sys_getcpu, sys_set_affinity, sys_get_affinity, sys_set_priority, sys_group;
 
 /* process.c */
-handler sys_spawn, sys_next_pid, sys_wait, sys_threads, sys_place, sys_sysinfo;
+handler sys_spawn, sys_next_pid, sys_wait, sys_threads, sys_symbol, sys_sysinfo;
 
 /* hpm.c */
 handler sys_mark, sys_hpm_read, sys_hpm_list, sys_hpm_print, sys_hpm_open, sys_hpm_values;

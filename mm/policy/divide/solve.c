@@ -87,7 +87,7 @@ uint64_t share_lost(const struct share_pool *p, uint32_t pages, uint32_t memory)
     return more * MILLION / (alone + more);
 }
 
-/* The fewest pages, from..to, with which one of share.h's measures of the pool is not above the level; to + 1 where there are none. */
+/* The fewest pages, from..to, with which one of plan.h's measures of the pool is not above the level; to + 1 where there are none. */
 static uint32_t pages_for(const struct share_pool *p,
                           uint64_t (*measure)(const struct share_pool *, uint32_t), uint64_t level,
                           uint32_t from, uint32_t to)

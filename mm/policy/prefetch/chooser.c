@@ -2,7 +2,7 @@
  * The chooser of prefetchers: in each region it fetches what those experts foretell that did no harm there of late, as far ahead as they
  * did none.
  *
- * Experts are streams (prefetch_streams.h), the pages behind the one faulted on, and the page proximity graph.  Each ranks pages, those wanted
+ * Experts are streams (streams.h), the pages behind the one faulted on, and the page proximity graph.  Each ranks pages, those wanted
  * next first.  A fetched page takes the frame of another, and that does no harm if it is wanted first (Cao et al., A Study of Integrated
  * Prefetching and Caching Strategies, 1995).  Whether it is can be seen without fetching: at each fault or first use one or two pages that
  * are out are remembered of an expert's ranking, and one an event of the pages that leave memory; how many events later they are

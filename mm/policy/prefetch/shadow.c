@@ -1,4 +1,4 @@
-/* See prefetch_shadow.h. */
+/* See shadow.h. */
 #include "mm/policy/prefetch/shadow.h"
 
 enum { LOOKED_AT = 2 }; /* sets at a time */

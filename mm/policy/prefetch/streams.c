@@ -1,4 +1,4 @@
-/* Prefetching of streams: see prefetch_streams.h. As a policy it fetches the farther the longer a
+/* Prefetching of streams: see streams.h. As a policy it fetches the farther the longer a
  * stream has gone on. */
 #include "mm/policy/prefetch/streams.h"
 

@@ -1,4 +1,4 @@
-/* See regions.h. */
+/* See region.h. */
 #include "mm/policy/region/region.h"
 
 uint32_t regions_index(const struct regions *r, vaddr_t va)

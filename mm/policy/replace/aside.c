@@ -16,7 +16,7 @@ static void new_round(struct aside *s)
 int aside_init(void *state, const struct replace_config *config)
 {
     struct aside *s = state;
-    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct replace_link));
+    struct replace_layout place = replace_layout(config, sizeof *s, sizeof(struct replace_link));
     int rc = replace_config_check(config);
 
     if (rc)

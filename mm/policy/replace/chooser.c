@@ -1,5 +1,5 @@
 /*
- * The chooser: does what the expert among the policies does that has missed least (replace_weigh.h), and is never much worse than the best of
+ * The chooser: does what the expert among the policies does that has missed least (weigh.h), and is never much worse than the best of
  * them on the whole.
  *
  * Each expert has a memory of its own without pages in it: the *set* of what it would have resident had it been in force all the time.
@@ -131,14 +131,15 @@ static void *state_of(const struct chooser *s, uint32_t i)
 }
 
 static int init_experts(struct chooser *s, const struct replace_config *config,
-                        const struct replace_place *place)
+                        const struct replace_layout *place)
 {
     size_t at = sizeof *s, within = sizeof(struct replace_link);
     int rc = 0;
 
     for (uint32_t i = 0; i < EXPERTS && !rc; i++) {
         struct replace_config its = *config;
-        its.place = (struct replace_place){.at = place->at + (int64_t)(within - at), .stride = place->stride};
+        its.place =
+            (struct replace_layout){.at = place->at + (int64_t)(within - at), .stride = place->stride};
         s->at[i] = at;
         rc = expert[i]->init(state_of(s, i), &its);
         at += expert_bytes(i);
@@ -152,7 +153,7 @@ static int chooser_init(void *state, const struct replace_config *config)
 {
     struct chooser *s = state;
     const struct replace_ops *first = config->first ? replace_find(config->first) : &replace_wtinylfu_margin;
-    struct replace_place place = replace_place(config, states_bytes(), PER_NODE);
+    struct replace_layout place = replace_layout(config, states_bytes(), PER_NODE);
     int rc = replace_config_check(config);
 
     if (rc)

@@ -88,7 +88,7 @@ static struct page *page_of(const struct gap *s, uint32_t node)
 static int gap_init(void *state, const struct replace_config *config)
 {
     struct gap *s = state;
-    struct replace_place place = replace_place(config, sizeof *s, PER_NODE);
+    struct replace_layout place = replace_layout(config, sizeof *s, PER_NODE);
     int rc = replace_config_check(config);
 
     if (rc)

@@ -46,7 +46,7 @@ static size_t lirs_bytes(uint32_t nodes)
 static int init(void *state, const struct replace_config *config, bool recent)
 {
     struct lirs *s = state;
-    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct page));
+    struct replace_layout place = replace_layout(config, sizeof *s, sizeof(struct page));
     int rc = replace_config_check(config);
 
     if (rc)

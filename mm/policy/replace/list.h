@@ -3,7 +3,7 @@
  * up to seven and three marks.  Internal to mm/replace_*.c.
  *
  * What a policy has of a node is together, and those of all nodes are in a row behind its state, so that more nodes are room behind them and
- * nothing is moved.  A policy that asks others (replace_chooser.c) has theirs of a node in its own.
+ * nothing is moved.  A policy that asks others (chooser.c) has theirs of a node in its own.
  */
 #pragma once
 #include "mm/policy/replace/replace.h"
@@ -26,7 +26,7 @@ struct replace_links {
 };
 
 /* The link that is `offset` bytes into what the policy of this state has of each node. */
-static inline void links_init(struct replace_links *k, const void *state, const struct replace_place *place,
+static inline void links_init(struct replace_links *k, const void *state, const struct replace_layout *place,
                               size_t offset)
 {
     k->at = (const char *)state - (const char *)k + place->at + (int64_t)offset;
@@ -149,7 +149,7 @@ int replace_config_check(const struct replace_config *config);
 /* A state of so many bytes, and what there is of each node; 0: so many nodes cannot be. */
 size_t replace_bytes(uint32_t nodes, size_t state, size_t per_node);
 /* Where the configuration, or nobody, says that it is. */
-struct replace_place replace_place(const struct replace_config *config, size_t state, size_t per_node);
+struct replace_layout replace_layout(const struct replace_config *config, size_t state, size_t per_node);
 
 /*
  * Prefetched pages that were not used yet, oldest first at the tail, for policies that know no place for a page without a

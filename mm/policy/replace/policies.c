@@ -36,11 +36,11 @@ size_t replace_bytes(uint32_t nodes, size_t state, size_t per_node)
     return ALIGN_UP(state + (size_t)nodes * per_node, sizeof(uint64_t));
 }
 
-struct replace_place replace_place(const struct replace_config *config, size_t state, size_t per_node)
+struct replace_layout replace_layout(const struct replace_config *config, size_t state, size_t per_node)
 {
     if (config->place.stride)
         return config->place;
-    return (struct replace_place){.at = (int64_t)state, .stride = (uint32_t)per_node};
+    return (struct replace_layout){.at = (int64_t)state, .stride = (uint32_t)per_node};
 }
 
 const char *list_check(const struct replace_links *k, uint32_t nodes, const struct replace_list *l)

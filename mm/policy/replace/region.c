@@ -2,9 +2,9 @@
  * Region-specific replacement ([Azimi 2007, 4.3.1]): each region of a pool is replaced by LRU or by MRU, whichever its curves say
  * misses less, and memory goes to the regions that it saves most misses in.
  *
- * An epoch is of twice as many accesses as there are frames.   At its end each region's choice is made anew (region_policy.h); pages
+ * An epoch is of twice as many accesses as there are frames.   At its end each region's choice is made anew (region_choice.h); pages
  * stay where they are, but in a region of MRU's what MRU would not have, left by LRU or used since, goes before others.
- * Then memory is divided by the curves of the policies in force, the best division and not only the best next step (share.h),
+ * Then memory is divided by the curves of the policies in force, the best division and not only the best next step (plan.h),
  * an eighth of memory at most changing hands.  A victim comes from the region that has most above what it is meant to have, the
  * faulting page's own counted with that page.
  *
@@ -26,12 +26,11 @@ struct part {
     struct region_curves curves;
     struct region_choice choice;
     struct replace_list recent; /* resident, latest use first                                   */
-    struct replace_list
-        parked;                /* of these in the buffer when they were to go, latest first (replace_mru.c) */
-    struct replace_list stray; /* of these what MRU would not have resident, latest first */
-    uint64_t misses;           /* this epoch, on pages used before */
-    uint32_t unused;           /* resident and not used yet        */
-    uint32_t meant;            /* pages it is to have              */
+    struct replace_list parked; /* of these in the buffer when they were to go, latest first (mru.c) */
+    struct replace_list stray;  /* of these what MRU would not have resident, latest first */
+    uint64_t misses;            /* this epoch, on pages used before */
+    uint32_t unused;            /* resident and not used yet        */
+    uint32_t meant;             /* pages it is to have              */
     uint32_t planned;
     bool asked; /* what it is meant to have has been decided */
 };
@@ -40,7 +39,7 @@ struct region_state {
     uint32_t nodes, frames;
     uint32_t accesses; /* in this epoch */
     uint32_t resident, group;
-    uint32_t offered, tried, walked; /* as in replace_mru.c */
+    uint32_t offered, tried, walked; /* as in mru.c */
     uint32_t spare;
     uint64_t switches;
     struct replace_unused unused;
@@ -99,7 +98,7 @@ static void new_round(struct region_state *s)
 static int region_start(void *state, const struct replace_config *config)
 {
     struct region_state *s = state;
-    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct page));
+    struct replace_layout place = replace_layout(config, sizeof *s, sizeof(struct page));
     int rc = replace_config_check(config);
 
     if (rc)
@@ -283,7 +282,7 @@ static void count_use(struct region_state *s, uint32_t node, bool miss)
 
 /* ---- What it is told ---- */
 
-/* In MRU's order of what the buffer held when asked about: replace_mru.c.  A walk through another region was another walk. */
+/* In MRU's order of what the buffer held when asked about: mru.c.  A walk through another region was another walk. */
 static void park(struct region_state *s, struct part *p, uint32_t node, bool again)
 {
     bool goes_on = !again && s->walked != LINK_END && part_of(s, s->walked) == p;

@@ -45,7 +45,7 @@ enum {
 };
 
 /* Where what a policy has of each node is: node 0's, in bytes from the state's start, and from one to the next. */
-struct replace_place {
+struct replace_layout {
     int64_t at;
     uint32_t stride; /* 0: behind the state, in a row */
 };
@@ -59,7 +59,7 @@ struct replace_config {
        victims, amid any call of theirs, the caller's lock held; `whose` goes with it. */
     enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
     const void *whose;
-    struct replace_place place; /* of those that another policy asks */
+    struct replace_layout place; /* of those that another policy asks */
 };
 
 #define REPLACE_EXPERTS_MAX 8

@@ -31,7 +31,7 @@ static size_t s3fifo_bytes(uint32_t nodes)
 static int s3fifo_init(void *state, const struct replace_config *config)
 {
     struct s3fifo *s = state;
-    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct replace_link));
+    struct replace_layout place = replace_layout(config, sizeof *s, sizeof(struct replace_link));
     int rc = replace_config_check(config);
 
     if (rc)

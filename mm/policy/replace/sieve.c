@@ -28,7 +28,7 @@ static size_t sieve_bytes(uint32_t nodes)
 static int sieve_init(void *state, const struct replace_config *config)
 {
     struct sieve *s = state;
-    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct replace_link));
+    struct replace_layout place = replace_layout(config, sizeof *s, sizeof(struct replace_link));
     int rc = replace_config_check(config);
 
     if (rc)

@@ -1,4 +1,4 @@
-/* See replace_weigh.h. */
+/* See weigh.h. */
 #include "mm/policy/replace/weigh.h"
 
 enum {

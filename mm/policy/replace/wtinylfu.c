@@ -50,7 +50,7 @@ static size_t wtinylfu_bytes(uint32_t nodes)
 static int init(void *state, const struct replace_config *config, uint32_t margin)
 {
     struct wtinylfu *s = state;
-    struct replace_place place = replace_place(config, sizeof *s, sizeof(struct page));
+    struct replace_layout place = replace_layout(config, sizeof *s, sizeof(struct page));
     int rc = replace_config_check(config);
 
     if (rc)

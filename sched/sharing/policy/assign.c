@@ -1,5 +1,5 @@
 /*
- * Placement by sharing: see place.h.
+ * Placement by sharing: see assign.h.
  *
  * What moves together is a unit: a cluster; the silent threads of one chip that were one cluster before, or never
  * were seen to share (a group that sits on one chip gives no samples and must not be torn apart); a thread that
@@ -45,20 +45,20 @@ static size_t lay_out(struct placement *p, char *memory)
     return ALIGN_UP(used, (size_t)8);
 }
 
-size_t place_bytes(unsigned threads, unsigned cpus, unsigned chips)
+size_t assign_bytes(unsigned threads, unsigned cpus, unsigned chips)
 {
     struct placement p = {.threads = threads, .cpus = cpus, .chips = chips};
 
-    if (threads < 1 || threads > PLACE_THREADS_MAX || cpus < 1 || cpus > PLACE_CPUS_MAX || chips < 1 ||
-        chips > PLACE_CHIPS_MAX)
+    if (threads < 1 || threads > ASSIGN_THREADS_MAX || cpus < 1 || cpus > ASSIGN_CPUS_MAX || chips < 1 ||
+        chips > ASSIGN_CHIPS_MAX)
         return 0;
     return lay_out(&p, NULL);
 }
 
-int place_init(struct placement *p, unsigned threads, unsigned cpus, unsigned chips, void *memory,
-               size_t bytes)
+int assign_init(struct placement *p, unsigned threads, unsigned cpus, unsigned chips, void *memory,
+                size_t bytes)
 {
-    size_t needed = place_bytes(threads, cpus, chips);
+    size_t needed = assign_bytes(threads, cpus, chips);
 
     if (needed == 0 || !IS_ALIGNED((uintptr_t)memory, sizeof(uint64_t)))
         return -EINVAL;
@@ -77,9 +77,9 @@ static bool may_use_chip(const struct placement *p, unsigned t, unsigned chip)
     return p->chips_allowed[t] >> chip & 1;
 }
 
-static void look_at_machine(struct placement *p, const struct place_input *in)
+static void look_at_machine(struct placement *p, const struct assign_input *in)
 {
-    const struct place_topology *top = in->topology;
+    const struct assign_topology *top = in->topology;
     uint64_t total = 0;
 
     ASSERT(in->threads <= p->threads && top->cpus <= p->cpus && top->chips <= p->chips);
@@ -94,18 +94,18 @@ static void look_at_machine(struct placement *p, const struct place_input *in)
         total += in->thread[t].load;
         p->chips_allowed[t] = 0;
         for (unsigned cpu = 0; cpu < top->cpus; cpu++)
-            p->chips_allowed[t] |= (uint64_t)place_may_use(&in->thread[t], cpu) << top->cpu[cpu].chip;
+            p->chips_allowed[t] |= (uint64_t)assign_may_use(&in->thread[t], cpu) << top->cpu[cpu].chip;
     }
     for (unsigned k = 0; k < top->chips; k++) {
         uint64_t fair = total * p->chip_cpus[k] / top->cpus;
-        uint64_t slack = MAX(fair * in->slack_permille / 1000, (uint64_t)PLACE_LOAD_FULL);
+        uint64_t slack = MAX(fair * in->slack_permille / 1000, (uint64_t)ASSIGN_LOAD_FULL);
         p->chip_load[k] = 0;
-        p->chip_limit[k] = MAX(fair + slack, (uint64_t)p->chip_cpus[k] * PLACE_LOAD_FULL);
+        p->chip_limit[k] = MAX(fair + slack, (uint64_t)p->chip_cpus[k] * ASSIGN_LOAD_FULL);
     }
 }
 
 /* The unit of these properties among the first `units`, or the one after them. */
-static unsigned find_unit(const struct placement *p, unsigned units, const struct place_unit *like)
+static unsigned find_unit(const struct placement *p, unsigned units, const struct assign_unit *like)
 {
     unsigned u = 0;
 
@@ -115,21 +115,21 @@ static unsigned find_unit(const struct placement *p, unsigned units, const struc
     return u;
 }
 
-static unsigned form_units(struct placement *p, const struct place_input *in, bool stated)
+static unsigned form_units(struct placement *p, const struct assign_input *in, bool stated)
 {
     unsigned units = 0;
 
     for (unsigned t = 0; t < in->threads; t++) {
-        const struct place_thread *thread = &in->thread[t];
+        const struct assign_thread *thread = &in->thread[t];
         int cluster = stated ? thread->stated : thread->cluster;
-        struct place_unit like = {.kind = UNIT_SINGLE, .key = PLACE_NONE, .chip = PLACE_NONE};
-        if (cluster != PLACE_NONE) {
+        struct assign_unit like = {.kind = UNIT_SINGLE, .key = ASSIGN_NONE, .chip = ASSIGN_NONE};
+        if (cluster != ASSIGN_NONE) {
             like.kind = UNIT_CLUSTER;
             like.key = cluster;
         } else if (thread->silent) {
             like.kind = UNIT_SILENT;
             like.key = thread->last_cluster;
-            like.from = place_chip_now(in, t);
+            like.from = assign_chip_now(in, t);
         }
         unsigned u = find_unit(p, units, &like);
         if (u == units) {
@@ -139,25 +139,25 @@ static unsigned form_units(struct placement *p, const struct place_input *in, bo
         p->unit_of[t] = u;
         p->unit[u].size++;
         p->unit[u].load += thread->load;
-        if (may_use_chip(p, t, place_chip_now(in, t)))
-            p->stay[u * p->chips + place_chip_now(in, t)] += thread->load;
+        if (may_use_chip(p, t, assign_chip_now(in, t)))
+            p->stay[u * p->chips + assign_chip_now(in, t)] += thread->load;
     }
     return units;
 }
 
 /* Silent threads that were in one cluster with a unit's members pull it to where they are. */
-static void drop_anchors(struct placement *p, const struct place_input *in)
+static void drop_anchors(struct placement *p, const struct assign_input *in)
 {
     for (unsigned t = 0; t < in->threads; t++) {
         int last = in->thread[t].last_cluster;
         unsigned pulled = UINT32_MAX;
-        if (p->unit[p->unit_of[t]].kind != UNIT_SILENT || last == PLACE_NONE)
+        if (p->unit[p->unit_of[t]].kind != UNIT_SILENT || last == ASSIGN_NONE)
             continue;
         for (unsigned u = 0; u < in->threads; u++) {
             unsigned unit = p->unit_of[u];
             if (in->thread[u].last_cluster != last || p->unit[unit].kind != UNIT_CLUSTER || unit == pulled)
                 continue;
-            p->stay[unit * p->chips + place_chip_now(in, t)] += in->thread[t].load;
+            p->stay[unit * p->chips + assign_chip_now(in, t)] += in->thread[t].load;
             pulled = unit;
         }
     }
@@ -166,10 +166,10 @@ static void drop_anchors(struct placement *p, const struct place_input *in)
 static void sort_units(struct placement *p, unsigned units)
 {
     for (unsigned i = 0; i < units; i++) {
-        const struct place_unit *unit = &p->unit[i];
+        const struct assign_unit *unit = &p->unit[i];
         unsigned place = i;
         for (; place; place--) {
-            const struct place_unit *before = &p->unit[p->order[place - 1]];
+            const struct assign_unit *before = &p->unit[p->order[place - 1]];
             if (before->kind < unit->kind || (before->kind == unit->kind && before->load >= unit->load))
                 break;
             p->order[place] = p->order[place - 1];
@@ -192,7 +192,7 @@ static bool less_loaded(const struct placement *p, unsigned a, unsigned b)
 }
 
 /* At least half of the unit may run there. */
-static bool may_host(const struct placement *p, const struct place_input *in, unsigned u, unsigned chip)
+static bool may_host(const struct placement *p, const struct assign_input *in, unsigned u, unsigned chip)
 {
     unsigned may = 0;
 
@@ -207,37 +207,37 @@ static void put(struct placement *p, unsigned u, unsigned chip)
     p->chip_load[chip] += p->unit[u].load;
 }
 
-static void choose_chip(struct placement *p, const struct place_input *in, unsigned u)
+static void choose_chip(struct placement *p, const struct assign_input *in, unsigned u)
 {
     const uint64_t *stay = &p->stay[u * p->chips];
-    int best = PLACE_NONE;
+    int best = ASSIGN_NONE;
 
     for (unsigned k = 0; k < in->topology->chips; k++) {
         if (!fits(p, k, p->unit[u].load) || !may_host(p, in, u, k))
             continue;
-        if (best == PLACE_NONE || less_loaded(p, k, (unsigned)best) ||
+        if (best == ASSIGN_NONE || less_loaded(p, k, (unsigned)best) ||
             (!less_loaded(p, (unsigned)best, k) && stay[k] > stay[best]))
             best = (int)k;
     }
-    if (best != PLACE_NONE)
+    if (best != ASSIGN_NONE)
         put(p, u, (unsigned)best);
 }
 
-/* Would clusters a and b (b may be PLACE_NONE) keep more threads in place on each other's chips, in balance?  Loads are
+/* Would clusters a and b (b may be ASSIGN_NONE) keep more threads in place on each other's chips, in balance?  Loads are
  * measured, so a little more on the fuller chip is no difference. */
-static bool exchange_helps(const struct placement *p, const struct place_input *in, unsigned a, int b,
+static bool exchange_helps(const struct placement *p, const struct assign_input *in, unsigned a, int b,
                            unsigned to)
 {
     unsigned from = (unsigned)p->unit[a].chip;
     const uint64_t *stay_a = &p->stay[a * p->chips];
     uint64_t gain = stay_a[to], loss = stay_a[from], load_b = 0, highest, from_load, to_load;
 
-    if (b != PLACE_NONE) {
+    if (b != ASSIGN_NONE) {
         gain += p->stay[(unsigned)b * p->chips + from];
         loss += p->stay[(unsigned)b * p->chips + to];
         load_b = p->unit[b].load;
     }
-    if (gain <= loss || !may_host(p, in, a, to) || (b != PLACE_NONE && !may_host(p, in, (unsigned)b, from)))
+    if (gain <= loss || !may_host(p, in, a, to) || (b != ASSIGN_NONE && !may_host(p, in, (unsigned)b, from)))
         return false;
     from_load = p->chip_load[from] - p->unit[a].load + load_b;
     to_load = p->chip_load[to] - load_b + p->unit[a].load;
@@ -252,7 +252,7 @@ static void exchange(struct placement *p, unsigned a, int b, unsigned to)
     unsigned from = (unsigned)p->unit[a].chip;
 
     p->chip_load[from] -= p->unit[a].load;
-    if (b != PLACE_NONE) {
+    if (b != ASSIGN_NONE) {
         p->chip_load[to] -= p->unit[b].load;
         put(p, (unsigned)b, from);
     }
@@ -260,16 +260,16 @@ static void exchange(struct placement *p, unsigned a, int b, unsigned to)
 }
 
 /* Moves and exchanges single clusters; true when one was found. */
-static bool exchange_clusters(struct placement *p, const struct place_input *in, unsigned units)
+static bool exchange_clusters(struct placement *p, const struct assign_input *in, unsigned units)
 {
     for (unsigned a = 0; a < units; a++) {
-        if (p->unit[a].kind != UNIT_CLUSTER || p->unit[a].chip == PLACE_NONE)
+        if (p->unit[a].kind != UNIT_CLUSTER || p->unit[a].chip == ASSIGN_NONE)
             continue;
         for (unsigned to = 0; to < in->topology->chips; to++) {
             if ((int)to == p->unit[a].chip)
                 continue;
-            for (int b = PLACE_NONE; b < (int)units; b++) {
-                if (b != PLACE_NONE && (p->unit[b].kind != UNIT_CLUSTER || p->unit[b].chip != (int)to))
+            for (int b = ASSIGN_NONE; b < (int)units; b++) {
+                if (b != ASSIGN_NONE && (p->unit[b].kind != UNIT_CLUSTER || p->unit[b].chip != (int)to))
                     continue;
                 if (exchange_helps(p, in, a, b, to)) {
                     exchange(p, a, b, to);
@@ -282,7 +282,7 @@ static bool exchange_clusters(struct placement *p, const struct place_input *in,
 }
 
 /* Every step keeps more load in place than before, so this ends. */
-static void place_whole_units(struct placement *p, const struct place_input *in, unsigned units)
+static void assign_whole_units(struct placement *p, const struct assign_input *in, unsigned units)
 {
     unsigned i = 0;
 
@@ -305,10 +305,10 @@ static bool follows_unit(const struct placement *p, unsigned t)
 {
     int chip = p->unit[p->unit_of[t]].chip;
 
-    return chip != PLACE_NONE && may_use_chip(p, t, (unsigned)chip);
+    return chip != ASSIGN_NONE && may_use_chip(p, t, (unsigned)chip);
 }
 
-static unsigned least_loaded_chip(const struct placement *p, const struct place_input *in, unsigned t)
+static unsigned least_loaded_chip(const struct placement *p, const struct assign_input *in, unsigned t)
 {
     unsigned best = UINT32_MAX;
 
@@ -316,22 +316,23 @@ static unsigned least_loaded_chip(const struct placement *p, const struct place_
         if (may_use_chip(p, t, k) && (best == UINT32_MAX || less_loaded(p, k, best)))
             best = k;
     }
-    return best == UINT32_MAX ? place_chip_now(in, t)
+    return best == UINT32_MAX ? assign_chip_now(in, t)
                               : best; /* no CPU allowed: the scheduler's own trouble */
 }
 
 /* Threads whose unit has no chip, or one they may not use: first all that can stay do, then the others move. */
-static void place_single_threads(struct placement *p, const struct place_input *in, enum place_unit_kind kind)
+static void assign_single_threads(struct placement *p, const struct assign_input *in,
+                                  enum assign_unit_kind kind)
 {
     for (unsigned t = 0; t < in->threads; t++) {
-        unsigned now = place_chip_now(in, t);
+        unsigned now = assign_chip_now(in, t);
         if (p->unit[p->unit_of[t]].kind != kind)
             continue;
         if (follows_unit(p, t)) {
             p->chip_of[t] = (unsigned)p->unit[p->unit_of[t]].chip;
             continue;
         }
-        if (p->unit[p->unit_of[t]].chip != PLACE_NONE)
+        if (p->unit[p->unit_of[t]].chip != ASSIGN_NONE)
             p->chip_load[p->unit[p->unit_of[t]].chip] -= in->thread[t].load;
         p->chip_of[t] = UINT32_MAX;
         if (may_use_chip(p, t, now) && fits(p, now, in->thread[t].load)) {
@@ -350,7 +351,7 @@ static void place_single_threads(struct placement *p, const struct place_input *
 /* ---- is it worth it? ---- */
 
 /* Thousandths of the sharing of a cluster's pairs of threads that is within chips: now, or as chosen. */
-static unsigned together(struct placement *p, const struct place_input *in, unsigned units, bool chosen)
+static unsigned together(struct placement *p, const struct assign_input *in, unsigned units, bool chosen)
 {
     uint64_t sum = 0, total = 0;
 
@@ -361,7 +362,7 @@ static unsigned together(struct placement *p, const struct place_input *in, unsi
         memset(p->count, 0, p->chips * sizeof *p->count);
         for (unsigned t = 0; t < in->threads; t++) {
             if (p->unit_of[t] == u)
-                p->count[chosen ? p->chip_of[t] : place_chip_now(in, t)]++;
+                p->count[chosen ? p->chip_of[t] : assign_chip_now(in, t)]++;
         }
         for (unsigned k = 0; k < in->topology->chips; k++)
             same += p->count[k] ? (uint64_t)p->count[k] * (p->count[k] - 1) : 0;
@@ -374,61 +375,61 @@ static unsigned together(struct placement *p, const struct place_input *in, unsi
 
 /* ---- the policies ---- */
 
-static enum place_why reason(const struct placement *p, const struct place_input *in, unsigned t)
+static enum assign_why reason(const struct placement *p, const struct assign_input *in, unsigned t)
 {
-    const struct place_unit *unit = &p->unit[p->unit_of[t]];
+    const struct assign_unit *unit = &p->unit[p->unit_of[t]];
 
-    if (unit->chip != PLACE_NONE && !follows_unit(p, t))
-        return PLACE_FORBIDDEN;
-    if (p->chip_of[t] == place_chip_now(in, t))
-        return PLACE_STAYS;
+    if (unit->chip != ASSIGN_NONE && !follows_unit(p, t))
+        return ASSIGN_FORBIDDEN;
+    if (p->chip_of[t] == assign_chip_now(in, t))
+        return ASSIGN_STAYS;
     if (unit->kind != UNIT_CLUSTER)
-        return PLACE_BALANCES;
-    return unit->chip == PLACE_NONE ? PLACE_SPREADS : PLACE_JOINS;
+        return ASSIGN_BALANCES;
+    return unit->chip == ASSIGN_NONE ? ASSIGN_SPREADS : ASSIGN_JOINS;
 }
 
-static void write_choices(struct placement *p, const struct place_input *in, unsigned units)
+static void write_choices(struct placement *p, const struct assign_input *in, unsigned units)
 {
-    p->verdict = PLACE_MOVE;
+    p->verdict = ASSIGN_MOVE;
     p->migrations = 0;
-    place_on_cpus(p, in, units);
+    assign_on_cpus(p, in, units);
     for (unsigned t = 0; t < in->threads; t++) {
         p->choice[t].chip = in->topology->cpu[p->choice[t].cpu].chip;
         p->choice[t].why = reason(p, in, t);
-        p->migrations += p->choice[t].chip != place_chip_now(in, t);
+        p->migrations += p->choice[t].chip != assign_chip_now(in, t);
     }
 }
 
-static bool anybody_moves(const struct placement *p, const struct place_input *in)
+static bool anybody_moves(const struct placement *p, const struct assign_input *in)
 {
     for (unsigned t = 0; t < in->threads; t++) {
-        if (p->chip_of[t] != place_chip_now(in, t))
+        if (p->chip_of[t] != assign_chip_now(in, t))
             return true;
     }
     return false;
 }
 
-static void place_by_sharing(struct placement *p, const struct place_input *in, bool stated,
-                             unsigned min_gain)
+static void assign_by_sharing(struct placement *p, const struct assign_input *in, bool stated,
+                              unsigned min_gain)
 {
     unsigned units;
 
     p->together_before = p->together_after = 1000;
     ASSERT(in->clusters <= p->threads);
     for (unsigned c = 0; c < in->clusters; c++)
-        p->cluster_chip[c] = PLACE_NONE;
+        p->cluster_chip[c] = ASSIGN_NONE;
     look_at_machine(p, in);
     units = form_units(p, in, stated);
     drop_anchors(p, in);
     sort_units(p, units);
     if (in->topology->chips < 2 || units == 0 || p->unit[p->order[0]].kind != UNIT_CLUSTER) {
-        place_leave_all(p, in, in->topology->chips < 2 ? PLACE_ONE_CHIP : PLACE_NO_CLUSTERS);
+        assign_leave_all(p, in, in->topology->chips < 2 ? ASSIGN_ONE_CHIP : ASSIGN_NO_CLUSTERS);
         return;
     }
-    place_whole_units(p, in, units);
-    place_single_threads(p, in, UNIT_CLUSTER);
-    place_single_threads(p, in, UNIT_SILENT);
-    place_single_threads(p, in, UNIT_SINGLE);
+    assign_whole_units(p, in, units);
+    assign_single_threads(p, in, UNIT_CLUSTER);
+    assign_single_threads(p, in, UNIT_SILENT);
+    assign_single_threads(p, in, UNIT_SINGLE);
     for (unsigned u = 0; u < units; u++) {
         if (p->unit[u].kind == UNIT_CLUSTER)
             p->cluster_chip[p->unit[u].key] = p->unit[u].chip;
@@ -436,22 +437,22 @@ static void place_by_sharing(struct placement *p, const struct place_input *in, 
     p->together_before = together(p, in, units, false);
     p->together_after = together(p, in, units, true);
     if (!anybody_moves(p, in) || p->together_before >= 1000)
-        place_leave_all(p, in, PLACE_RIGHT);
+        assign_leave_all(p, in, ASSIGN_RIGHT);
     else if (p->together_after < p->together_before + min_gain)
-        place_leave_all(p, in, PLACE_NO_GAIN);
+        assign_leave_all(p, in, ASSIGN_NO_GAIN);
     else
         write_choices(p, in, units);
 }
 
-static void by_cluster(struct placement *p, const struct place_input *in)
+static void by_cluster(struct placement *p, const struct assign_input *in)
 {
-    place_by_sharing(p, in, false, in->min_gain_permille);
+    assign_by_sharing(p, in, false, in->min_gain_permille);
 }
 
-static void by_hand(struct placement *p, const struct place_input *in)
+static void by_hand(struct placement *p, const struct assign_input *in)
 {
-    place_by_sharing(p, in, true, 1);
+    assign_by_sharing(p, in, true, 1);
 }
 
-const struct place_policy place_cluster = {"cluster", by_cluster};
-const struct place_policy place_hand = {"hand", by_hand};
+const struct assign_policy assign_cluster = {"cluster", by_cluster};
+const struct assign_policy assign_hand = {"hand", by_hand};

@@ -13,39 +13,39 @@
 #include "kernel/lib/base.h"
 
 enum {
-    PLACE_NONE = -1, /* no cluster, no single chip */
-    PLACE_CPUS_MAX = 1024,
-    PLACE_CHIPS_MAX = 64,
-    PLACE_THREADS_MAX = 1024,
-    PLACE_LOAD_FULL = 1000, /* of a thread that never sleeps                                             */
-    PLACE_SLACK_PERMILLE = 125,   /* default: so much, or one thread, may a chip have above its fair part  */
-    PLACE_MIN_GAIN_PERMILLE = 20, /* default: sharing brought together that is worth moving threads for  */
+    ASSIGN_NONE = -1, /* no cluster, no single chip */
+    ASSIGN_CPUS_MAX = 1024,
+    ASSIGN_CHIPS_MAX = 64,
+    ASSIGN_THREADS_MAX = 1024,
+    ASSIGN_LOAD_FULL = 1000, /* of a thread that never sleeps                                             */
+    ASSIGN_SLACK_PERMILLE = 125,   /* default: so much, or one thread, may a chip have above its fair part  */
+    ASSIGN_MIN_GAIN_PERMILLE = 20, /* default: sharing brought together that is worth moving threads for  */
 };
 
-struct place_cpu {
+struct assign_cpu {
     uint16_t chip; /* dense                        */
     uint16_t core; /* dense over the whole machine */
 };
 
-struct place_topology {
+struct assign_topology {
     unsigned cpus, chips, cores; /* every chip and core has a CPU */
-    const struct place_cpu *cpu;
+    const struct assign_cpu *cpu;
 };
 
-struct place_thread {
+struct assign_thread {
     unsigned cpu;     /* where it runs or is queued now                                               */
-    int cluster;      /* detected now, or PLACE_NONE                                                  */
-    int last_cluster; /* of the detection before, or PLACE_NONE; numbered independently of cluster    */
-    int stated;       /* group the application states, or PLACE_NONE                                  */
+    int cluster;      /* detected now, or ASSIGN_NONE                                                  */
+    int last_cluster; /* of the detection before, or ASSIGN_NONE; numbered independently of cluster    */
+    int stated;       /* group the application states, or ASSIGN_NONE                                  */
     bool silent;      /* in no cluster, and no samples that say it shares with nobody: what it shares
                          with, if anything, is on its own chip                                        */
-    uint32_t load;    /* thousandths of a CPU it wants, 1..PLACE_LOAD_FULL                            */
+    uint32_t load;    /* thousandths of a CPU it wants, 1..ASSIGN_LOAD_FULL                            */
     const uint64_t *allowed; /* mask of CPUs it may use, not empty; NULL: all                        */
 };
 
-struct place_input {
-    const struct place_topology *topology;
-    const struct place_thread *thread; /* [threads] in order of creation                     */
+struct assign_input {
+    const struct assign_topology *topology;
+    const struct assign_thread *thread; /* [threads] in order of creation                     */
     unsigned threads;
     unsigned clusters;      /* detected or stated: above every number used      */
     const uint64_t *weight; /* [clusters] how much each shares (samples); NULL: by size */
@@ -53,42 +53,42 @@ struct place_input {
 };
 
 /* Why a thread is where it is told to be. */
-enum place_why {
-    PLACE_STAYS,     /* nothing calls for a move                                */
-    PLACE_JOINS,     /* to the chip of its cluster                              */
-    PLACE_SPREADS,   /* its cluster fits on no chip: it moves for balance       */
-    PLACE_BALANCES,  /* in no cluster: it moves for balance                     */
-    PLACE_FORBIDDEN, /* may not run on its cluster's chip                       */
-    PLACE_WHY_COUNT
+enum assign_why {
+    ASSIGN_STAYS,     /* nothing calls for a move                                */
+    ASSIGN_JOINS,     /* to the chip of its cluster                              */
+    ASSIGN_SPREADS,   /* its cluster fits on no chip: it moves for balance       */
+    ASSIGN_BALANCES,  /* in no cluster: it moves for balance                     */
+    ASSIGN_FORBIDDEN, /* may not run on its cluster's chip                       */
+    ASSIGN_WHY_COUNT
 };
 
-/* What the whole decision came to.  Only PLACE_MOVE moves threads. */
-enum place_verdict {
-    PLACE_MOVE,
-    PLACE_RIGHT,       /* what shares is together as far as it can be */
-    PLACE_NO_GAIN,     /* too little would come together              */
-    PLACE_NO_CLUSTERS, /* nobody is known to share                    */
-    PLACE_ONE_CHIP,    /* the machine has only one                    */
-    PLACE_VERDICT_COUNT
+/* What the whole decision came to.  Only ASSIGN_MOVE moves threads. */
+enum assign_verdict {
+    ASSIGN_MOVE,
+    ASSIGN_RIGHT,       /* what shares is together as far as it can be */
+    ASSIGN_NO_GAIN,     /* too little would come together              */
+    ASSIGN_NO_CLUSTERS, /* nobody is known to share                    */
+    ASSIGN_ONE_CHIP,    /* the machine has only one                    */
+    ASSIGN_VERDICT_COUNT
 };
-extern const char *const place_verdict_names[]; /* by enum place_verdict */
+extern const char *const assign_verdict_names[]; /* by enum assign_verdict */
 
-struct place_choice {
+struct assign_choice {
     unsigned cpu, chip;
-    enum place_why why;
+    enum assign_why why;
 };
 
 struct placement {
     unsigned threads, clusters_max, cpus, chips; /* room for so many */
     /* The result of the last run. */
-    enum place_verdict verdict;
+    enum assign_verdict verdict;
     unsigned migrations;                      /* threads told to change their chip                        */
     unsigned together_before, together_after; /* thousandths of all sharing that is within chips; after:
                                                  had the verdict been to move                              */
-    struct place_choice *choice;              /* [threads]                                                */
-    int *cluster_chip;                        /* [clusters] or PLACE_NONE: spread                         */
+    struct assign_choice *choice;             /* [threads]                                                */
+    int *cluster_chip;                        /* [clusters] or ASSIGN_NONE: spread                         */
     /* Scratch. */
-    struct place_unit *unit;
+    struct assign_unit *unit;
     unsigned *unit_of;                /* [threads]                                           */
     unsigned *order;                  /* [units] in which they are placed                    */
     unsigned *chip_of;                /* [threads] chip to be                                */
@@ -102,33 +102,33 @@ struct placement {
     unsigned *core_of;     /* [threads] core to be                                */
 };
 
-struct place_policy {
+struct assign_policy {
     const char *name;
-    void (*place)(struct placement *p, const struct place_input *in);
+    void (*place)(struct placement *p, const struct assign_input *in);
 };
-extern const struct place_policy place_cluster, place_hand;
+extern const struct assign_policy assign_cluster, assign_hand;
 
 /* Bytes of memory for so much, aligned to 8; 0 when out of range.  There are never more clusters than threads. */
-size_t place_bytes(unsigned threads, unsigned cpus, unsigned chips);
+size_t assign_bytes(unsigned threads, unsigned cpus, unsigned chips);
 /* -EINVAL: bad numbers or alignment, -ENOMEM: bytes too few. */
-int place_init(struct placement *p, unsigned threads, unsigned cpus, unsigned chips, void *memory,
-               size_t bytes);
+int assign_init(struct placement *p, unsigned threads, unsigned cpus, unsigned chips, void *memory,
+                size_t bytes);
 /* For the policies: where thread t is, whether it may be on a CPU, and the decision that it stays, with all others. */
-static inline unsigned place_chip_now(const struct place_input *in, unsigned t)
+static inline unsigned assign_chip_now(const struct assign_input *in, unsigned t)
 {
     return in->topology->cpu[in->thread[t].cpu].chip;
 }
-static inline bool place_may_use(const struct place_thread *t, unsigned cpu)
+static inline bool assign_may_use(const struct assign_thread *t, unsigned cpu)
 {
     return !t->allowed || (t->allowed[cpu / 64] >> (cpu % 64) & 1);
 }
-static inline void place_leave_all(struct placement *p, const struct place_input *in,
-                                   enum place_verdict verdict)
+static inline void assign_leave_all(struct placement *p, const struct assign_input *in,
+                                    enum assign_verdict verdict)
 {
     p->verdict = verdict;
     p->migrations = 0;
     for (unsigned t = 0; t < in->threads; t++)
-        p->choice[t] = (struct place_choice){in->thread[t].cpu, place_chip_now(in, t), PLACE_STAYS};
+        p->choice[t] = (struct assign_choice){in->thread[t].cpu, assign_chip_now(in, t), ASSIGN_STAYS};
 }
 /* NULL, or the invariant that the result of the last run breaks. */
-const char *place_check(const struct placement *p, const struct place_input *in);
+const char *assign_check(const struct placement *p, const struct assign_input *in);

@@ -11,16 +11,16 @@
 #define NO_CORE UINT32_MAX
 #define NO_CPU  UINT32_MAX
 
-#define IDLE_LOAD (PLACE_LOAD_FULL / 16) /* a thread with less hardly runs */
+#define IDLE_LOAD (ASSIGN_LOAD_FULL / 16) /* a thread with less hardly runs */
 
-static bool takes_room(const struct placement *p, const struct place_input *in, unsigned t)
+static bool takes_room(const struct placement *p, const struct assign_input *in, unsigned t)
 {
     return p->unit[p->unit_of[t]].kind == UNIT_CLUSTER || in->thread[t].load >= IDLE_LOAD;
 }
 
 /* ---- cores ---- */
 
-static unsigned core_now(const struct place_input *in, unsigned t)
+static unsigned core_now(const struct assign_input *in, unsigned t)
 {
     return in->topology->cpu[in->thread[t].cpu].core;
 }
@@ -38,7 +38,7 @@ static unsigned room(const struct placement *p, unsigned core, unsigned chip)
     return limit > p->core_threads[core] ? limit - p->core_threads[core] : 0;
 }
 
-static void take_core(struct placement *p, const struct place_input *in, unsigned t, unsigned core)
+static void take_core(struct placement *p, const struct assign_input *in, unsigned t, unsigned core)
 {
     unsigned chip = p->chip_of[t];
 
@@ -53,25 +53,26 @@ static bool emptier(const struct placement *p, unsigned a, unsigned b)
 }
 
 /* Of the chip's cores that the thread may use the emptiest; of equal ones its own. */
-static unsigned emptiest_core(const struct placement *p, const struct place_input *in, unsigned t)
+static unsigned emptiest_core(const struct placement *p, const struct assign_input *in, unsigned t)
 {
-    const struct place_topology *top = in->topology;
-    unsigned best = place_chip_now(in, t) == p->chip_of[t] && place_may_use(&in->thread[t], in->thread[t].cpu)
-                        ? core_now(in, t)
-                        : NO_CORE;
+    const struct assign_topology *top = in->topology;
+    unsigned best =
+        assign_chip_now(in, t) == p->chip_of[t] && assign_may_use(&in->thread[t], in->thread[t].cpu)
+            ? core_now(in, t)
+            : NO_CORE;
 
     for (unsigned cpu = 0; cpu < top->cpus; cpu++) {
-        if (top->cpu[cpu].chip == p->chip_of[t] && place_may_use(&in->thread[t], cpu) &&
+        if (top->cpu[cpu].chip == p->chip_of[t] && assign_may_use(&in->thread[t], cpu) &&
             (best == NO_CORE || emptier(p, top->cpu[cpu].core, best)))
             best = top->cpu[cpu].core;
     }
     return best == NO_CORE ? core_now(in, t) : best; /* no CPU allowed: the scheduler's own trouble */
 }
 
-static bool may_use_whole_chip(const struct placement *p, const struct place_input *in, unsigned t)
+static bool may_use_whole_chip(const struct placement *p, const struct assign_input *in, unsigned t)
 {
     for (unsigned cpu = 0; in->thread[t].allowed && cpu < in->topology->cpus; cpu++) {
-        if (in->topology->cpu[cpu].chip == p->chip_of[t] && !place_may_use(&in->thread[t], cpu))
+        if (in->topology->cpu[cpu].chip == p->chip_of[t] && !assign_may_use(&in->thread[t], cpu))
             return false;
     }
     return true;
@@ -92,7 +93,7 @@ static bool better_core(const struct placement *p, unsigned chip, unsigned threa
     return p->mates[a] != p->mates[b] ? p->mates[a] > p->mates[b] : room_a < room_b;
 }
 
-static unsigned core_for(const struct placement *p, const struct place_input *in, unsigned chip,
+static unsigned core_for(const struct placement *p, const struct assign_input *in, unsigned chip,
                          unsigned threads)
 {
     unsigned best = NO_CORE;
@@ -107,8 +108,8 @@ static unsigned core_for(const struct placement *p, const struct place_input *in
 }
 
 /* A cluster's threads on one chip, core by core: who is there already stays first. */
-static void place_cluster_on_chip(struct placement *p, const struct place_input *in, unsigned u,
-                                  unsigned chip)
+static void assign_cluster_on_chip(struct placement *p, const struct assign_input *in, unsigned u,
+                                   unsigned chip)
 {
     unsigned left = 0;
 
@@ -133,18 +134,18 @@ static void place_cluster_on_chip(struct placement *p, const struct place_input 
     }
 }
 
-static bool can_keep_core(const struct placement *p, const struct place_input *in, unsigned t, bool surely)
+static bool can_keep_core(const struct placement *p, const struct assign_input *in, unsigned t, bool surely)
 {
     unsigned core = core_now(in, t), chip = p->chip_of[t];
 
-    if (chip != place_chip_now(in, t) || p->core_of[t] != NO_CORE)
+    if (chip != assign_chip_now(in, t) || p->core_of[t] != NO_CORE)
         return false;
     return !takes_room(p, in, t) ||
            (surely ? p->core_threads[core] < part_of(p, core, chip) : room(p, core, chip) > 0);
 }
 
 /* Who surely can keep a core does, then who perhaps can, then the others choose. */
-static void place_others(struct placement *p, const struct place_input *in)
+static void assign_others(struct placement *p, const struct assign_input *in)
 {
     for (unsigned pass = 0; pass < 2; pass++) {
         for (unsigned t = 0; t < in->threads; t++) {
@@ -158,9 +159,9 @@ static void place_others(struct placement *p, const struct place_input *in)
     }
 }
 
-static void choose_cores(struct placement *p, const struct place_input *in, unsigned units)
+static void choose_cores(struct placement *p, const struct assign_input *in, unsigned units)
 {
-    const struct place_topology *top = in->topology;
+    const struct assign_topology *top = in->topology;
 
     memset(p->count, 0, top->chips * sizeof *p->count);
     memset(p->core_threads, 0, top->cores * sizeof *p->core_threads);
@@ -177,28 +178,28 @@ static void choose_cores(struct placement *p, const struct place_input *in, unsi
     }
     for (unsigned i = 0; i < units && p->unit[p->order[i]].kind == UNIT_CLUSTER; i++) {
         for (unsigned chip = 0; chip < top->chips; chip++)
-            place_cluster_on_chip(p, in, p->order[i], chip);
+            assign_cluster_on_chip(p, in, p->order[i], chip);
     }
-    place_others(p, in);
+    assign_others(p, in);
 }
 
 /* ---- CPUs ---- */
 
-static void take_cpu(struct placement *p, const struct place_input *in, unsigned t, unsigned cpu)
+static void take_cpu(struct placement *p, const struct assign_input *in, unsigned t, unsigned cpu)
 {
     p->choice[t].cpu = cpu;
     p->cpu_threads[cpu] += takes_room(p, in, t);
 }
 
 /* The CPU of the thread's core with the fewest threads; of equal ones its own. */
-static unsigned emptiest_cpu(const struct placement *p, const struct place_input *in, unsigned t)
+static unsigned emptiest_cpu(const struct placement *p, const struct assign_input *in, unsigned t)
 {
-    const struct place_thread *thread = &in->thread[t];
+    const struct assign_thread *thread = &in->thread[t];
     unsigned best = thread->cpu;
-    bool found = core_now(in, t) == p->core_of[t] && place_may_use(thread, best);
+    bool found = core_now(in, t) == p->core_of[t] && assign_may_use(thread, best);
 
     for (unsigned cpu = 0; cpu < in->topology->cpus; cpu++) {
-        if (in->topology->cpu[cpu].core == p->core_of[t] && place_may_use(thread, cpu) &&
+        if (in->topology->cpu[cpu].core == p->core_of[t] && assign_may_use(thread, cpu) &&
             (!found || p->cpu_threads[cpu] < p->cpu_threads[best])) {
             best = cpu;
             found = true;
@@ -208,13 +209,13 @@ static unsigned emptiest_cpu(const struct placement *p, const struct place_input
 }
 
 /* Who surely can keep a CPU does. */
-static void choose_cpus(struct placement *p, const struct place_input *in)
+static void choose_cpus(struct placement *p, const struct assign_input *in)
 {
     memset(p->cpu_threads, 0, in->topology->cpus * sizeof *p->cpu_threads);
     for (unsigned t = 0; t < in->threads; t++) {
         unsigned cpu = in->thread[t].cpu, core = p->core_of[t];
         p->choice[t].cpu = NO_CPU;
-        if (core == core_now(in, t) && place_may_use(&in->thread[t], cpu) &&
+        if (core == core_now(in, t) && assign_may_use(&in->thread[t], cpu) &&
             p->cpu_threads[cpu] < MAX(p->core_threads[core] / p->core_cpus[core], 1u))
             take_cpu(p, in, t, cpu);
     }
@@ -224,7 +225,7 @@ static void choose_cpus(struct placement *p, const struct place_input *in)
     }
 }
 
-void place_on_cpus(struct placement *p, const struct place_input *in, unsigned units)
+void assign_on_cpus(struct placement *p, const struct assign_input *in, unsigned units)
 {
     choose_cores(p, in, units);
     choose_cpus(p, in);

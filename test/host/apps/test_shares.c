@@ -12,7 +12,7 @@
 #include "apps/tools/measuring/places.h"
 #include "apps/tools/measuring/shares.h"
 #include "apps/libc/hpm.h"
-#include "apps/libc/place.h"
+#include "apps/libc/symbol.h"
 
 #define KERNEL 0xffffffff80200000u
 
@@ -39,7 +39,7 @@ int application_threads(int pid, struct sys_thread_info *out, size_t room)
 }
 
 /* From its middle on, each function has code of a header inlined. */
-static void put_code(uint64_t address, const char *region, struct sys_place *place)
+static void put_code(uint64_t address, const char *region, struct sys_symbol *place)
 {
     snprintf(place->region, sizeof place->region, "%s", region);
     snprintf(place->function, sizeof place->function, "function%u", (unsigned)(address >> 8 & 0xf));
@@ -48,10 +48,10 @@ static void put_code(uint64_t address, const char *region, struct sys_place *pla
     place->line = (uint32_t)(address & 0xff) / 16 + 1;
 }
 
-int place_of(int pid, uint64_t address, struct sys_place *place)
+int place_of(int pid, uint64_t address, struct sys_symbol *place)
 {
     asked++;
-    *place = (struct sys_place){0};
+    *place = (struct sys_symbol){0};
     if (ended || !(pid == 0 || program_of((uint32_t)pid)))
         return ESRCH;
     if (address >= KERNEL) {

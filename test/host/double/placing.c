@@ -12,20 +12,20 @@ void panic(const char *fmt, ...)
 
 void placing_build_machine(struct placing *f, unsigned chips, unsigned cores, unsigned hw)
 {
-    f->topology = (struct place_topology){
+    f->topology = (struct assign_topology){
         .cpus = chips * cores * hw, .chips = chips, .cores = chips * cores, .cpu = f->cpu};
     for (unsigned i = 0; i < f->topology.cpus; i++)
-        f->cpu[i] = (struct place_cpu){.chip = (uint16_t)(i / (cores * hw)), .core = (uint16_t)(i / hw)};
+        f->cpu[i] = (struct assign_cpu){.chip = (uint16_t)(i / (cores * hw)), .core = (uint16_t)(i / hw)};
 }
 
 int placing_set_up(void **state)
 {
     struct placing *f = calloc(1, sizeof *f);
-    size_t bytes = place_bytes(PLACING_THREADS, PLACING_CPUS, PLACING_CHIPS);
+    size_t bytes = assign_bytes(PLACING_THREADS, PLACING_CPUS, PLACING_CHIPS);
 
     f->memory = malloc(bytes);
     assert_int_equal(
-        place_init(&f->placement, PLACING_THREADS, PLACING_CPUS, PLACING_CHIPS, f->memory, bytes), 0);
+        assign_init(&f->placement, PLACING_THREADS, PLACING_CPUS, PLACING_CHIPS, f->memory, bytes), 0);
     placing_build_machine(f, 2, 2, 2);
     *state = f;
     return 0;
@@ -42,31 +42,31 @@ int placing_tear_down(void **state)
 
 void placing_plant(struct placing *f, const char *clusters, const unsigned *cpus)
 {
-    f->in = (struct place_input){.topology = &f->topology,
-                                 .thread = f->thread,
-                                 .threads = (unsigned)strlen(clusters),
-                                 .slack_permille = PLACE_SLACK_PERMILLE,
-                                 .min_gain_permille = PLACE_MIN_GAIN_PERMILLE};
+    f->in = (struct assign_input){.topology = &f->topology,
+                                  .thread = f->thread,
+                                  .threads = (unsigned)strlen(clusters),
+                                  .slack_permille = ASSIGN_SLACK_PERMILLE,
+                                  .min_gain_permille = ASSIGN_MIN_GAIN_PERMILLE};
     for (unsigned t = 0; t < f->in.threads; t++) {
         char letter = clusters[t];
-        int cluster = letter >= 'a' ? letter - 'a' : PLACE_NONE;
-        f->thread[t] = (struct place_thread){.cpu = cpus[t],
-                                             .cluster = cluster,
-                                             .last_cluster = PLACE_NONE,
-                                             .stated = PLACE_NONE,
-                                             .silent = letter == '-',
-                                             .load = PLACE_LOAD_FULL};
-        if (cluster != PLACE_NONE && (unsigned)cluster >= f->in.clusters)
+        int cluster = letter >= 'a' ? letter - 'a' : ASSIGN_NONE;
+        f->thread[t] = (struct assign_thread){.cpu = cpus[t],
+                                              .cluster = cluster,
+                                              .last_cluster = ASSIGN_NONE,
+                                              .stated = ASSIGN_NONE,
+                                              .silent = letter == '-',
+                                              .load = ASSIGN_LOAD_FULL};
+        if (cluster != ASSIGN_NONE && (unsigned)cluster >= f->in.clusters)
             f->in.clusters = (unsigned)cluster + 1;
     }
 }
 
-void placing_run(struct placing *f, const struct place_policy *policy)
+void placing_run(struct placing *f, const struct assign_policy *policy)
 {
     const char *broken;
 
     policy->place(&f->placement, &f->in);
-    broken = place_check(&f->placement, &f->in);
+    broken = assign_check(&f->placement, &f->in);
     if (broken)
         fail_msg("%s", broken);
 }

@@ -10,12 +10,12 @@
 enum { PLACING_THREADS = 256, PLACING_CPUS = 64, PLACING_CHIPS = 8 };
 
 struct placing {
-    struct place_cpu cpu[PLACING_CPUS];
-    struct place_topology topology;
-    struct place_thread thread[PLACING_THREADS];
+    struct assign_cpu cpu[PLACING_CPUS];
+    struct assign_topology topology;
+    struct assign_thread thread[PLACING_THREADS];
     uint64_t weight[PLACING_THREADS];
     uint64_t mask[PLACING_THREADS];
-    struct place_input in;
+    struct assign_input in;
     struct placement placement;
     void *memory;
 };
@@ -29,7 +29,7 @@ void placing_build_machine(struct placing *f, unsigned chips, unsigned cores, un
  * thread i is cpus[i]. */
 void placing_plant(struct placing *f, const char *clusters, const unsigned *cpus);
 /* Runs the policy and checks the result's invariants. */
-void placing_run(struct placing *f, const struct place_policy *policy);
+void placing_run(struct placing *f, const struct assign_policy *policy);
 unsigned placing_chip_of(const struct placing *f, unsigned t);
 /* How many threads are on the chip. */
 unsigned placing_on_chip(const struct placing *f, unsigned chip);

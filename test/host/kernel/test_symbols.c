@@ -12,7 +12,7 @@ static struct table {
     char names[32];
 } PACKED table;
 static struct symbols symbols;
-static struct symbols_place place;
+static struct symbol_found place;
 static const char *why;
 
 #define PLACE(file, line) ((file) << SYMBOLS_LINE_BITS | (line))

@@ -41,7 +41,7 @@ int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t
 
 /* ---- The model: places in the order of coming ---- */
 
-static struct line_place place[PLACES];
+static struct line_ticket place[PLACES];
 static struct model {
     unsigned place;
     bool called;
@@ -127,7 +127,7 @@ static void the_first_who_have_not_been_called_are(void **state)
 /* None of them gets to look before all have been called; when they do, in the worst of orders, they are called anew. */
 static void a_call_takes_no_longer_the_more_wait(void **state)
 {
-    struct line_place *crowd = calloc(CROWD, sizeof(*crowd));
+    struct line_ticket *crowd = calloc(CROWD, sizeof(*crowd));
 
     (void)state;
     alarm(CROWD_SECONDS);

@@ -23,7 +23,7 @@ static const struct replace_links *pages(struct counted *c)
 
 static void begin(struct counted *c, uint32_t group)
 {
-    const struct replace_place row = {.at = 0, .stride = sizeof c->page[0]};
+    const struct replace_layout row = {.at = 0, .stride = sizeof c->page[0]};
 
     memset(c, 0, sizeof *c);
     links_init(&c->links, c->page, &row, offsetof(struct region_page, link));

@@ -8,8 +8,8 @@ static void equal_groups_come_together_in_balance(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "abcdabcdabcdabcd", (const unsigned[]){0, 4, 1, 5, 4, 0, 5, 1, 2, 6, 3, 7, 6, 2, 7, 3});
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
     for (int c = 0; c < 4; c++)
         assert_true(placing_is_whole(f, c));
     assert_int_equal(placing_on_chip(f, 0), 8);
@@ -24,12 +24,12 @@ static void groups_go_where_most_of_them_are(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "aaaaaaabbbbbbbba", (const unsigned[]){4, 5, 6, 7, 4, 5, 6, 7, 0, 1, 2, 3, 0, 1, 2, 3});
-    placing_run(f, &place_cluster);
+    placing_run(f, &assign_cluster);
     assert_int_equal(f->placement.migrations, 2);
     assert_int_equal(placing_chip_of(f, 0), 1);
     assert_int_equal(placing_chip_of(f, 15), 1);
-    assert_int_equal(f->placement.choice[15].why, PLACE_JOINS);
-    assert_int_equal(f->placement.choice[0].why, PLACE_STAYS);
+    assert_int_equal(f->placement.choice[15].why, ASSIGN_JOINS);
+    assert_int_equal(f->placement.choice[0].why, ASSIGN_STAYS);
     for (unsigned t = 0; t < 16; t++) {
         if (t != 7 && t != 15)
             assert_int_equal(f->placement.choice[t].cpu, f->thread[t].cpu);
@@ -42,7 +42,7 @@ static void unequal_groups_fill_the_chips_evenly(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "aabbbcccccdddddd", in_turn);
-    placing_run(f, &place_cluster);
+    placing_run(f, &assign_cluster);
     for (int c = 0; c < 4; c++)
         assert_true(placing_is_whole(f, c));
     assert_int_equal(placing_on_chip(f, 0), 8);
@@ -54,7 +54,7 @@ static void a_chip_may_have_a_thread_more_than_its_part(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "aaaabbbcccdddeee", in_turn);
-    placing_run(f, &place_cluster);
+    placing_run(f, &assign_cluster);
     for (int c = 0; c < 5; c++)
         assert_true(placing_is_whole(f, c));
     assert_in_range(placing_on_chip(f, 0), 7, 9);
@@ -65,10 +65,10 @@ static void a_group_larger_than_a_chip_is_left_alone(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "aaaaaaaaaaaaaaaa", in_turn);
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_RIGHT);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_RIGHT);
     assert_int_equal(f->placement.migrations, 0);
-    assert_int_equal(f->placement.cluster_chip[0], PLACE_NONE);
+    assert_int_equal(f->placement.cluster_chip[0], ASSIGN_NONE);
 }
 
 static void beside_a_group_that_fits_nowhere_a_small_one_still_comes_together(void **state)
@@ -76,8 +76,8 @@ static void beside_a_group_that_fits_nowhere_a_small_one_still_comes_together(vo
     struct placing *f = *state;
 
     placing_plant(f, "abaaabaaabaaabaa", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 2, 1, 3, 4, 5, 6, 7});
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
     assert_true(placing_is_whole(f, 1));
     assert_in_range(placing_on_chip(f, 0), 7, 9);
 }
@@ -87,8 +87,8 @@ static void groups_that_are_together_are_not_moved(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "aaaabbbbccccdddd", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 3, 2, 1, 0, 7, 6, 5, 4});
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_RIGHT);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_RIGHT);
     assert_int_equal(f->placement.migrations, 0);
 }
 
@@ -97,8 +97,8 @@ static void balance_alone_moves_no_group(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "aaaabbbbccccdddd", (const unsigned[]){0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0, 7, 6, 5, 4});
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_RIGHT);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_RIGHT);
     assert_int_equal(f->placement.migrations, 0);
 }
 
@@ -109,8 +109,8 @@ static void silent_groups_are_not_torn_apart(void **state)
 
     placing_plant(f, "abab----ababab----ab",
                   (const unsigned[]){0, 1, 4, 5, 0, 1, 2, 3, 6, 7, 2, 3, 5, 4, 4, 5, 6, 7, 0, 1});
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
     assert_true(placing_is_whole(f, 0) && placing_is_whole(f, 1));
     for (unsigned t = 0; t < f->in.threads; t++) {
         if (f->thread[t].silent)
@@ -125,7 +125,7 @@ static void a_silent_group_moves_whole_if_it_must(void **state)
     unsigned silent_on[2] = {0};
 
     placing_plant(f, "aaaa----aaaa....", (const unsigned[]){0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7});
-    placing_run(f, &place_cluster);
+    placing_run(f, &assign_cluster);
     assert_true(placing_is_whole(f, 0));
     for (unsigned t = 4; t < 8; t++)
         silent_on[placing_chip_of(f, t)]++;
@@ -144,7 +144,7 @@ static void silent_partners_of_before_pull_a_group_to_their_chip(void **state)
         placing_plant(f, "--aa..", cpus);
         for (unsigned t = 0; t < 4; t++)
             f->thread[t].last_cluster = 0;
-        placing_run(f, &place_cluster);
+        placing_run(f, &assign_cluster);
         for (unsigned t = 0; t < 4; t++)
             assert_int_equal(placing_chip_of(f, t), home);
         assert_int_equal(f->placement.migrations, 1);
@@ -156,16 +156,16 @@ static void single_threads_give_way_last_and_only_for_balance(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "aaaaaaaa........", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7});
-    placing_run(f, &place_cluster);
+    placing_run(f, &assign_cluster);
     assert_true(placing_is_whole(f, 0));
     assert_in_range(placing_on_chip(f, 0), 7, 9);
     for (unsigned t = 8; t < 16; t++)
-        assert_true(f->placement.choice[t].why == PLACE_STAYS ||
-                    f->placement.choice[t].why == PLACE_BALANCES);
+        assert_true(f->placement.choice[t].why == ASSIGN_STAYS ||
+                    f->placement.choice[t].why == ASSIGN_BALANCES);
     placing_plant(f, "aabb....", (const unsigned[]){0, 4, 1, 5, 2, 3, 6, 7});
-    placing_run(f, &place_cluster);
+    placing_run(f, &assign_cluster);
     for (unsigned t = 4; t < 8; t++)
-        assert_int_equal(f->placement.choice[t].why, PLACE_STAYS);
+        assert_int_equal(f->placement.choice[t].why, ASSIGN_STAYS);
 }
 
 static void without_clusters_nobody_moves_even_out_of_balance(void **state)
@@ -173,8 +173,8 @@ static void without_clusters_nobody_moves_even_out_of_balance(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "......--", (const unsigned[]){0, 1, 2, 3, 0, 1, 2, 3});
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_NO_CLUSTERS);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_NO_CLUSTERS);
     assert_int_equal(f->placement.migrations, 0);
 }
 
@@ -184,8 +184,8 @@ static void on_one_chip_nobody_moves(void **state)
 
     placing_build_machine(f, 1, 4, 2);
     placing_plant(f, "abababab", in_turn);
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_ONE_CHIP);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_ONE_CHIP);
 }
 
 static void a_small_gain_moves_nobody(void **state)
@@ -196,13 +196,13 @@ static void a_small_gain_moves_nobody(void **state)
     f->in.weight = f->weight;
     f->weight[0] = f->weight[1] = f->weight[2] = 1000;
     f->weight[3] = 10;
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_NO_GAIN);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_NO_GAIN);
     assert_int_equal(f->placement.migrations, 0);
     assert_true(f->placement.together_after > f->placement.together_before);
     f->weight[3] = 1000;
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
 }
 
 static void after_a_placement_the_next_moves_nobody(void **state)
@@ -210,12 +210,12 @@ static void after_a_placement_the_next_moves_nobody(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "abcddcbaabcdabcd", in_turn);
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
     for (unsigned t = 0; t < 16; t++)
         f->thread[t].cpu = f->placement.choice[t].cpu;
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_RIGHT);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_RIGHT);
 }
 
 static void new_partners_are_brought_together_anew(void **state)
@@ -223,14 +223,14 @@ static void new_partners_are_brought_together_anew(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "aaaabbbbccccdddd", in_turn);
-    placing_run(f, &place_cluster);
+    placing_run(f, &assign_cluster);
     for (unsigned t = 0; t < 16; t++) {
         f->thread[t].cpu = f->placement.choice[t].cpu;
         f->thread[t].last_cluster = f->thread[t].cluster;
         f->thread[t].cluster = (int)(t % 4);
     }
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
     for (int c = 0; c < 4; c++)
         assert_true(placing_is_whole(f, c));
     assert_int_equal(placing_on_chip(f, 0), 8);
@@ -245,12 +245,12 @@ static void a_pinned_thread_stays_and_draws_its_group(void **state)
     f->thread[1].allowed = &f->mask[1];
     f->mask[0] = 1 << 0 | 1 << 1;
     f->thread[0].allowed = &f->mask[0];
-    placing_run(f, &place_cluster);
+    placing_run(f, &assign_cluster);
     assert_int_equal(f->placement.choice[1].cpu, 4);
     assert_int_equal(placing_chip_of(f, 0), 0);
     assert_true(placing_is_whole(f, 1));
-    assert_true(f->placement.choice[0].why == PLACE_FORBIDDEN ||
-                f->placement.choice[1].why == PLACE_FORBIDDEN);
+    assert_true(f->placement.choice[0].why == ASSIGN_FORBIDDEN ||
+                f->placement.choice[1].why == ASSIGN_FORBIDDEN);
 }
 
 static void a_group_goes_where_most_of_it_may_run(void **state)
@@ -262,7 +262,7 @@ static void a_group_goes_where_most_of_it_may_run(void **state)
         f->mask[t] = 0xf0;
         f->thread[t].allowed = &f->mask[t];
     }
-    placing_run(f, &place_cluster);
+    placing_run(f, &assign_cluster);
     assert_int_equal(f->placement.cluster_chip[1], 1);
     assert_true(placing_is_whole(f, 0) && placing_is_whole(f, 1));
 }
@@ -272,8 +272,8 @@ static void within_a_chip_cores_come_before_hardware_threads(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "aabb", (const unsigned[]){0, 4, 1, 5});
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
     assert_true(placing_is_whole(f, 0) && placing_is_whole(f, 1));
     assert_int_equal(placing_on_chip(f, 0), 2);
     placing_assert_even(f);
@@ -284,7 +284,7 @@ static void within_a_chip_clusters_keep_to_cores(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "abcdabcdabcdabcd", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7});
-    placing_run(f, &place_cluster);
+    placing_run(f, &assign_cluster);
     for (int c = 0; c < 4; c++)
         assert_int_equal(placing_cores_of(f, c), 1);
     placing_assert_even(f);
@@ -295,8 +295,8 @@ static void a_cluster_larger_than_a_core_takes_all_of_one_and_leaves_the_rest(vo
     struct placing *f = *state;
 
     placing_plant(f, "ccbbaaaaacccccbc", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7});
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
     for (int c = 0; c < 3; c++) {
         assert_true(placing_is_whole(f, c));
         assert_int_equal(placing_cores_of(f, c), ((const unsigned[]){2, 1, 2})[c]);
@@ -309,8 +309,8 @@ static void a_thread_that_shares_with_nobody_keeps_its_core(void **state)
     struct placing *f = *state;
 
     placing_plant(f, "abab.", (const unsigned[]){0, 4, 4, 0, 3});
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
     assert_int_equal(f->placement.choice[4].cpu, 3);
     placing_assert_even(f);
 }
@@ -323,8 +323,8 @@ static void a_thread_that_hardly_runs_takes_no_room(void **state)
     placing_plant(f, "-abbcabacba-ccabc",
                   (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 2, 3, 4, 5, 6, 7});
     f->thread[0].load = 20;
-    placing_run(f, &place_cluster);
-    assert_int_equal(f->placement.verdict, PLACE_MOVE);
+    placing_run(f, &assign_cluster);
+    assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
     unsigned on_core[4] = {0};
     for (unsigned t = 1; t < f->in.threads; t++)
         on_core[f->cpu[f->placement.choice[t].cpu].core]++;
@@ -344,7 +344,7 @@ static void sixteen_groups_find_eight_chips(void **state)
         cpus[t] = t % 32;
     }
     placing_plant(f, text, cpus);
-    placing_run(f, &place_cluster);
+    placing_run(f, &assign_cluster);
     for (int c = 0; c < 16; c++)
         assert_true(placing_is_whole(f, c));
     for (unsigned k = 0; k < 8; k++)
@@ -358,10 +358,10 @@ static void hand_placement_goes_by_what_the_application_states(void **state)
 
     placing_plant(f, "abababababababab", in_turn);
     for (unsigned t = 0; t < 16; t++) {
-        f->thread[t].cluster = PLACE_NONE;
+        f->thread[t].cluster = ASSIGN_NONE;
         f->thread[t].stated = (int)(t / 8);
     }
-    placing_run(f, &place_hand);
+    placing_run(f, &assign_hand);
     for (unsigned t = 0; t < 16; t++)
         assert_int_equal(placing_chip_of(f, t), placing_chip_of(f, t / 8 * 8));
     assert_int_equal(placing_on_chip(f, 0), 8);
@@ -373,11 +373,11 @@ static void bad_sizes_are_refused(void **state)
     uint64_t memory[8];
 
     (void)state;
-    assert_int_equal(place_bytes(0, 1, 1), 0);
-    assert_int_equal(place_bytes(1, 1, PLACE_CHIPS_MAX + 1), 0);
-    assert_int_equal(place_init(&p, 0, 1, 1, memory, sizeof memory), -EINVAL);
-    assert_int_equal(place_init(&p, 4, 4, 1, (char *)memory + 1, sizeof memory), -EINVAL);
-    assert_int_equal(place_init(&p, 4, 4, 1, memory, sizeof memory), -ENOMEM);
+    assert_int_equal(assign_bytes(0, 1, 1), 0);
+    assert_int_equal(assign_bytes(1, 1, ASSIGN_CHIPS_MAX + 1), 0);
+    assert_int_equal(assign_init(&p, 0, 1, 1, memory, sizeof memory), -EINVAL);
+    assert_int_equal(assign_init(&p, 4, 4, 1, (char *)memory + 1, sizeof memory), -EINVAL);
+    assert_int_equal(assign_init(&p, 4, 4, 1, memory, sizeof memory), -ENOMEM);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, placing_set_up, placing_tear_down)

@@ -45,7 +45,7 @@ static void equal_groups_move_hardly_more_than_they_must(void **state)
             cpus[t - 1] = was;
         }
         placing_plant(f, text, cpus);
-        placing_run(f, &place_cluster);
+        placing_run(f, &assign_cluster);
         for (int c = 0; c < 8; c++)
             assert_true(placing_is_whole(f, c) && placing_cores_of(f, c) == 1);
         unsigned best = fewest_migrations(f, 8, 0, room);
@@ -67,8 +67,8 @@ static void loads_that_hardly_differ_do_not_exchange_clusters(void **state)
         unsigned cpus[16] = {0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 0};
         placing_plant(f, "aaaabbbbccccdddd", cpus);
         for (unsigned t = 0; t < 16; t++)
-            f->thread[t].load = PLACE_LOAD_FULL - prng_below(&prng, 100);
-        placing_run(f, &place_cluster);
+            f->thread[t].load = ASSIGN_LOAD_FULL - prng_below(&prng, 100);
+        placing_run(f, &assign_cluster);
         assert_int_equal(f->placement.migrations, 1);
     }
 }
@@ -86,7 +86,7 @@ static void young_groups_are_spread_over_the_chips_too(void **state)
         placing_plant(f, "aaaaaaaabbbbbbbb", cpus);
         for (unsigned t = 0; t < 16; t++)
             f->thread[t].load = 1 + prng_below(&prng, 2);
-        placing_run(f, &place_cluster);
+        placing_run(f, &assign_cluster);
         assert_true(placing_is_whole(f, 0) && placing_is_whole(f, 1));
         assert_int_not_equal(f->placement.choice[0].chip, f->placement.choice[8].chip);
     }
@@ -109,7 +109,7 @@ static void randomise(struct placing *f, struct prng *prng)
     placing_plant(f, text, cpus);
     for (unsigned t = 0; t < threads; t++) {
         f->thread[t].last_cluster = (int)prng_below(prng, 4) - 1;
-        f->thread[t].load = 1 + prng_below(prng, PLACE_LOAD_FULL);
+        f->thread[t].load = 1 + prng_below(prng, ASSIGN_LOAD_FULL);
         f->weight[t] = 1 + prng_below(prng, 100000);
         f->mask[t] = (uint64_t)prng_next(prng) | 1ull << f->thread[t].cpu;
         f->thread[t].allowed = prng_below(prng, 8) ? NULL : &f->mask[t];
@@ -120,17 +120,17 @@ static void randomise(struct placing *f, struct prng *prng)
 static void random_shapes_keep_the_rules(void **state)
 {
     struct placing *f = *state;
-    struct place_choice first[PLACING_THREADS];
+    struct assign_choice first[PLACING_THREADS];
 
     for (unsigned seed = 0; seed < 2000; seed++) {
         struct prng prng = prng_seeded(seed, 11);
         randomise(f, &prng);
-        placing_run(f, &place_cluster);
-        if (f->placement.verdict == PLACE_MOVE)
+        placing_run(f, &assign_cluster);
+        if (f->placement.verdict == ASSIGN_MOVE)
             assert_true(f->placement.together_after >=
-                        f->placement.together_before + PLACE_MIN_GAIN_PERMILLE);
+                        f->placement.together_before + ASSIGN_MIN_GAIN_PERMILLE);
         memcpy(first, f->placement.choice, f->in.threads * sizeof *first);
-        placing_run(f, &place_cluster);
+        placing_run(f, &assign_cluster);
         assert_memory_equal(first, f->placement.choice, f->in.threads * sizeof *first);
     }
 }
@@ -145,16 +145,16 @@ static void random_small_groups_leave_the_chips_in_balance(void **state)
         randomise(f, &prng);
         for (unsigned t = 0; t < f->in.threads; t++) {
             f->thread[t].allowed = NULL;
-            f->thread[t].load = PLACE_LOAD_FULL;
+            f->thread[t].load = ASSIGN_LOAD_FULL;
         }
-        placing_run(f, &place_cluster);
-        if (f->placement.verdict != PLACE_MOVE)
+        placing_run(f, &assign_cluster);
+        if (f->placement.verdict != ASSIGN_MOVE)
             continue;
         unsigned cpus = f->topology.cpus / f->topology.chips;
-        uint64_t fair = (uint64_t)f->in.threads * PLACE_LOAD_FULL / f->topology.chips;
-        uint64_t limit = fair + fair * PLACE_SLACK_PERMILLE / 1000 + PLACE_LOAD_FULL;
+        uint64_t fair = (uint64_t)f->in.threads * ASSIGN_LOAD_FULL / f->topology.chips;
+        uint64_t limit = fair + fair * ASSIGN_SLACK_PERMILLE / 1000 + ASSIGN_LOAD_FULL;
         for (unsigned k = 0; k < f->topology.chips; k++)
-            assert_true(placing_on_chip(f, k) * (uint64_t)PLACE_LOAD_FULL <= limit ||
+            assert_true(placing_on_chip(f, k) * (uint64_t)ASSIGN_LOAD_FULL <= limit ||
                         placing_on_chip(f, k) <= cpus);
         placing_assert_even(f);
     }

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "apps/libc/hpm.h"
-#include "apps/libc/place.h"
+#include "apps/libc/symbol.h"
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
 
@@ -157,7 +157,7 @@ static bool is_seen(int pid)
 static int probe(bool all, int other)
 {
     struct sys_thread_info info;
-    struct sys_place place;
+    struct sys_symbol place;
     static struct sys_memory memory;
     static struct sys_memory_region region;
     bool pmu = hpm_open("cycles", NULL, 0) > 0;
@@ -169,7 +169,7 @@ static int probe(bool all, int other)
     expect(all, breakdown(SYS_SCOPE_MACHINE, 0), -EACCES, "the machine's breakdown");
     expect(all && pmu, counts(SYS_SCOPE_PROCESS, other), -ESRCH, "its counts");
     expect(all && pmu, counts(SYS_SCOPE_MACHINE, 0), -EACCES, "the machine's counts");
-    expect(all, -place_of(other, 0x401000, &place), -ESRCH, "its places");
+    expect(all, -symbol_of(other, 0x401000, &place), -ESRCH, "its places");
     expect(all, syscall3(SYS_MEMORY, other, &memory, sizeof memory), -ESRCH, "its memory");
     expect(all, syscall3(SYS_REGIONS, other, &region, sizeof region), -ESRCH, "its regions");
     expect(all, samples(other), -ESRCH, "its samples");
@@ -188,7 +188,7 @@ static int middle(void)
 static void descendants(int child, int middle_one)
 {
     int pids[SEEN_MAX], grandchild = 0;
-    struct sys_place place;
+    struct sys_symbol place;
 
     for (unsigned n = 0, wait = 0; !grandchild && wait < 1000; wait++) {
         n = seen(pids);
@@ -200,7 +200,7 @@ static void descendants(int child, int middle_one)
     expect(true, breakdown(SYS_SCOPE_PROCESS, child), 0, "a child's breakdown");
     expect(true, breakdown(SYS_SCOPE_PROCESS, grandchild ? grandchild : -1), 0,
            "a child's child's breakdown");
-    expect(true, -place_of(grandchild, 0x401000, &place), 0, "... and places");
+    expect(true, -symbol_of(grandchild, 0x401000, &place), 0, "... and places");
     expect(true, samples(grandchild), 0, "... and samples");
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include "apps/libc/hpm.h"
-#include "apps/libc/place.h"
+#include "apps/libc/symbol.h"
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
 
@@ -34,24 +34,24 @@ static void __attribute__((noinline)) call(void)
     variable++;
 }
 
-static struct sys_place at(uint64_t address)
+static struct sys_symbol at(uint64_t address)
 {
-    struct sys_place place;
+    struct sys_symbol place;
 
     memset(&place, 0xee, sizeof place);
-    tap_check(place_of(0, address, &place) == 0, "%#llx can be asked about", (unsigned long long)address);
+    tap_check(symbol_of(0, address, &place) == 0, "%#llx can be asked about", (unsigned long long)address);
     printf("# %s+%llu %s+%llu %s:%u\n", place.region, (unsigned long long)place.region_offset, place.function,
            (unsigned long long)place.function_offset, place.file, (unsigned)place.line);
     return place;
 }
 
-static bool is_code(const struct sys_place *p, const char *function, const char *file)
+static bool is_code(const struct sys_symbol *p, const char *function, const char *file)
 {
     return strcmp(p->region, "code") == 0 && strcmp(p->function, function) == 0 &&
            strcmp(p->file, file) == 0 && p->line;
 }
 
-static bool is_memory(const struct sys_place *p, const char *region, uint64_t offset)
+static bool is_memory(const struct sys_symbol *p, const char *region, uint64_t offset)
 {
     return strcmp(p->region, region) == 0 && p->region_offset == offset && !p->function[0] &&
            !p->function_offset && !p->file[0] && !p->line;
@@ -59,7 +59,7 @@ static bool is_memory(const struct sys_place *p, const char *region, uint64_t of
 
 static void code_is_known_by_line(void)
 {
-    struct sys_place place = at(ADDRESS(call));
+    struct sys_symbol place = at(ADDRESS(call));
 
     tap_check(is_code(&place, "call", THIS) && place.function_offset == 0, "a function's first instruction");
     call();
@@ -77,7 +77,7 @@ static void code_is_known_by_line(void)
 static void memory_is_known_by_region(void)
 {
     int64_t page = syscall3(SYS_MMAP, 2 * PAGE, SYS_PROT_READ | SYS_PROT_WRITE, "a place");
-    struct sys_place place = at((uint64_t)page + 5000), next;
+    struct sys_symbol place = at((uint64_t)page + 5000), next;
 
     tap_check(is_memory(&place, "a place", 5000), "memory that was mapped by a name");
     tap_check(place.region_bytes == 2 * PAGE, "... and how large it is");
@@ -99,25 +99,25 @@ static void memory_is_known_by_region(void)
 
 static void answers_are_as_long_as_asked_for(void)
 {
-    struct sys_place place;
+    struct sys_symbol place;
 
     memset(&place, 'x', sizeof place);
-    tap_check(syscall4(SYS_PLACE, 0, ADDRESS(call), &place, offsetof(struct sys_place, function) + 2) == 0,
+    tap_check(syscall4(SYS_SYMBOL, 0, ADDRESS(call), &place, offsetof(struct sys_symbol, function) + 2) == 0,
               "a part can be asked for");
     tap_check(memcmp(place.function, "caxx", 4) == 0, "... and no more is written");
-    tap_check(syscall4(SYS_PLACE, 0, ADDRESS(call), &place, 0) == -EINVAL, "no room is refused");
-    tap_check(syscall4(SYS_PLACE, 0, ADDRESS(call), 8, sizeof place) == -EFAULT, "a bad pointer is refused");
-    tap_check(place_of(999999, ADDRESS(call), &place) == ESRCH, "a process that does not exist is refused");
+    tap_check(syscall4(SYS_SYMBOL, 0, ADDRESS(call), &place, 0) == -EINVAL, "no room is refused");
+    tap_check(syscall4(SYS_SYMBOL, 0, ADDRESS(call), 8, sizeof place) == -EFAULT, "a bad pointer is refused");
+    tap_check(symbol_of(999999, ADDRESS(call), &place) == ESRCH, "a process that does not exist is refused");
 }
 
 /* While it lives, and once it does no more. */
 static void other_processes_are_known(unsigned pid)
 {
-    struct sys_place place;
+    struct sys_symbol place;
     unsigned asked = 0, wrong = 0;
     int error;
 
-    while ((error = place_of((int)pid, ADDRESS(call), &place)) == 0) {
+    while ((error = symbol_of((int)pid, ADDRESS(call), &place)) == 0) {
         asked++;
         wrong += strcmp(place.function, "call") != 0 || strcmp(place.region, "code") != 0;
     }
@@ -127,17 +127,18 @@ static void other_processes_are_known(unsigned pid)
 
 static void code_of_a_child_that_has_ended_is_known(void)
 {
-    struct sys_place place;
+    struct sys_symbol place;
     int pid = application_start((char *[]){"places", "nothing"}, 2);
 
     tap_check(pid > 0 && application_wait(pid) == 0, "a child runs and ends");
-    tap_check(place_of(pid, ADDRESS(call), &place) == 0, "its code can be asked about all the same");
+    tap_check(symbol_of(pid, ADDRESS(call), &place) == 0, "its code can be asked about all the same");
     tap_check(strcmp(place.function, "call") == 0 && strcmp(place.file, THIS) == 0 && place.line &&
                   !place.region[0] && !place.region_offset && !place.region_bytes,
               "... and is known, without a region");
-    tap_check(place_of(pid, ADDRESS(&variable), &place) == 0 && is_memory(&place, "", 0),
+    tap_check(symbol_of(pid, ADDRESS(&variable), &place) == 0 && is_memory(&place, "", 0),
               "... its memory is not");
-    tap_check(place_of(pid, 0xffffffff80200000 + 0x10000, &place) == 0 && strcmp(place.region, "kernel") == 0,
+    tap_check(symbol_of(pid, 0xffffffff80200000 + 0x10000, &place) == 0 &&
+                  strcmp(place.region, "kernel") == 0,
               "... and the kernel's code is as ever");
 }
 

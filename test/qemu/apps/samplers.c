@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "apps/libc/hpm.h"
-#include "apps/libc/place.h"
+#include "apps/libc/symbol.h"
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
 
@@ -132,7 +132,7 @@ struct sum {
 /* Of what is there: how many are not of pid, and how many are of spin(). */
 static void take_all(int session, uint32_t pid, struct sum *sum)
 {
-    struct sys_place place;
+    struct sys_symbol place;
     int n;
 
     while ((n = samples_take(session, samples, BATCH)) > 0)
@@ -140,7 +140,7 @@ static void take_all(int session, uint32_t pid, struct sum *sum)
             sum->samples++;
             sum->weight += samples[i].period;
             sum->others += samples[i].pid != pid;
-            sum->functions += samples[i].user && !place_of((int)pid, samples[i].pc, &place) &&
+            sum->functions += samples[i].user && !symbol_of((int)pid, samples[i].pc, &place) &&
                               !strcmp(place.function, "spin");
         }
 }

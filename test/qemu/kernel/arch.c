@@ -178,7 +178,7 @@ static uint32_t line_of_look;
 
 static void look_for_caller(vaddr_t pc, void *arg)
 {
-    struct symbols_place place;
+    struct symbol_found place;
 
     if (symbols_find_kernel(pc - 1, &place) && place.function && place.file &&
         same(place.function, "backtraces_name_their_callers") && same(place.file, __FILE__) &&
@@ -193,7 +193,7 @@ static void __attribute__((noinline)) look_back(bool *found)
 
 static void __attribute__((noinline)) backtraces_name_their_callers(void)
 {
-    struct symbols_place place;
+    struct symbol_found place;
     bool found = false;
 
     line_of_look = __LINE__ + 1;
