@@ -52,10 +52,10 @@ enum node_state {
 enum node_flag {
     NODE_DIRTY =
         1, /* differs from its slot, or has none and is not all zeros; the page table may know it is, too */
-    NODE_BEHIND = 2,    /* HERE: it was used while it was being written, which is not done yet */
-    NODE_UNUSED = 4,    /* COMING, READY: nobody has asked for it yet               */
-    NODE_FAILED = 8,    /* OUT: could not be read, alone, when somebody asked for it */
-    NODE_FORESEEN = 16, /* UNUSED: the prefetch policy wanted it, and waits to hear what becomes of it */
+    NODE_BEHIND = 2,     /* HERE: it was used while it was being written, which is not done yet */
+    NODE_UNUSED = 4,     /* COMING, READY: nobody has asked for it yet               */
+    NODE_FAILED = 8,     /* OUT: could not be read, alone, when somebody asked for it */
+    NODE_PREDICTED = 16, /* UNUSED: the prefetch policy wanted it, and waits to hear what becomes of it */
     /* HERE: the policy has heard of the use that brought it; the tracker, which watches, is still to tell of the same one. */
     NODE_FRESH = 32,
     NODE_ALONE =
@@ -208,8 +208,8 @@ uint32_t pool_hot_pages(struct pool *p, struct space *s);
 /* A sink of trackers (mm/track/track.h): the pages of a run were used, in this order. */
 void pool_sink(struct space *s, const struct page_run *run);
 enum pool_fetch {
-    FETCH_TOUCH = 1,    /* those that are resident are touched for the replacement policy */
-    FETCH_FORESEEN = 2, /* the prefetch policy wants them                                 */
+    FETCH_TOUCH = 1,     /* those that are resident are touched for the replacement policy */
+    FETCH_PREDICTED = 2, /* the prefetch policy wants them                                 */
 };
 /* Starts reading those of these nodes of p that are out, in this order, `max` at most, as long as frames are free or others
  * leave without being written.  How many it has begun. */

@@ -8,24 +8,25 @@
 #define WELL_NUM   4 /* well within: less than 4/5 of what is allowed                 */
 #define WELL_DEN   5
 
-void govern_init(struct govern *g, unsigned permille, unsigned shift, unsigned shift_max, uint64_t window)
+void track_governor_init(struct track_governor *g, unsigned permille, unsigned shift, unsigned shift_max,
+                         uint64_t window)
 {
     ASSERT(permille >= 1 && permille <= 1000 && shift <= shift_max && shift_max <= GOVERN_SHIFT_MAX);
     ASSERT(window >= 1 && window <= WINDOW_MAX);
-    *g = (struct govern){.permille = permille,
-                         .shift = shift,
-                         .shift_max = shift_max,
-                         .calm_wanted = GOVERN_CALM_FIRST,
-                         .window = window};
+    *g = (struct track_governor){.permille = permille,
+                                 .shift = shift,
+                                 .shift_max = shift_max,
+                                 .calm_wanted = GOVERN_CALM_FIRST,
+                                 .window = window};
 }
 
 /* Is it more than num / den of what is allowed? */
-static bool exceeds(const struct govern *g, uint64_t cost, unsigned num, unsigned den)
+static bool exceeds(const struct track_governor *g, uint64_t cost, unsigned num, unsigned den)
 {
     return cost * 1000 * den > g->ran * g->permille * num;
 }
 
-static void raise(struct govern *g)
+static void raise(struct track_governor *g)
 {
     for (; g->shift < g->shift_max && exceeds(g, g->cost, 1, 1); g->cost /= 2)
         g->shift++;
@@ -34,7 +35,7 @@ static void raise(struct govern *g)
     g->on_trial = false;
 }
 
-static void lower(struct govern *g)
+static void lower(struct track_governor *g)
 {
     g->shift--;
     g->cost *= 2;
@@ -43,7 +44,7 @@ static void lower(struct govern *g)
 }
 
 /* Whatever made trials rare is long ago. */
-static void forgive(struct govern *g)
+static void forgive(struct track_governor *g)
 {
     g->calm_wanted = MAX(g->calm_wanted / 2, (unsigned)GOVERN_CALM_FIRST);
     g->calm = MIN(g->calm, g->calm_wanted - 1);
@@ -51,7 +52,7 @@ static void forgive(struct govern *g)
 }
 
 /* The window's end: it is in the sums, which fade as long as it was.  Was it a whole one? */
-static bool end_window(struct govern *g)
+static bool end_window(struct track_governor *g)
 {
     bool whole = g->now.ran >= g->window;
     unsigned length = whole ? WHOLE : MAX((unsigned)(g->now.ran * WHOLE / g->window), 1u);
@@ -62,7 +63,7 @@ static bool end_window(struct govern *g)
     return whole;
 }
 
-unsigned govern_tell(struct govern *g, uint64_t cost, uint64_t ran)
+unsigned track_governor_tell(struct track_governor *g, uint64_t cost, uint64_t ran)
 {
     if (g->permille == 1000)
         return g->shift = 0;
@@ -85,7 +86,7 @@ unsigned govern_tell(struct govern *g, uint64_t cost, uint64_t ran)
     return g->shift;
 }
 
-const char *govern_check(const struct govern *g)
+const char *track_governor_check(const struct track_governor *g)
 {
     if (g->permille < 1 || g->permille > 1000)
         return "what is allowed is no part of the time";

@@ -20,7 +20,7 @@ enum {
     GOVERN_CALM_MAX = 1024 /* ... and at most */
 };
 
-struct govern {
+struct track_governor {
     unsigned permille;         /* allowed, of the time they ran                    */
     unsigned shift, shift_max; /* now; what the tracker can do                     */
     unsigned calm;             /* windows in a row that allow a lower one          */
@@ -36,8 +36,9 @@ struct govern {
 
 /* permille: 1..1000, of which 1000 allows everything.  Begins at this shift, which is at most shift_max, which is at most GOVERN_SHIFT_MAX.
  * window: from 1, in the unit of what it will be told. */
-void govern_init(struct govern *g, unsigned permille, unsigned shift, unsigned shift_max, uint64_t window);
+void track_governor_init(struct track_governor *g, unsigned permille, unsigned shift, unsigned shift_max,
+                         uint64_t window);
 /* Since it was told last tracking took `cost`, and the processes ran for `ran`.  The shift from now on. */
-unsigned govern_tell(struct govern *g, uint64_t cost, uint64_t ran);
+unsigned track_governor_tell(struct track_governor *g, uint64_t cost, uint64_t ran);
 /* NULL, or the invariant that does not hold. */
-const char *govern_check(const struct govern *g);
+const char *track_governor_check(const struct track_governor *g);

@@ -79,7 +79,7 @@ static void add_locked(struct batch *b, struct space *s, uint32_t n)
     pool_set_state(p, n, NODE_GOING);
     node->flags &= ~NODE_FRESH;
     p->ops->leave(p->state, n);
-    foresee_left(p, n);
+    prefetching_left(p, n);
     b->page[b->n++] = (struct leaver){s, node->page << PAGE_SHIFT, n};
 }
 
@@ -94,7 +94,7 @@ static enum verdict unmapped_leaves(struct batch *b, uint32_t n)
         if (node->slot == SLOT_NONE)
             return STAYS_NO_SLOT;
     }
-    foresee_wasted(p, n);
+    prefetching_wasted(p, n);
     add_locked(b, NULL, n);
     return LEAVES;
 }

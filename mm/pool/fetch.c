@@ -39,8 +39,8 @@ static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how, 
         p->unused++;
         p->held++;
         p->stats.prefetched++;
-        if (how & FETCH_FORESEEN)
-            foresee_fetched(p, n);
+        if (how & FETCH_PREDICTED)
+            prefetching_fetched(p, n);
         pool_set_state(p, n, NODE_COMING);
         *out = (struct swap_page){.node = n, .slot = node->slot, .frame = frame};
     }

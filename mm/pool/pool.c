@@ -107,7 +107,7 @@ static int charge_tables(struct pool *p, struct memory_account *account)
 static int init_tables(struct pool *p)
 {
     p->nodes = area_alloc(NODES_FIRST * sizeof(*p->nodes));
-    return p->nodes ? init_policy(p, NODES_FIRST) ?: foresee_init(p, NODES_FIRST) : -ENOMEM;
+    return p->nodes ? init_policy(p, NODES_FIRST) ?: prefetching_init(p, NODES_FIRST) : -ENOMEM;
 }
 
 /* What it may have, and by which policies, is what the arguments say now. */
@@ -270,7 +270,7 @@ void pool_set_target(struct pool *p, uint32_t frames, bool bound)
     p->target = frames;
     p->bound = bound;
     p->ops->resize(p->state, MIN(frames ? frames : p->limit, filled_of(pool_cap_locked(p))));
-    foresee_resize(p, frames);
+    prefetching_resize(p, frames);
     spin_unlock(&p->lock, irq);
 }
 
@@ -293,7 +293,7 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
     frame_page_number(frame)->next = n;
     p->held++;
     p->ops->enter(p->state, n, region);
-    foresee_missed(p, n);
+    prefetching_missed(p, n);
     p->stats.first_faults++;
     return n;
 }
@@ -422,7 +422,7 @@ uint32_t pool_forget(struct pool *p, uint32_t n)
     struct node *node = &p->nodes[n];
     uint32_t frame = 0;
 
-    foresee_forget(p, n);
+    prefetching_forget(p, n);
     p->ops->forget(p->state, n);
     wait_wake(pool_queue(p, n), UINT32_MAX);
     ASSERT(node->state != NODE_FREE && node->space);
@@ -458,7 +458,7 @@ static void touch_locked(struct space *s, uint64_t page)
     if (!p->ops->use_once || !(node->flags & NODE_FRESH))
         p->ops->touch(p->state, (uint32_t)(node - p->nodes));
     node->flags &= ~NODE_FRESH;
-    foresee_used(p, (uint32_t)(node - p->nodes));
+    prefetching_used(p, (uint32_t)(node - p->nodes));
 }
 
 static void pool_used(struct space *s, const uint64_t *entry, size_t n)
@@ -493,7 +493,7 @@ static void check_node(const struct pool *p, const struct node *node)
     ASSERT(!(node->flags & NODE_BEHIND) || node->state == NODE_HERE);
     ASSERT(!node->frame == (node->state == NODE_OUT));
     ASSERT(!(node->flags & NODE_UNUSED) || node->state == NODE_COMING || node->state == NODE_READY);
-    ASSERT(!(node->flags & NODE_FORESEEN) || (node->flags & NODE_UNUSED));
+    ASSERT(!(node->flags & NODE_PREDICTED) || (node->flags & NODE_UNUSED));
     if (node->frame)
         ASSERT(frame_page_number(node->frame)->next == (uint32_t)(node - p->nodes));
 }
@@ -520,6 +520,6 @@ void pool_check(struct pool *p)
     const char *why = p->ops->check(p->state);
     if (why)
         panic("pool: policy %s: %s", p->ops->name, why);
-    foresee_check(p);
+    prefetching_check(p);
     spin_unlock(&p->lock, irq);
 }

@@ -14,7 +14,7 @@ static uint32_t frames_for(const struct pool *p, uint32_t frames)
     return (uint32_t)MAX(MIN(MIN(frames ? frames : p->limit, p->limit), all.total_pages), 1u);
 }
 
-int foresee_init(struct pool *p, uint32_t nodes)
+int prefetching_init(struct pool *p, uint32_t nodes)
 {
     const struct prefetch_ops *ops = p->ahead;
 
@@ -33,7 +33,7 @@ int foresee_init(struct pool *p, uint32_t nodes)
     return 0;
 }
 
-void foresee_resize(struct pool *p, uint32_t frames)
+void prefetching_resize(struct pool *p, uint32_t frames)
 {
     if (p->prefetch)
         prefetch_resize(p->prefetch, frames_for(p, frames));
@@ -41,13 +41,13 @@ void foresee_resize(struct pool *p, uint32_t frames)
 
 /* ---- What it hears.  [P] held. ---- */
 
-void foresee_used(struct pool *p, uint32_t n)
+void prefetching_used(struct pool *p, uint32_t n)
 {
     if (p->order[PREFETCH_BY_USE])
         lrustack_touch(p->order[PREFETCH_BY_USE], n);
 }
 
-void foresee_missed(struct pool *p, uint32_t n)
+void prefetching_missed(struct pool *p, uint32_t n)
 {
     for (unsigned i = 0; i < PREFETCH_ORDERS && p->order[i]; i++)
         lrustack_touch(p->order[i], n);
@@ -88,14 +88,14 @@ static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late,
                                  .order = {p->order[PREFETCH_BY_USE], p->order[PREFETCH_BY_MISS]}};
 }
 
-void foresee_fault(struct pool *p, uint32_t n, struct prefetch_list *list)
+void prefetching_fault(struct pool *p, uint32_t n, struct prefetch_list *list)
 {
     const struct prefetch_pages pages = {.node_of = node_of, .is_out = is_out, .of = &p->nodes[n].space};
     struct prefetch_use use = use_of(p, n, false, &pages);
 
     if (p->prefetch)
         prefetch_fault(p->prefetch, &use, list);
-    foresee_missed(p, n);
+    prefetching_missed(p, n);
 }
 
 /* True: it was flagged; *foreseen: by the policy's wish. */
@@ -104,13 +104,13 @@ static bool take_flags(struct pool *p, uint32_t n, bool *foreseen)
     struct node *node = &p->nodes[n];
     bool unused = node->flags & NODE_UNUSED;
 
-    *foreseen = node->flags & NODE_FORESEEN;
-    node->flags &= ~(NODE_UNUSED | NODE_FORESEEN);
+    *foreseen = node->flags & NODE_PREDICTED;
+    node->flags &= ~(NODE_UNUSED | NODE_PREDICTED);
     p->unused -= unused;
     return unused;
 }
 
-void foresee_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list *list)
+void prefetching_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list *list)
 {
     const struct prefetch_pages pages = {.node_of = node_of, .is_out = is_out, .of = &p->nodes[n].space};
     struct prefetch_use use = use_of(p, n, late, &pages);
@@ -121,16 +121,16 @@ void foresee_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list 
     p->stats.prefetched_used++;
     if (foreseen)
         prefetch_first_use(p->prefetch, &use, list);
-    foresee_missed(p, n);
+    prefetching_missed(p, n);
 }
 
-void foresee_left(struct pool *p, uint32_t n)
+void prefetching_left(struct pool *p, uint32_t n)
 {
     if (p->prefetch)
         prefetch_left(p->prefetch, n);
 }
 
-void foresee_wasted(struct pool *p, uint32_t n)
+void prefetching_wasted(struct pool *p, uint32_t n)
 {
     bool foreseen;
 
@@ -141,22 +141,22 @@ void foresee_wasted(struct pool *p, uint32_t n)
         prefetch_wasted(p->prefetch, n);
 }
 
-void foresee_fetched(struct pool *p, uint32_t n)
+void prefetching_fetched(struct pool *p, uint32_t n)
 {
-    p->nodes[n].flags |= NODE_FORESEEN;
+    p->nodes[n].flags |= NODE_PREDICTED;
     prefetch_fetched(p->prefetch, n);
 }
 
-void foresee_forget(struct pool *p, uint32_t n)
+void prefetching_forget(struct pool *p, uint32_t n)
 {
-    foresee_wasted(p, n);
+    prefetching_wasted(p, n);
     if (p->prefetch)
         prefetch_forget(p->prefetch, n);
     for (unsigned i = 0; i < PREFETCH_ORDERS && p->order[i]; i++)
         lrustack_remove(p->order[i], n);
 }
 
-void foresee_check(const struct pool *p)
+void prefetching_check(const struct pool *p)
 {
     const char *why = p->prefetch ? prefetch_check(p->prefetch) : NULL;
 
@@ -186,16 +186,16 @@ static void fetch(struct space *s, struct prefetch_list *list, bool pages, unsig
     list->length = 0;
 }
 
-void foresee_fetch(struct space *s, struct prefetch_list *list)
+void prefetching_fetch(struct space *s, struct prefetch_list *list)
 {
     if (list->length) /* p->prefetch may be replaced at any time */
         fetch(s, list, s->pool->ahead->unit == PREFETCH_PAGES,
-              FETCH_FORESEEN | (list->touch ? FETCH_TOUCH : 0));
+              FETCH_PREDICTED | (list->touch ? FETCH_TOUCH : 0));
 }
 
 /* ---- What a program has said.  The policy does not hear of it. ---- */
 
-void foresee_advised(const struct pool *p, vaddr_t va, vaddr_t end, struct prefetch_list *list)
+void prefetching_advised(const struct pool *p, vaddr_t va, vaddr_t end, struct prefetch_list *list)
 {
     list->length = 0;
     list->fetch = MIN(pool_ahead_room(p), (uint32_t)PREFETCH_FETCH_MAX);
@@ -204,7 +204,7 @@ void foresee_advised(const struct pool *p, vaddr_t va, vaddr_t end, struct prefe
         list->page[list->length++] = va >> PAGE_SHIFT;
 }
 
-void foresee_fetch_advised(struct space *s, struct prefetch_list *list)
+void prefetching_fetch_advised(struct space *s, struct prefetch_list *list)
 {
     fetch(s, list, true, 0);
 }

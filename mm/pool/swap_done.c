@@ -33,7 +33,7 @@ static void fail_to_read_locked(struct pool *p, uint32_t n, bool alone)
     p->stats.read_errors++;
     if (alone && !(node->flags & NODE_UNUSED))
         node->flags |= NODE_FAILED;
-    foresee_wasted(p, n);
+    prefetching_wasted(p, n);
     pool_frame_free(p, n);
     pool_set_state(p, n, NODE_OUT);
 }

@@ -139,14 +139,14 @@ static int begin_locked(struct bring *b, struct region *r)
 /* The program reads on from here: what follows is wanted, a part of it while the rest is still to be used. */
 static void read_on_locked(struct bring *b, const struct region *r)
 {
-    foresee_advised(b->pool, b->va + PAGE_SIZE, r->end, b->list);
+    prefetching_advised(b->pool, b->va + PAGE_SIZE, r->end, b->list);
     b->advised = true;
 }
 
 /* Page n has been read before anybody asked, and is used now. */
 static void first_use_locked(struct bring *b, const struct region *r, uint32_t n)
 {
-    foresee_wanted(b->pool, n, false, b->list);
+    prefetching_wanted(b->pool, n, false, b->list);
     b->pool->ops->touch(b->pool->state, n);
     if (r->advice == ADVICE_RANDOM)
         b->list->length = 0;
@@ -202,7 +202,7 @@ static int rescue_locked(struct bring *b, struct region *r, uint32_t n)
 
     p->nodes[n].flags |= NODE_BEHIND;
     p->ops->enter(p->state, n, p->nodes[n].region);
-    foresee_missed(p, n);
+    prefetching_missed(p, n);
     p->stats.rescued++;
     return return_locked(b, r, n);
 }
@@ -228,13 +228,13 @@ static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
     b->frame = 0;
     if (node->slot == SLOT_NONE) {
         p->ops->enter(p->state, n, node->region);
-        foresee_missed(p, n);
+        prefetching_missed(p, n);
         return return_locked(b, r, n);
     }
     if (r->advice == ADVICE_NORMAL)
-        foresee_fault(p, n, b->list);
+        prefetching_fault(p, n, b->list);
     else
-        foresee_missed(p, n);
+        prefetching_missed(p, n);
     if (r->advice == ADVICE_SEQUENTIAL)
         read_on_locked(b, r);
     pool_set_state(p, n, NODE_COMING);
@@ -277,7 +277,7 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
         break;
     case NODE_COMING:
         begin_waiting_locked(b);
-        foresee_wanted(p, n, true, b->list);
+        prefetching_wanted(p, n, true, b->list);
         if (!b->list->length)
             return wait_for_node(b, n, irq);
         err = AGAIN; /* what is wanted besides is read meanwhile */
@@ -383,9 +383,9 @@ static void fetch_list(struct bring *b)
     if (!b->list || b->list == &b->pool->unheard)
         return;
     if (b->advised)
-        foresee_fetch_advised(b->space, b->list);
+        prefetching_fetch_advised(b->space, b->list);
     else
-        foresee_fetch(b->space, b->list);
+        prefetching_fetch(b->space, b->list);
 }
 
 static int get_what_it_needs(struct bring *b, int need)

@@ -30,9 +30,9 @@ static struct {
     struct space *space[PAGE_SPACES]; /* [N] by number, read under [D] */
     track_sink *sink[SINKS_MAX];
     unsigned sinks;
-    uint64_t ticks;       /* [D] spent on delivery */
-    uint32_t is_short;    /* atomic: spaces whose memory is */
-    struct govern govern; /* [D] */
+    uint64_t ticks;               /* [D] spent on delivery */
+    uint32_t is_short;            /* atomic: spaces whose memory is */
+    struct track_governor govern; /* [D] */
     struct {
         uint64_t cost, ran;
     } told; /* [D] what the governor knows of */
@@ -103,8 +103,8 @@ void track_init(bool divided)
         return;
     }
     track.ops = find_tracker();
-    govern_init(&track.govern, (unsigned)permille_max, 0, path_sample_max(),
-                WINDOW_NS * (arch_ticks_hz() / 1000) / (NS_PER_S / 1000));
+    track_governor_init(&track.govern, (unsigned)permille_max, 0, path_sample_max(),
+                        WINDOW_NS * (arch_ticks_hz() / 1000) / (NS_PER_S / 1000));
     if (track.ops && track_curves_wanted)
         track_curves_start(!divided);
     if (track.ops && record_wanted)
@@ -138,7 +138,7 @@ static void watch_cost(void)
     uint64_t cost = cost_of(&a);
     /* While memory is short, and in a record, every page counts. */
     bool all = record_wanted || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED);
-    sample(all ? 0 : govern_tell(&track.govern, cost - track.told.cost, a.ran - track.told.ran));
+    sample(all ? 0 : track_governor_tell(&track.govern, cost - track.told.cost, a.ran - track.told.ran));
     track.told.cost = cost;
     track.told.ran = a.ran;
 }

@@ -330,7 +330,7 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
             p->ops->touch(p->state, n);
             continue;
         }
-        foresee_wasted(p, n);
+        prefetching_wasted(p, n);
         node->flags &= ~NODE_FRESH;
         pool_set_state(p, n, NODE_GOING);
         p->ops->leave(p->state, n);

@@ -43,14 +43,14 @@ static void bring_a_page(void)
         pool->ops->enter(pool->state, n, node->region);
         pool_set_state(pool, n, NODE_HERE);
     } else if (below(2)) {
-        foresee_fault(pool, n, &list);
+        prefetching_fault(pool, n, &list);
         pool_set_state(pool, n, NODE_COMING);
     } else {
         node->flags |= NODE_UNUSED;
         pool->unused++;
         pool->stats.prefetched++;
         if (pool->prefetch)
-            foresee_fetched(pool, n);
+            prefetching_fetched(pool, n);
         pool_set_state(pool, n, NODE_COMING);
     }
     spin_unlock(&pool->lock, irq);
@@ -70,7 +70,7 @@ static void use_a_page(void)
         node->flags |= NODE_BEHIND;
         pool->ops->enter(pool->state, n, node->region);
     } else {
-        foresee_wanted(pool, n, false, &list);
+        prefetching_wanted(pool, n, false, &list);
         pool->ops->touch(pool->state, n);
     }
     if (node->state != NODE_HERE)
@@ -378,11 +378,11 @@ static void pages_are_in_the_orders_that_the_prefetch_policy_needs(void **state)
         bool irq = spin_lock(&pool->lock);
         struct lrustack *const *order = pool->order;
         assert_int_equal(!order[PREFETCH_BY_MISS], by_use);
-        foresee_used(pool, first);
+        prefetching_used(pool, first);
         assert_int_equal(order[PREFETCH_BY_USE]->bottom, second);
         if (!by_use)
             assert_int_equal(order[PREFETCH_BY_MISS]->bottom, first);
-        foresee_missed(pool, first);
+        prefetching_missed(pool, first);
         if (!by_use)
             assert_int_equal(order[PREFETCH_BY_MISS]->bottom, second);
         spin_unlock(&pool->lock, irq);

@@ -6,26 +6,26 @@
 enum { RAN = 10000000, SHIFT_MAX = 16 };
 
 /* A window of a load that would cost so many thousandths if every page was tracked. */
-static unsigned window(struct govern *g, unsigned permille)
+static unsigned window(struct track_governor *g, unsigned permille)
 {
-    govern_tell(g, (uint64_t)RAN / 1000 * permille >> g->shift, RAN);
-    const char *broken = govern_check(g);
+    track_governor_tell(g, (uint64_t)RAN / 1000 * permille >> g->shift, RAN);
+    const char *broken = track_governor_check(g);
     if (broken)
         fail_msg("%s", broken);
     return g->shift;
 }
 
-static struct govern begin(unsigned allowed, unsigned shift)
+static struct track_governor begin(unsigned allowed, unsigned shift)
 {
-    struct govern g;
+    struct track_governor g;
 
-    govern_init(&g, allowed, shift, SHIFT_MAX, RAN);
+    track_governor_init(&g, allowed, shift, SHIFT_MAX, RAN);
     return g;
 }
 
 static void what_costs_too_much_is_sampled_by_as_much_as_is_needed(void **state)
 {
-    struct govern g = begin(10, 0);
+    struct track_governor g = begin(10, 0);
 
     (void)state;
     assert_int_equal(window(&g, 75), 3);
@@ -35,7 +35,7 @@ static void what_costs_too_much_is_sampled_by_as_much_as_is_needed(void **state)
 
 static void what_is_cheap_enough_is_not_sampled(void **state)
 {
-    struct govern g = begin(10, 5);
+    struct track_governor g = begin(10, 5);
 
     (void)state;
     for (unsigned i = 0; i < 5 * (GOVERN_CALM_FIRST + 2); i++)
@@ -45,7 +45,7 @@ static void what_is_cheap_enough_is_not_sampled(void **state)
 
 static void a_burst_changes_nothing(void **state)
 {
-    struct govern g = begin(10, 0);
+    struct track_governor g = begin(10, 0);
 
     (void)state;
     for (unsigned i = 0; i < 50; i++)
@@ -57,7 +57,7 @@ static void a_burst_changes_nothing(void **state)
 
 static void where_the_need_is_between_two_shifts_the_lower_one_is_seldom_tried(void **state)
 {
-    struct govern g = begin(10, 0);
+    struct track_governor g = begin(10, 0);
     unsigned changes = 0, before = 0;
 
     (void)state;
@@ -74,7 +74,7 @@ static void any_load_costs_no_more_than_it_may_on_the_whole(void **state)
 {
     (void)state;
     for (unsigned allowed = 1; allowed <= 100; allowed *= 10) {
-        struct govern g = begin(allowed, 0);
+        struct track_governor g = begin(allowed, 0);
         uint64_t seed = allowed, cost = 0;
         unsigned load = 0;
         enum { WINDOWS = 20000 };
@@ -94,26 +94,26 @@ static void any_load_costs_no_more_than_it_may_on_the_whole(void **state)
 
 static void windows_in_which_nobody_ran_say_nothing(void **state)
 {
-    struct govern g = begin(10, 2), before = g;
+    struct track_governor g = begin(10, 2), before = g;
 
     (void)state;
-    assert_int_equal(govern_tell(&g, RAN, 0), 2);
+    assert_int_equal(track_governor_tell(&g, RAN, 0), 2);
     assert_int_equal(g.cost, before.cost);
-    assert_int_equal(govern_tell(&g, 1, RAN / 1000), 2); /* nor is it charged to who runs then */
+    assert_int_equal(track_governor_tell(&g, 1, RAN / 1000), 2); /* nor is it charged to who runs then */
 }
 
 /* What a program costs that runs for so many windows, told of every 64th of one, in thousandths of a window. */
 static uint64_t cost_of_short(unsigned windows, unsigned permille)
 {
     enum { PARTS = 64 };
-    struct govern g = begin(10, 0);
+    struct track_governor g = begin(10, 0);
     uint64_t cost = 0;
 
     for (unsigned i = 0; i < windows * PARTS; i++) {
         uint64_t part = (uint64_t)RAN / 1000 * permille / PARTS >> g.shift;
         cost += part;
-        govern_tell(&g, part, RAN / PARTS);
-        assert_null(govern_check(&g));
+        track_governor_tell(&g, part, RAN / PARTS);
+        assert_null(track_governor_check(&g));
     }
     return cost / (RAN / 1000);
 }
@@ -128,33 +128,33 @@ static void a_short_program_costs_little_more_than_it_may(void **state)
 
 static void less_than_a_window_may_cost_says_nothing(void **state)
 {
-    struct govern g = begin(10, 0);
+    struct track_governor g = begin(10, 0);
 
     (void)state;
-    assert_int_equal(govern_tell(&g, RAN / 200, RAN / 100), 0); /* a half of its time */
+    assert_int_equal(track_governor_tell(&g, RAN / 200, RAN / 100), 0); /* a half of its time */
     assert_int_equal(g.ran, 0);
-    assert_int_equal(govern_tell(&g, RAN / 200, RAN / 100), 6); /* but now it is */
+    assert_int_equal(track_governor_tell(&g, RAN / 200, RAN / 100), 6); /* but now it is */
 }
 
 static void where_all_is_allowed_nothing_is_sampled(void **state)
 {
-    struct govern g = begin(1000, 3);
+    struct track_governor g = begin(1000, 3);
 
     (void)state;
-    assert_int_equal(govern_tell(&g, 5 * RAN, RAN), 0);
+    assert_int_equal(track_governor_tell(&g, 5 * RAN, RAN), 0);
 }
 
 static void the_largest_numbers_do_not_overflow(void **state)
 {
-    struct govern g = begin(999, 0);
+    struct track_governor g = begin(999, 0);
 
     (void)state;
     for (unsigned i = 0; i < 100; i++) {
-        govern_tell(&g, UINT64_MAX, i % 2 ? UINT64_MAX : 1);
-        assert_null(govern_check(&g));
+        track_governor_tell(&g, UINT64_MAX, i % 2 ? UINT64_MAX : 1);
+        assert_null(track_governor_check(&g));
     }
-    EXPECT_PANIC(govern_init(&g, 0, 0, 1, 1));
-    EXPECT_PANIC(govern_init(&g, 1, 2, 1, 1));
+    EXPECT_PANIC(track_governor_init(&g, 0, 0, 1, 1));
+    EXPECT_PANIC(track_governor_init(&g, 1, 2, 1, 1));
 }
 
 int main(void)
