@@ -69,9 +69,9 @@ DEPS_FUZZ  := clang libclang-rt-dev
 # ---- Sources ---------------------------------------------------------------------------------------------------------
 # Each folder's files.mk says what its files are for; $(call files,NAMES) are files of that folder.
 files = $(addprefix $(folder),$(1))
-# ... the files.mk below the folders given, those nearest to the top first.
-files_mk = $(shell find $(1) -name files.mk -printf '%d %p\n' | sort | cut -d ' ' -f 2)
-FILES_MK := $(call files_mk,apps hpm kernel mm sched tools) $(call files_mk,test)
+# Objects are linked in this order.  Tests' come last, those nearest to the top first, for others use what they name.
+FILES_MK := $(sort $(shell find apps hpm kernel mm sched tools -name files.mk)) \
+	$(shell find test -name files.mk -printf '%d %p\n' | sort | cut -d ' ' -f 2)
 define read_files_mk
 folder := $(dir $(1))
 include $(1)
@@ -527,7 +527,7 @@ test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test
 TEST_ARCHS := $(if $(filter file,$(origin ARCH)),x86_64 aarch64,$(ARCH))
 # Tools of the host.
 test-tools: $(B)/vigil-replay $(H)/libvigil-policy.a $(O)/vigil-test.$(KERNEL_FILE_$(ARCH)) | deps-test
-	@$(call prove,tools,ARCH=$(ARCH) B=$(B)) $(wildcard test/tools/*.t)
+	@$(call prove,tools,env -u MAKEFLAGS -u MAKELEVEL ARCH=$(ARCH) B=$(B)) $(wildcard test/tools/*.t)
 test: test-host
 	@failed=; for arch in $(TEST_ARCHS); do \
 		$(MAKE) -k --no-print-directory ARCH=$$arch test-machine test-qemu policy-check stack-check || failed="$$failed $$arch"; done; \
