@@ -7,14 +7,15 @@
 #include "kernel/mem/mem.h"
 
 #define EXIT_TOO_LITTLE 4
+#define TABLES_PART     64  /* of memory, at most, is taken by its descriptors and tables */
 #define FIRMWARES_PART  MIB /* at most what firmware keeps to itself of the machine's memory */
 
-/* Returns the memory that the machine would need, in MB: its own and what is missing. */
+/* Returns the memory that the machine would need, in MB: its own, what is missing, and the page descriptors and tables of that. */
 static unsigned long long needed_mb(const struct boot_info *info, uint64_t missing)
 {
     uint64_t has = bootmem_bytes(info, UINT64_MAX) + info->kernel_size;
 
-    return ALIGN_UP(has + missing + FIRMWARES_PART, MIB) / MIB;
+    return ALIGN_UP(has + missing + missing / TABLES_PART + FIRMWARES_PART, MIB) / MIB;
 }
 
 static void check(const struct boot_info *info, uint64_t free, uint64_t needed, const char *for_what)

@@ -46,6 +46,11 @@ if [ "$arch" = x86_64 ]; then
 	boot smp=1 -- -- hello
 	status_is 0 "$least by QEMU alone are enough"
 	more=
+	# Firmware works in the last megabytes before the kernel starts, and 16 MB below the end, where variables may be by then.
+	for mem in 31M 32M 33M 34M 35M; do
+		boot smp=1 mem=$mem -- -- hello
+		status_is 0 "$mem, whatever firmware left in it"
+	done
 	says_not '^quirk: acpi: ' "COM1 and PIT work, so nothing is said to be missing"
 	boot smp=1 board=pit=off -- -- hello
 	says '^quirk: acpi: no legacy devices; missing: PIT$' "... but what is missing is named"

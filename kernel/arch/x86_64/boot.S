@@ -54,6 +54,14 @@ boot_pvh:
 	cld
 	jmp	check_memory
 enough_memory:
+	/* Firmware may have worked where the image was loaded before: SeaBIOS, where memory ends 16 MB behind. */
+	movl	$PA(bss_start), %edi
+	movl	$PA(image_end), %ecx
+	subl	%edi, %ecx
+	shrl	$2, %ecx
+	xorl	%eax, %eax
+	rep stosl
+
 	movl	$PA(boot_stack_top), %esp
 
 	movl	$PA(boot_pdpt) + PTE_TABLE, %eax
