@@ -22,7 +22,7 @@ parts() {
 		prefetch      | make bench-prefetch
 		clustering    | make bench-clustering
 		programs      | make bench-programs
-		sharing-x86_64  | make bench-sharing ARCH=x86_64
+		sharing-x86_64  | make bench-sharing ARCH=x86_64 SEEDS=3
 		sharing-aarch64 | make bench-sharing ARCH=aarch64 SEEDS=3
 		sharing-8chip | make bench-sharing ARCH=x86_64 MACHINE=openpower-8chip SEEDS=3
 		architectures | test/bench/compare.sh >build/results/architectures.txt && mv build/results/architectures.txt docs/results
