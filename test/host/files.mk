@@ -7,7 +7,7 @@ LOCK_SRC := kernel/core/lock.c $(call double,no_ipi.c)
 PATH_TESTED := $(addprefix hpm/path/,ring.c model.c path.c) $(call double,path_double.c)
 # hpm without drivers and events: a test's double says which drivers there are, in place of backends.c.
 HPM_TESTED := \
-	$(filter-out hpm/events/% hpm/pmu/% hpm/path/% hpm/policy/% hpm/backends.c,$(filter hpm/%,$(KERNEL_SRC))) \
+	$(filter-out hpm/events/% hpm/pmu/% hpm/path/% hpm/policy/%,$(filter hpm/%,$(KERNEL_SRC))) \
 	$(LOCK_SRC) kernel/lib/format.c $(call double,hpm_kernel.c hpm_threads.c)
 HPM_TESTED_MODEL := \
 	$(HPM_TESTED) $(EVENTS_SRC_aarch64) hpm/pmu/model.c $(call double,hpm_double.c) test/machine/pmu_masks.c

@@ -15,7 +15,7 @@
 struct amd_double amd_double[DOUBLE_CPUS];
 static uint64_t cycles_over; /* of the tick under way */
 
-/* In probe order, in place of hpm/backends.c. */
+/* In probe order, in place of backends.c of the instruction set. */
 const struct pmu_ops *const pmu_backends[] = {&pmu_amd, NULL};
 
 static struct amd_double *here(void)

@@ -14,7 +14,7 @@
 struct armv8_double armv8_double[DOUBLE_CPUS];
 static uint64_t cycles_over; /* of the tick under way */
 
-/* In probe order, in place of hpm/backends.c. */
+/* In probe order, in place of backends.c of the instruction set. */
 const struct pmu_ops *const pmu_backends[] = {&pmu_armv8, NULL};
 
 static struct armv8_double *here(void)

@@ -9,7 +9,7 @@ struct double_cpu double_cpus[DOUBLE_CPUS];
 bool double_machine_present;
 unsigned double_ring_records_max = 4096;
 
-/* In place of hpm/backends.c. */
+/* In place of backends.c of the instruction set. */
 const struct pmu_ops *const pmu_backends[] = {&pmu_model, NULL};
 
 static uint8_t registers[MACHINE_BYTES] ALIGNED(4096);

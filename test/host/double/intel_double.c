@@ -10,7 +10,7 @@ struct intel_double intel_double[DOUBLE_CPUS];
 void (*intel_on_record)(uint8_t *record);
 static uint64_t cycles_over; /* of the tick under way */
 
-/* In probe order, in place of hpm/backends.c. */
+/* In probe order, in place of backends.c of the instruction set. */
 const struct pmu_ops *const pmu_backends[] = {&pmu_intel, NULL};
 
 static struct intel_double *here(void)
