@@ -111,5 +111,5 @@ static inline uint64_t pmu_no_image(UNUSED const struct event *const *event)
     return 0;
 }
 
-extern const struct pmu_ops *const pmu_backends[]; /* in probe order, NULL-terminated (backends.c of the instruction set) */
+extern const struct pmu_ops *const pmu_backends[]; /* in probe order, NULL-terminated */
 extern const struct pmu_ops pmu_model, pmu_intel, pmu_amd, pmu_armv8;

@@ -48,7 +48,7 @@ static void put_code(uint64_t address, const char *region, struct sys_symbol *pl
     place->line = (uint32_t)(address & 0xff) / 16 + 1;
 }
 
-int place_of(int pid, uint64_t address, struct sys_symbol *place)
+int symbol_of(int pid, uint64_t address, struct sys_symbol *place)
 {
     asked++;
     *place = (struct sys_symbol){0};
